@@ -12,7 +12,7 @@ const spec = z.object({
   kubeconfig: z
     .enum(['Minted', 'Provided'])
     .describe(
-      'Who writes the kubeconfig. Minted: the provider. Provided: somebody else, such as an ExternalSecret; until they have, the provider.',
+      'Who writes the kubeconfig. Minted: the provider. Provided: another writer, such as an ExternalSecret; until then, the provider.',
     )
     .default('Minted'),
 });

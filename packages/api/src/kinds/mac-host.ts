@@ -20,7 +20,7 @@ const consumerRef = z.object({
   kind: requiredText('Kind of the holder.'),
   namespace: requiredText('Namespace of the holder.'),
   name: requiredText('Name of the holder.'),
-  uid: requiredText('UID of the holder: another object under the same name is somebody else.', 63),
+  uid: requiredText('UID of the holder. Another object of the same name is another holder.', 63),
 });
 
 const releasedBy = z.object({
@@ -76,7 +76,7 @@ const macHostSpec = withRules(
     },
     {
       rule: '!has(oldSelf.consumerRef) || !has(self.consumerRef) || self.consumerRef == oldSelf.consumerRef',
-      message: 'this Mac is held by somebody else: it has to be released and wiped first',
+      message: 'another machine holds this Mac: it must be released and wiped first',
     },
     {
       rule: '!has(oldSelf.release) || !has(self.consumerRef)',
@@ -106,7 +106,7 @@ const wipe = z.object({
 const quarantine = z.object({
   count: count('How often it failed.'),
   reason: text('What went wrong last.', 1024),
-  until: time('Nobody claims it before.'),
+  until: time('Machines do not claim it before.'),
 });
 
 const claim = z.object({
@@ -153,7 +153,7 @@ const macHostStatus = z
         'x-kubernetes-list-type': 'set',
       }),
     ),
-    quarantine: optional(quarantine.describe('Why nobody may claim the Mac for now.')),
+    quarantine: optional(quarantine.describe('Why the Mac may not be claimed for now.')),
     rebootIssuedAt: optional(time('When Scaleway was last asked to restart it.')),
     conditions: optional(conditions()),
     observedGeneration: optional(observedGeneration()),

@@ -48,18 +48,15 @@ const machineSpecFields = {
       63,
     ),
   ),
-  hostCPU: optional(count('CPUs that the Node offers. 0: what the manager was told.')),
+  hostCPU: optional(count('CPUs that the Node offers. 0: the default of the manager.')),
   hostMemoryMB: optional(
     count(
-      'Memory that the Node offers. Leave 2 GB to macOS, or virtual machines do not start. 0: what the manager was told.',
+      'Memory that the Node offers. Leave 2 GB to macOS, or virtual machines do not start. 0: the default of the manager.',
     ),
   ),
-  maxPods: optional(count('Pods that the Node takes at a time. 0: what the manager was told.')),
+  maxPods: optional(count('Pods that the Node takes at a time. 0: the default of the manager.')),
   adoptPoolPrefix: optional(
-    text(
-      'Servers whose name begins with this are the pool. Empty: what the manager was told by --default-adopt-pool-prefix.',
-      63,
-    ),
+    text('Servers whose name begins with this are the pool. Empty: --default-adopt-pool-prefix of the manager.', 63),
   ),
   ghActionsRunner: optional(
     ghActionsRunner.describe(
@@ -78,7 +75,7 @@ const machineSpec = z
     ),
     ...machineSpecFields,
   })
-  .describe('Which Mac is wanted, and what it shall be.');
+  .describe('The requested Mac and its configuration.');
 
 /** What is done on a Mac, or for it. */
 export const attemptTasks = ['Credentials', 'Bootstrap', 'Register', 'Update', 'RollBack'] as const;

@@ -67,7 +67,7 @@ const finished = z.object({
   name: requiredText('The Pod.'),
   uid: requiredText('Its UID.', 128),
   node: optional(text('The Mac it ran on.')),
-  hadJob: optional(z.boolean().meta({ description: 'Whether a job began. Left out: nobody knows.' })),
+  hadJob: optional(z.boolean().meta({ description: 'Whether a job started. Left out: unknown.' })),
   exitCode: optional(z.int().meta({ description: 'What the runner ended with.', format: 'int32' })),
   reason: optional(text('Why the container ended.')),
   startedAt: optional(time('When its virtual machine ran.')),
@@ -99,9 +99,7 @@ const status = z.object({
       'x-kubernetes-list-type': 'atomic',
     }),
   ),
-  queue: optional(
-    queue.describe('Jobs at GitHub that ask for these runners and have none. Left out: nobody could tell.'),
-  ),
+  queue: optional(queue.describe('Queued jobs at GitHub for these runners. Left out: unknown.')),
   runner: optional(
     z
       .object({

@@ -70,7 +70,7 @@ export const machineConditions = {
       ],
       NoAdoptPoolPrefix: [
         'False',
-        'Nobody said which pool: set spec.adoptPoolPrefix, or --default-adopt-pool-prefix of the manager.',
+        'The pool is not configured: set spec.adoptPoolPrefix, or --default-adopt-pool-prefix of the manager.',
       ],
       PoolPrefixNotAllowed: [
         'False',
@@ -78,7 +78,7 @@ export const machineConditions = {
       ],
       InvalidOSPin: [
         'False',
-        'spec.os holds a version. Specs are cloned once: mend the template, then delete the Machine.',
+        'spec.os holds a version. Specs are cloned once: correct the template, then delete the Machine.',
       ],
       NoAvailableHost: [
         'False',
@@ -94,7 +94,7 @@ export const machineConditions = {
     reasons: {
       Bootstrapped: ['True', 'Every step of the host is done.'],
       Bootstrapping: ['False', 'The steps are being run.'],
-      Rebooting: ['False', 'The Mac is being restarted, in the hope that it helps.'],
+      Rebooting: ['False', 'The Mac is being restarted after failures.'],
       SSHKeyUnavailable: ['False', 'The SSH key of the fleet could not be made or registered.'],
       CredentialsRefreshFailed: ['False', 'Scaleway could not be asked for the password.'],
       MissingSudoPassword: [
@@ -118,11 +118,11 @@ export const machineConditions = {
   NodeReady: {
     means: 'The Node is Ready.',
     reasons: {
-      NodeReady: ['True', 'Its kubelet says so.'],
+      NodeReady: ['True', 'The kubelet reports it.'],
       NodeNotReady: ['False', 'Its kubelet says that it is not.'],
       NodeMissing: ['False', 'There is no Node.'],
       NodeUnknown: ['Unknown', 'Its kubelet has not been heard of for a while.'],
-      NotBootstrapped: ['Unknown', 'There cannot be one yet.'],
+      NotBootstrapped: ['Unknown', 'The Mac has not joined yet.'],
     },
   },
   HostUpToDate: {
@@ -144,7 +144,7 @@ export const machineConditions = {
   Deleting: {
     means: 'The machine is being deleted.',
     reasons: {
-      Releasing: ['True', 'Its Mac is being given back.'],
+      Releasing: ['True', 'Its Mac is being released.'],
       ReleaseSkipped: [
         'True',
         'Nobody said which pool its Mac goes back to, so it stays as it is. The sweep reports it.',
@@ -160,7 +160,7 @@ export const machineConditions = {
 export const clusterConditions = {
   Ready: {
     means: 'Machines can be made.',
-    reasons: { Provisioned: ['True', 'There is nothing to make.'] },
+    reasons: { Provisioned: ['True', 'There is nothing to provision.'] },
   },
   Paused: pausedCondition,
   MoveBlocked: moveBlockedCondition,

@@ -20,22 +20,22 @@ export const macFleetConditions = {
       ],
       Replacing: [
         'False',
-        'Cluster API replaces machines that were made from another template than is wanted now. The message names them.',
+        'Cluster API replaces machines that were created from another template. The message names them.',
       ],
       MachinesMissing: [
         'False',
         'There are fewer machines than wanted. Look at the MachineDeployment and its template.',
       ],
       MachinesNotReady: ['False', 'Some machines are not Ready. The message names them.'],
-      Rolling: ['False', 'Machines are being rolled.'],
+      Rolling: ['False', 'Machines are being updated.'],
       Paused: ['False', 'Machines are to be rolled, but spec.paused or spec.pausedByRelease is set.'],
-      Stalled: ['False', 'The roll has stopped: see Stalled.'],
+      Stalled: ['False', 'The rollout has stopped: see Stalled.'],
     },
   },
   Rolling: {
-    means: 'Machines are being rolled.',
+    means: 'Machines are being updated.',
     reasons: {
-      Canary: ['True', 'The first machine is being rolled, alone.'],
+      Canary: ['True', 'The first machine is being updated, alone.'],
       Wave: ['True', 'The first one is Ready; as many at a time as spec.maxUnavailable says follow.'],
       UpToDate: ['False', 'There is nothing to roll.'],
       WaitingForMachines: [
@@ -43,7 +43,7 @@ export const macFleetConditions = {
         'Those that are left are not Ready, do not answer, or have refused. They go as soon as they can. The message names them.',
       ],
       Paused: ['False', 'spec.paused or spec.pausedByRelease is set.'],
-      Stalled: ['False', 'The roll has stopped.'],
+      Stalled: ['False', 'The rollout has stopped.'],
     },
   },
   Stalled: {
@@ -51,7 +51,7 @@ export const macFleetConditions = {
     reasons: {
       PushRejected: ['True', 'A Mac refused. The message says which, and why. Another revision starts the roll again.'],
       GateDeadlineExceeded: ['True', 'A Mac was rolled and did not become Ready in time. It is rolled back.'],
-      NotStalled: ['False', 'It has not.'],
+      NotStalled: ['False', 'The rollout has not stopped.'],
       WaitingForManager: [
         'False',
         'It has under a manager that spec.releaseID does not name. Whether it stays so is for the one to say that is named.',
@@ -73,7 +73,7 @@ export const macHostConditions = {
   Named: {
     means: 'Its name at Scaleway is what its holder, or its way back, asks for.',
     reasons: {
-      NameMatches: ['True', 'It is.'],
+      NameMatches: ['True', 'The name is correct.'],
       RenamePending: ['False', 'It is being renamed.'],
       RenameRefused: ['False', 'Scaleway refused the name. It is tried again.'],
     },
@@ -86,12 +86,12 @@ export const macHostConditions = {
       Reinstalling: ['False', 'Scaleway is reinstalling it.'],
       WipeFailed: ['False', 'The reinstall failed. It is tried again.'],
       InUse: ['False', 'A machine holds it, or held it.'],
-      NotWiped: ['False', 'It showed a host key or marks of an earlier install. It is wiped again.'],
+      NotWiped: ['False', 'It has a host key or stamps of an earlier install. It is wiped again.'],
       NotSeen: ['Unknown', 'Nobody saw it being installed: a Mac that was ordered, or found.'],
     },
   },
   Quarantined: {
-    means: 'Nobody may claim it for now.',
+    means: 'Machines may not claim it for now.',
     reasons: {
       BootstrapsFailed: ['True', 'It could not be made ready, time and again.'],
       NotWiped: ['True', 'It came back with its old disk.'],
@@ -115,7 +115,7 @@ export const macHostConditions = {
     },
   },
   Abandoned: {
-    means: 'A person has told Tartan to leave the Mac alone. Not said of a Mac that never was.',
+    means: 'A person has excluded the Mac from Tartan. Absent for a Mac that never was.',
     reasons: {
       Abandoned: ['True', 'It has the annotation tuist.dev/abandon. It is not wiped, renamed, claimed or reclaimed.'],
       NotAbandoned: ['False', 'The annotation was removed.'],
@@ -128,7 +128,7 @@ export const macHostConditions = {
         'True',
         'The MacHost, the machine that holds it or gave it back, or the Cluster of that machine is paused. The message says which.',
       ],
-      NotPaused: ['False', 'None of them is.'],
+      NotPaused: ['False', 'None of them is paused.'],
     },
   },
 } as const satisfies Record<string, ConditionDefinition>;

@@ -5,10 +5,10 @@ export const runnerPoolConditions = {
     means: 'There are as many runners as wanted, with the wanted image.',
     reasons: {
       Converged: ['True', 'All is as wanted.'],
-      Filling: ['False', 'Pods are being made, or start.'],
+      Filling: ['False', 'Pods are being created, or start.'],
       NoRoom: ['False', 'There is no room for more Pods on the Macs of the fleet.'],
       Draining: ['False', 'There are more Pods than wanted; those with a job finish it.'],
-      Rolling: ['False', 'Pods with another image are being replaced.'],
+      Rolling: ['False', 'Pods with an outdated image are being replaced.'],
       NoGitHub: ['False', 'spec.github is not set, so that nobody knows where the runners belong.'],
       GitHubUnavailable: [
         'False',
@@ -36,7 +36,7 @@ export const runnerPoolConditions = {
         'True',
         'Jobs wait though runners do so, too: GitHub does not bring them together. Look at labels and runner group.',
       ],
-      Unknown: ['Unknown', 'GitHub did not tell.'],
+      Unknown: ['Unknown', 'The queue could not be read from GitHub.'],
     },
   },
   Stuck: {
@@ -51,7 +51,7 @@ export const runnerPoolConditions = {
         'True',
         'Virtual machines run, and their runners have not reported. See that the runner script is in the image.',
       ],
-      NoneStuck: ['False', 'There are none.'],
+      NoneStuck: ['False', 'No Pod is stuck.'],
     },
   },
   RunnerOutdated: {

@@ -3,28 +3,29 @@
 export const machinePhaseMeanings = {
   Pending: 'It has no Mac.',
   Adopting: 'It is claiming a Mac from the pool.',
-  Bootstrapping: 'Its Mac is being made ready over SSH.',
+  Bootstrapping: 'Its Mac is being prepared over SSH.',
   Ready: 'Its Node is Ready.',
-  Updating: 'Its Mac has a turn and is being rolled.',
-  NotReady: 'It was made ready once, but its Node is not Ready or its Mac does not run.',
+  Updating: 'Its Mac has a turn and is being updated.',
+  NotReady: 'It was Ready before, but its Node is not Ready or its Mac does not run.',
   Failed:
-    'Its Mac refused a roll. It runs on with what it had; the roll is tried again after a while, or when something else is wanted.',
-  Deleting: 'It is being deleted: its Mac goes back to the pool.',
+    'Its Mac rejected an update. It keeps its configuration; the manager retries after a while, or with another revision.',
+  Deleting: 'It is being deleted: its Mac is released to the pool.',
 } as const;
 
 export const hostStateMeanings = {
   pool: 'Wiped, ready, and free to claim.',
   held: 'A machine holds it.',
   releasing: 'On its way back to the pool. Its disk may still be that of its last machine.',
-  quarantined: 'It failed too often, or came back with its old disk. Nobody claims it until the time is over.',
-  stranded: 'It is not in a pool and no machine knows it. It costs money and does nothing.',
+  quarantined:
+    'It failed too often, or came back with its old disk. Machines do not claim it until its quarantine ends.',
+  stranded: 'It is in no pool and no machine holds it. It costs money and is unused.',
   abandoned:
-    'A person has set the annotation tuist.dev/abandon. Nothing is done to it until the annotation is removed.',
+    'A person has set the annotation tuist.dev/abandon. Tartan does not change it until the annotation is removed.',
 } as const;
 
 export const releaseReasonMeanings = {
   MachineDeleted: 'The machine that held it was deleted.',
-  BootstrapExhausted: 'It could not be made ready, however often it was tried.',
+  BootstrapExhausted: 'It could not be prepared after repeated attempts.',
   Stranded: 'The sweep found it without a machine.',
   NotWiped: 'It came back with its old disk.',
   Requested: 'A person asked for it.',
@@ -52,23 +53,24 @@ export const podWaitMeanings = {
   ContainerCreating: 'The agent has seen the Pod.',
   WaitingForSlot:
     'As many virtual machines run or start on the Mac as it can run. The Pod starts when one of them ends.',
-  Pulling: 'The image is being fetched; with a percentage once that is known.',
-  FreeingSpace: 'The disk is full. What nobody needs any more is deleted before the image is fetched.',
-  Cloning: 'A virtual machine of its own is being made for the Pod.',
+  Pulling: 'The image is being pulled; with a percentage if it is known.',
+  FreeingSpace: 'The disk is full. Unused images are deleted before the image is pulled.',
+  Cloning: 'The virtual machine of the Pod is being created.',
   Booting: 'The virtual machine is being started.',
   WaitingForIP: 'The virtual machine is on and has no address yet. A first boot takes minutes.',
-  CrashLoopBackOff: 'It ended, and starts again from a clean disk after a while.',
-  ErrImagePull: 'The image could not be fetched. It is tried again.',
-  ImagePullBackOff: 'The image could not be fetched several times. It is tried again after a while.',
-  ErrImageNeverPull: 'The image is not on the Mac, and `imagePullPolicy: Never` forbids fetching it.',
-  InvalidImageName: 'What the container names is no image that tart can fetch.',
-  CreateContainerConfigError: 'A ConfigMap, a Secret or a field that the container refers to cannot be had.',
+  CrashLoopBackOff: 'It ended, and restarts from a clean disk after a while.',
+  ErrImagePull: 'The image could not be pulled. The agent retries.',
+  ImagePullBackOff: 'The image could not be pulled several times. The agent retries after a while.',
+  ErrImageNeverPull: 'The image is not on the Mac, and `imagePullPolicy: Never` forbids pulling it.',
+  InvalidImageName: 'The image of the container is not one that tart can pull.',
+  CreateContainerConfigError: 'A ConfigMap, a Secret or a field that the container refers to is missing or invalid.',
   TokenRefused: 'A token that the Pod asks for was refused: a projected volume of the Pod must name its audience.',
-  TartCreateFailed: 'tart did not make or start the virtual machine, or nobody is logged in at the console of the Mac.',
-  TartDeleteFailed: 'tart did not delete the virtual machine. It is tried again.',
-  TartUnreachable: 'It is not known how the virtual machine is, so nothing is done.',
-  PodGone: 'The server does not know the Pod. Its virtual machine goes after two minutes.',
-  NotForMacs: 'The Pod is not made for Macs. It stays Pending, and takes no slot.',
+  TartCreateFailed:
+    'tart did not create or start the virtual machine, or no user is logged in at the console of the Mac.',
+  TartDeleteFailed: 'tart did not delete the virtual machine. The agent retries.',
+  TartUnreachable: 'The state of the virtual machine is unknown, so nothing is done.',
+  PodGone: 'The API server does not have the Pod. Its virtual machine is deleted after two minutes.',
+  NotForMacs: 'The Pod is not meant for Macs. It stays Pending, and uses no slot.',
   UnsupportedPod: 'The Pod is meant for a Mac, and cannot be a virtual machine. It fails for good.',
 } as const;
 
@@ -79,9 +81,9 @@ export const podEndMeanings = {
   Completed: 'The guest reported 0.',
   Error: 'The guest reported another number.',
   TartRunExited:
-    'The virtual machine ended by itself, and nobody reported a result. The code is 0, which means nothing.',
+    'The virtual machine ended by itself without a reported result. The exit code is 0, without a meaning.',
   TartRunFailed:
-    'tart failed, the framework gave up, the guest lost its network, its power was cut, or nobody saw how it ended.',
+    'tart failed, the framework gave up, the guest lost its network, its power was cut, or its end was not observed.',
   DeadlineExceeded: 'The Pod was active for longer than its `activeDeadlineSeconds`. It fails for good.',
 } as const;
 

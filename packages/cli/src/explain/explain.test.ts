@@ -324,7 +324,7 @@ describe('explain a Pod', () => {
       'WaitingForSlot',
       /starts when one of them ends\. Said so\./,
     ],
-    ['pulls', pending('Pulling 40 %'), waiting('x'), 'Pulling 40 %', /is being fetched/],
+    ['pulls', pending('Pulling 40 %'), waiting('x'), 'Pulling 40 %', /is being pulled/],
     ['says a word that nobody knows', pending('constructor'), waiting('x'), 'constructor', /^Said so\./],
     ['no Node takes it', unschedulable(), { nodes: [node] }, 'Unschedulable', /0\/1 nodes/],
     [

@@ -223,7 +223,5 @@ const unseenOf = ({ spec, status }: Machine, { host }: Mac, { managerFlags }: Ex
       ]),
   ...(host === undefined
     ? []
-    : [
-        'SSH sessions, and the Secrets with key and login: see the conditions and events below.',
-      ]),
+    : ['SSH sessions, and the Secrets with key and login: see the conditions and events below.']),
 ];

@@ -176,7 +176,7 @@ describe('events of a roll', () => {
 
   it('a stop names the machine and the reason', () => {
     const [told] = rollEvents(on, stopped);
-    assert.equal(told?.message, 'The roll does not go on by itself. PushRejected on a: No space left.');
+    assert.equal(told?.message, 'The rollout has stopped. PushRejected on a: No space left.');
     assert.equal(told.type, 'Warning');
   });
 });

@@ -49,7 +49,7 @@ const hosts: readonly Behaviour[] = [
     sentence: 'a Mac that is held goes to nobody else, not even to a namesake',
     run: (fixture) =>
       withHost(fixture, { zone, consumerRef: holder('a') }, async (change) => {
-        await refuses(change({ consumerRef: holder('b') }), /held by somebody else/);
+        await refuses(change({ consumerRef: holder('b') }), /another machine holds this Mac/);
         await change({ poolPrefix: 'tuist-pool-' });
       }),
   },
