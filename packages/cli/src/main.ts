@@ -2,12 +2,12 @@
 import { tartan } from './program.ts';
 import { commandNameOf } from './shell.ts';
 
-/** The first signal asks for an end that cleans up; a second one ends us the hard way. */
+/** The first signal stops the command, which cleans up; a second one kills the process. */
 const interrupt = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => interrupt.abort());
 
 const { stdin, stdout, stderr, env } = process;
-// Whoever reads us may have had enough, as head has: then there is nobody to talk to, and nothing to complain of.
+// A reader such as head may close the pipe early: stop without an error.
 for (const stream of [stdout, stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

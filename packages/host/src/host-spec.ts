@@ -1,11 +1,11 @@
 import type { Artifact } from './artifacts/artifact.ts';
 
 /**
- * Everything that a host should be: the one input of first boot, roll and doctor. What is not here reaches no host.
- * A feature that is undefined is removed from the host. Holds no secret: those are in `HostSecrets`.
+ * The desired state of a host: the only input of first boot, rollout and doctor. An undefined feature is removed from the host.
+ * Holds no secret: those are in `HostSecrets`.
  */
 export interface HostSpec {
-  /** Who logs in over SSH, owns the console session and runs the agent: all three must be the same (m1 at Scaleway). */
+  /** The user that logs in over SSH, owns the console session and runs the agent (m1 at Scaleway). */
   readonly user: string;
   /** Name of the Node, and of the Mac. */
   readonly nodeName: string;
@@ -20,10 +20,10 @@ export interface HostSpec {
   readonly ghActionsRunner?: GhActionsRunner;
 }
 
-/** What has to be known to make a Mac ready before it is anybody's Node. */
+/** The specification of a Mac that is not a Node yet. */
 export type Preparation = Pick<HostSpec, 'user'>;
 
-/** What virtual machines may reach beyond the internet; private networks are blocked but for this. */
+/** Private networks that virtual machines may reach. All others are blocked. */
 export interface VmEgress {
   readonly allow: readonly { readonly cidr: string; readonly protocol: 'tcp' | 'udp'; readonly ports: string }[];
 }
@@ -33,7 +33,7 @@ export interface Tailscale {
   readonly binaries: Artifact;
   readonly tags: readonly string[];
   readonly acceptRoutes: boolean;
-  /** Changes when the key changes, so that a new key is pushed; says nothing about the key. */
+  /** Changes with the key, so that a new key is pushed. Reveals nothing about it. */
   readonly authKeyVersion: string;
 }
 
@@ -45,7 +45,7 @@ export interface Agent {
   readonly nodeLabels: Readonly<Record<string, string>>;
   /** `scw-applesilicon://<zone>/<id>`, once known. */
   readonly providerID?: string;
-  /** What the Node reports as its kubelet's, to the letter; that of the agent unless told. */
+  /** The kubelet version that the Node reports. Default: the version of the agent. */
   readonly kubeletVersion?: string;
   readonly hostCPU: number;
   readonly hostMemoryMB: number;
@@ -65,7 +65,7 @@ export interface GhActionsRunner {
   readonly oras: Artifact;
 }
 
-/** Sent on standard input only, and only to the step that asks for it. A secret that is absent is never sent as an empty one. */
+/** Sent on standard input only, and only to the step that needs it. */
 export interface HostSecrets {
   /** Of `HostSpec.user`. An empty one and the literal `<sealed>` count as absent. */
   readonly userPassword?: string;
@@ -75,15 +75,15 @@ export interface HostSecrets {
   readonly actionsRunnerToken?: string;
 }
 
-/** What came of asking for a secret. Never the secret in a message. */
+/** The result of fetching a secret. Messages never contain it. */
 export type OnDemandSecret =
   | { readonly kind: 'known'; readonly secret: string }
-  /** For people: why there is none, and what to do. */
+  /** Why there is none, and what to do. */
   | { readonly kind: 'problem'; readonly message: string };
 
 /**
- * Secrets that somebody else makes anew each time: asked for only once a step has looked at the host and cannot do without, so that a
- * host that is as wanted costs nobody a call.
+ * Secrets that are created for each use: fetched only after a step has checked the host and needs it, so that an up-to-date host costs
+ * no request.
  */
 export type OnDemandSecrets = Partial<
   Readonly<Record<'actionsRunnerToken', (signal: AbortSignal | undefined) => Promise<OnDemandSecret>>>

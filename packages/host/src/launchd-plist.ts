@@ -49,7 +49,7 @@ const element = (value: Exclude<Value, undefined>, indent: string): string => {
   return `<${name}>\n${inner.join('')}${indent}</${name}>`;
 };
 
-/** Sorted by key, so that the same job is the same bytes whoever wrote it down. */
+/** Sorted by key, so that the same job is the same bytes. */
 const entries = (dictionary: Readonly<Record<string, Value>>, indent: string): string[] =>
   Object.keys(dictionary)
     .sort()

@@ -51,7 +51,7 @@ export const runnerPoolConditions = {
         'True',
         'Virtual machines run, and their runners have not reported. See that the runner script is in the image.',
       ],
-      NoneStuck: ['False', 'No Pod is stuck.'],
+      NoneStuck: ['False', 'There are none.'],
     },
   },
   RunnerOutdated: {

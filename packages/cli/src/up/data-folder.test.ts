@@ -25,7 +25,7 @@ describe('saved state in the --data folder', () => {
   for (const text of ['', '{', '[]', '{"port":0,"release":1}', '{"port":6443}'])
     test(`${JSON.stringify(text)} is refused with a sentence`, async () => {
       await writeFile(join(folder, 'state.json'), text);
-      await assert.rejects(readSavedState(folder), /is not what tartan up has written.*Choose another folder/s);
+      await assert.rejects(readSavedState(folder), /is invalid, so the fleet cannot be continued.*Choose another folder/s);
     });
 
   const kept = { port: 6443, release: 1 };
@@ -39,7 +39,7 @@ describe('saved state in the --data folder', () => {
     test(`the port is ${what}`, () => assert.equal(portFor(state, wanted, 'x'), port));
 
   test('a port other than the saved one is rejected', () => {
-    assert.throws(() => portFor(kept, 7000, '/data'), /know its Kubernetes at port 6443/);
+    assert.throws(() => portFor(kept, 7000, '/data'), /use port 6443 of the Kubernetes API/);
   });
 });
 
@@ -49,10 +49,10 @@ describe('errors of tartan up', () => {
   for (const [code, words] of [
     ['ENOSPC', /^the disk that holds \/data is full .*Free some space/],
     ['EDQUOT', /quota/],
-    ['EACCES', /^\/data may not be written to .*Change its rights/],
-    ['EROFS', /cannot be written to/],
+    ['EACCES', /^\/data is not writable .*Change its permissions/],
+    ['EROFS', /read-only disk/],
     ['ENOTDIR', /cannot be a folder/],
-    ['EEXIST', /is no folder/],
+    ['EEXIST', /is not a folder/],
   ] as const)
     test(`${code} is said in a sentence`, () => {
       const problem = readableError(system(code), '/data');
@@ -64,7 +64,7 @@ describe('errors of tartan up', () => {
     const problem = readableError(refused, '/data');
     assert.match(
       problem instanceof Error ? problem.message : '',
-      /refuses .*cannot create nodes\. Use a kubeconfig of/,
+      /you may not install .*cannot create nodes\. Use a kubeconfig of/,
     );
   });
 

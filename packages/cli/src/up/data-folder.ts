@@ -4,18 +4,18 @@ import { isKubeError } from '@tartan/kube';
 import { z } from 'zod';
 
 const savedStateSchema = z.object({
-  /** Of the Kubernetes API: Macs that have joined look for it there. */
+  /** Of the Kubernetes API, which joined Macs use. */
   port: z.number().int().min(1).max(65_535),
-  /** How many agents have been rolled out; the next one has the next version. */
+  /** The number of agent releases; the next one has the next version. */
   release: z.number().int().min(1),
 });
 
-/** What the next start must know besides what Kubernetes, Scaleway and the Macs keep. */
+/** State of `tartan up` itself. Kubernetes, Scaleway and the Macs keep their own. */
 type SavedState = z.infer<typeof savedStateSchema>;
 
 const stateFile = (folder: string): string => join(folder, 'state.json');
 
-/** `undefined`: nothing was ever started there. */
+/** Undefined: a new folder. */
 export const readSavedState = async (folder: string): Promise<SavedState | undefined> => {
   const file = stateFile(folder);
   let text: string;
@@ -29,8 +29,8 @@ export const readSavedState = async (folder: string): Promise<SavedState | undef
     return savedStateSchema.parse(JSON.parse(text));
   } catch (cause) {
     throw new Error(
-      `${file} is not what tartan up has written there, so it is not known how the fleet goes on. ` +
-        'Nothing was changed. Choose another folder with --data, or move this one away to start anew.',
+      `${file} is invalid, so the fleet cannot be continued. ` +
+        'Nothing was changed. Choose another folder with --data, or move this one away.',
       { cause },
     );
   }
@@ -42,11 +42,11 @@ export const writeSavedState = async (folder: string, state: SavedState): Promis
   await rename(`${file}.new`, file);
 };
 
-/** On which port to serve. Macs that have joined know one, and nothing tells them of another. */
+/** The port of the Kubernetes API. Joined Macs use the saved one. */
 export const portFor = (kept: SavedState | undefined, wanted: number, folder: string): number => {
   if (kept === undefined || wanted === 0 || wanted === kept.port) return kept?.port ?? wanted;
   throw new Error(
-    `the Macs of the fleet in ${folder} know its Kubernetes at port ${kept.port}, and would not find it at ${wanted}. ` +
+    `the Macs of the fleet in ${folder} use port ${kept.port} of the Kubernetes API, not ${wanted}. ` +
       'Leave --port out, or choose another folder with --data.',
   );
 };
@@ -58,21 +58,20 @@ const errorTexts: Readonly<Record<string, (folder: string, why: string) => strin
   ENOSPC: (folder, why) => `the disk that holds ${folder} is full (${why}). Free some space and start again.`,
   EDQUOT: (folder, why) =>
     `your quota on the disk that holds ${folder} is used up (${why}). Free some space and start again.`,
-  EACCES: (folder, why) =>
-    `${folder} may not be written to (${why}). Change its rights, or choose another with --data.`,
-  EROFS: (folder, why) => `${folder} is on a disk that cannot be written to (${why}). Choose another with --data.`,
+  EACCES: (folder, why) => `${folder} is not writable (${why}). Change its permissions, or choose another with --data.`,
+  EROFS: (folder, why) => `${folder} is on a read-only disk (${why}). Choose another with --data.`,
   ENOTDIR: (folder, why) => `${folder} cannot be a folder (${why}). Choose another with --data.`,
-  EEXIST: (folder, why) => `${folder} is no folder (${why}). Choose another with --data.`,
+  EEXIST: (folder, why) => `${folder} is not a folder (${why}). Choose another with --data.`,
 };
 
-/** What stopped it, for people: what, why, what to do. Whatever has its own words keeps them. */
+/** Adds what to do to errors of the disk and of permissions. Other errors are unchanged. */
 export const readableError = (error: unknown, folder: string): unknown => {
   const sentence = errorTexts[codeOf(error) ?? ''];
   if (sentence !== undefined && error instanceof Error)
     return new Error(sentence(folder, error.message), { cause: error });
   if (isKubeError(error, 'forbidden'))
     return new Error(
-      `the cluster refuses what a simulated fleet needs: ${error.message} ` +
+      `you may not install a simulated fleet in this cluster: ${error.message} ` +
         'Use a kubeconfig of an administrator, or leave --kubernetes out for the embedded one.',
       { cause: error },
     );

@@ -8,7 +8,7 @@ import { untilObjects } from '../simulation/wait.ts';
 type Pod = NonNullable<(typeof pods)['ofType']>;
 type Node = NonNullable<(typeof nodes)['ofType']>;
 
-/** A job for a Mac, as anybody would write it. */
+/** A typical Pod for a Mac. */
 export const demoPod = (name: string) =>
   ({
     apiVersion: 'v1',
@@ -31,10 +31,7 @@ export const demoPod = (name: string) =>
 
 const numberOf = (name: string): number => Number(/^build-(\d+)$/.exec(name)?.[1] ?? 0);
 
-/**
- * `build-1`, or the next one after those of earlier starts, on a Mac that is there for that: others have their own work. Answers its
- * name.
- */
+/** Creates `build-1`, or the next one after those of earlier starts, on a Mac of the first fleet. Returns its name. */
 export const createDemoPod = async (client: Client): Promise<string> => {
   const { items } = await client.list(pods, { namespace });
   const name = `build-${Math.max(0, ...items.map(({ metadata }) => numberOf(metadata.name))) + 1}`;
@@ -44,7 +41,7 @@ export const createDemoPod = async (client: Client): Promise<string> => {
   return name;
 };
 
-/** Waits until its guest runs and can be reached. False: the signal fired before. */
+/** Waits until the guest runs and its log can be read. False: the signal fired before. */
 export const untilDemoPodRuns = async (client: Client, name: string, signal: AbortSignal): Promise<boolean> => {
   let mac: string | undefined;
   const runs = await untilObjects(
@@ -57,7 +54,7 @@ export const untilDemoPodRuns = async (client: Client, name: string, signal: Abo
     },
     signal,
   );
-  // Its log is read through the Mac, which tells its port once it listens there.
+  // The log is read through the kubelet API, whose port the Node reports.
   const isReached = ({ metadata, status }: Node): boolean =>
     metadata?.name === mac && (status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 0) > 0;
   return runs && (await untilObjects(client, nodes, (all) => all.some(isReached), signal));
@@ -65,7 +62,7 @@ export const untilDemoPodRuns = async (client: Client, name: string, signal: Abo
 
 const linesShown = 4;
 
-/** The first lines that its guest has written, as `kubectl logs -f` shows them; it waits until they are there. */
+/** Waits for the first lines of the log, and returns them. */
 export const demoPodLog = async (
   transport: Transport,
   name: string,

@@ -66,7 +66,7 @@ test('colors are used only when enabled', () => {
 
 /** A key of an RSA App takes seconds to generate on a busy machine, and no test here signs anything. */
 const app = {
-  privateKey: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  privateKey: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }),
 };
 
 /** Sleepers wake up in between. */

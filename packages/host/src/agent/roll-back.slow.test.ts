@@ -210,7 +210,10 @@ describe('rolling back the agent', () => {
     await roll(v1, v2);
     const silent = { kind: 'done', stdout: '', stderr: '' } as const;
     const isIt = (script: string): boolean => script.includes("STEP='roll-back-agent'");
-    assert.match(failure(await goBack({ answer: (script) => (isIt(script) ? silent : undefined) })), /printed no result/);
+    assert.match(
+      failure(await goBack({ answer: (script) => (isIt(script) ? silent : undefined) })),
+      /printed no result/,
+    );
   });
 
   test('is done by the next run wherever it was cut, and old code never ran with new arguments', async () => {

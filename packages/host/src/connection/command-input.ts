@@ -3,8 +3,7 @@ import { pipeline, type Readable, Writable } from 'node:stream';
 import type { ClientChannel } from 'ssh2';
 
 /**
- * Buffers that go round between who reads a file and who sends it, instead of a new one for every piece: a third less garbage.
- * Nobody has to give a buffer back: one that is kept by whoever got it is collected as usual.
+ * A pool of buffers for reading files, instead of a new one for every chunk: a third less garbage. Returning a buffer is optional.
  */
 const freeBuffers: ArrayBuffer[] = [];
 const lentBuffers = new WeakSet<ArrayBufferLike>();
@@ -39,7 +38,7 @@ const runNextWrite = (): void => {
  *
  * To encrypt a piece leaves three times its size behind as garbage. With many streams in one turn of the loop, the collector comes
  * too late and too seldom: sixteen streams took up to 285 MB so, and take about 155 MB one by one, as fast as before. It also lets
- * others have their turn, such as whoever renews a lease.
+ * other work run in between, such as renewing a Lease.
  */
 export const oncePerTick = (work: () => void): void => {
   if (pendingWrites.push(work) === 1) setImmediate(runNextWrite);
@@ -83,7 +82,7 @@ export const sendInput = (
     },
   });
   let stopped = false;
-  // What a destroyed input still has to say concerns nobody.
+  // Errors of a destroyed input are ignored.
   input.on('error', () => {});
   pipeline(input, sink, (error) => {
     if (error && !stopped) failed(error);

@@ -113,7 +113,7 @@ const dial = (address: HostAddress, options: ConnectOptions & typeof defaults): 
       else fail(error.message);
     };
     const close = (): void => fail('the host hung up');
-    // An error event that nobody hears would end the process: this listener stays until the connection has its own.
+    // An unhandled error event would end the process: this listener stays until the connection has its own.
     client.on('error', error);
     client.once('close', close);
     client.once('ready', () => {

@@ -85,7 +85,7 @@ const endingOfExit = (code: number | null, signal: string | undefined): Ending =
  * Flow: wait for a slot, open a channel, request the command, feed its input, collect its output, take the exit status.
  * Guarantees: resolves exactly once and never rejects; at its deadline, on abort and on loss of the connection at once, whether the
  * host answers or not; the input is destroyed with it.
- * Caveats: a host that was told to end a command may go on with it.
+ * Caveats: a command may continue on the host after it was terminated.
  */
 export const runCommand = (
   context: CommandContext,

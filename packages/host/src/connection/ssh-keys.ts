@@ -1,6 +1,6 @@
 import ssh2 from 'ssh2';
 
-/** The key with which we log in is unusable: nobody was dialled. Says nothing of what is in it. */
+/** The SSH private key is invalid. No connection was made. The message contains nothing of the key. */
 class PrivateKeyError extends Error {
   override readonly name = 'PrivateKeyError';
 }

@@ -13,7 +13,7 @@ import { StepError } from './step-error.ts';
 
 type SecretSource = NonNullable<OnDemandSecrets[keyof OnDemandSecrets]>;
 
-/** How to ask for the secret that a step may turn out to need. None for one that may change nothing now, and for one that is given. */
+/** The source of the on-demand secret of a step. Undefined if it is deferred, or its secret is given. */
 const onDemandSecretOf = (
   { step, deferReason }: Action,
   { spec, secrets, onDemandSecrets }: Pick<ConvergeContext, 'spec' | 'secrets' | 'onDemandSecrets'>,
@@ -22,7 +22,7 @@ const onDemandSecretOf = (
   return step.intent(spec) === undefined ? undefined : onDemandSecrets[step.onDemandSecret];
 };
 
-/** The session with the secret in it, which nobody repeats from now on; or what came of asking. */
+/** The context with the secret, which is redacted from now on; or the failure. */
 const withOnDemandSecret = async (
   step: AnyStep,
   ask: SecretSource,
@@ -38,7 +38,7 @@ const withOnDemandSecret = async (
   return { ...session, secrets: { ...session.secrets, ...given } };
 };
 
-/** Undefined when the caller did not want to wait. */
+/** Undefined: aborted. */
 const requestSecret = async (
   ask: SecretSource,
   signal: AbortSignal | undefined,
@@ -51,7 +51,6 @@ const requestSecret = async (
   }
 };
 
-/** What all actions of one run share. */
 export interface ConvergeContext {
   readonly connection: HostConnection;
   readonly spec: Preparation;
@@ -64,7 +63,7 @@ export interface ConvergeContext {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Pushes what a step needs and runs it. A step that the host claims to have is looked at first, so that nothing is sent in vain. */
+/** Pushes the artifacts of a step and runs it. A stamped step is checked first, so that nothing is sent needlessly. */
 export const performAction = async (
   action: Action,
   lockOwner: string,
@@ -91,7 +90,7 @@ const attempt = async (action: Action, lockOwner: string, session: ConvergeConte
   if (action.stamped || ask !== undefined) {
     const found = await execute(action, 'check', lockOwner, session);
     if (found.kind !== 'finished') return found;
-    // Without a stamp it runs nevertheless, to get one.
+    // Without a stamp it runs, to get one.
     if (found.result === 'unchanged' && action.stamped) return found;
     needsSecret = found.needsPayload;
   }
@@ -106,7 +105,7 @@ const attempt = async (action: Action, lockOwner: string, session: ConvergeConte
   return 'kind' in asked ? asked : execute(action, 'converge', lockOwner, asked);
 };
 
-/** A secret that cannot do is not even sent. */
+/** An invalid secret is not sent. */
 const secretViolation = ({ step }: Action, { spec, secrets, redact }: ConvergeContext): StepOutcome | undefined => {
   const output = violationOf(step, spec, secrets);
   if (output === undefined) return undefined;
@@ -134,7 +133,7 @@ const execute = (
   return executeStep(connection, step, verb, run, redact, signal);
 };
 
-/** Puts an artifact into the store; an outcome only when that went wrong. */
+/** Pushes an artifact. Undefined: success. */
 const push = async (
   { step, stored }: Action,
   artifact: Artifact,

@@ -7,8 +7,7 @@ import type { Inventory } from './inventory.ts';
 import { stepHash } from './step-hash.ts';
 
 /**
- * `changed`: steps whose stamp says that the host has them already are left out. `verify`: they are looked at too, and mended where
- * somebody else changed the host.
+ * `changed`: skips steps with a current stamp. `verify`: checks them too, and repairs differences.
  */
 export type Mode = 'changed' | 'verify';
 
@@ -17,21 +16,21 @@ export interface PlanOptions extends Pick<StepRunOptions, 'idle' | 'transport'> 
   readonly steps?: readonly AnyStep[];
 }
 
-/** One step of a plan. Its script looks first, whatever the plan says, and applies only what differs. */
+/** One step of a plan. Its script checks first, and applies only differences. */
 export interface Action {
   readonly step: AnyStep;
   readonly hash: string;
-  /** Whether the host claims to have it: then it is looked at before anything is sent for it. */
+  /** The host has a current stamp: the step is checked before anything is sent. */
   readonly stamped: boolean;
-  /** What must lie in the store before it runs. What is claimed to be there is looked at then: a hash in the inventory is only a name. */
+  /** Artifacts that must be in the store before it runs. Listed ones are verified then. */
   readonly needs: readonly Artifact[];
-  /** What the host claims to have in its store. */
+  /** Artifacts that the inventory lists. */
   readonly stored: ReadonlySet<string>;
-  /** Why it may not change anything now. */
+  /** Why it may not apply changes now. */
   readonly deferReason: DeferReason | undefined;
 }
 
-/** What is to be done to a host that reports this. Pure and total; the same for first boot, roll and repair. */
+/** The steps to run on a host with this inventory. Pure and total. */
 export const plan = (inventory: Inventory, spec: Preparation, options: PlanOptions): Action[] => {
   const actions = sortSteps(options.steps ?? hostSteps).map((step): Action => {
     const hash = stepHash(step, spec);
@@ -48,7 +47,7 @@ export const plan = (inventory: Inventory, spec: Preparation, options: PlanOptio
   return options.mode === 'verify' ? actions : actions.filter(({ stamped }) => !stamped);
 };
 
-/** Steps that give us root before those that need it; optional ones, which can cost only themselves, last. Else as listed. */
+/** Unprivileged steps first, optional ones last. Otherwise in the listed order. */
 export const sortSteps = (steps: readonly AnyStep[]): AnyStep[] => {
   const rank = (step: AnyStep): number => (step.unprivileged === true ? 0 : step.optional === true ? 2 : 1);
   return [...steps].sort((a, b) => rank(a) - rank(b));
@@ -59,16 +58,16 @@ export const artifactsOf = (step: AnyStep, spec: Preparation): readonly Artifact
   return intent === undefined ? [] : (step.artifacts?.(intent) ?? []);
 };
 
-/** What lies on the host and belongs to nothing any more. Only for a host that is as wanted: until then it may still be needed. */
+/** Unused files on an up-to-date host. */
 export interface Garbage {
   readonly artifacts: readonly string[];
-  /** Of steps that we no longer know. */
+  /** Of unknown steps. */
   readonly stamps: readonly string[];
-  /** The Mac has started since. */
+  /** The Mac has rebooted since. */
   readonly staleRebootMark: boolean;
 }
 
-/** Somebody who runs a part of the list knows nothing of what the others want. */
+/** With a part of the steps, artifacts of the others are not garbage. */
 const isPartialList = (steps: readonly AnyStep[]): boolean =>
   steps.length < hostSteps.length && steps.every((step) => hostSteps.includes(step));
 

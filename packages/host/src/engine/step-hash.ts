@@ -4,12 +4,12 @@ import { hostSteps } from '../steps/index.ts';
 import type { Step } from '../steps/step.ts';
 import { memoize, scriptText, stepProgram, stripComments } from './compose-script.ts';
 
-/** Step to hash: what a host should bear, or bears. */
+/** Hashes by step. */
 export type Stamps = Readonly<Record<string, string>>;
 
 /**
- * All stamps of a host in one short word. The agent publishes it on its Node; whoever wants to know whether a host is up to date
- * compares it with that of the stamps that the host should bear, and connects to nothing.
+ * A short hash of all stamps of a host. The agent publishes it on its Node, so that the manager can tell whether a host is up to date
+ * without a connection.
  */
 export const summaryOf = (stamps: Stamps): string => {
   const lines = Object.entries(stamps).map(([step, hash]) => `${step}\t${hash}\n`);

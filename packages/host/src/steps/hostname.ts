@@ -4,7 +4,7 @@ interface Intent {
   readonly nodeName: string;
 }
 
-/** The Mac bears the name of its Node. For people: the agent is told its name, since DHCP may rename a Mac later. */
+/** The Mac has the name of its Node, for people. The agent gets its name as a flag, since DHCP may rename a Mac. */
 export const hostname: Step<Intent> = {
   name: 'hostname',
   title: 'name the Mac after its Node',

@@ -31,7 +31,7 @@ export const validAccountName = (user: string): string => {
   return user;
 };
 
-/** With this macOS hides the password of auto-login in `/etc/kcpassword`, from nobody. */
+/** The well-known key with which macOS obfuscates the password in `/etc/kcpassword`. */
 const kcpasswordKey = Buffer.from('7d895223d2bcddeaa3b91f', 'hex');
 
 /**
@@ -73,7 +73,7 @@ export const passwordlessSudo: Step<SudoIntent, Preparation> = {
 
 /**
  * Whatever could put the Mac to sleep, lock its screen, log its user out or restart it by itself is off: each ends the console session,
- * and with it all virtual machines (INC-06). As early as it can be: a mini that nobody uses sleeps after one minute (INC-06).
+ * and with it all virtual machines (INC-06). As early as possible: an idle mini sleeps after one minute (INC-06).
  */
 export const power: Step<object, Preparation> = {
   name: 'power',

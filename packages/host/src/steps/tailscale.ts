@@ -28,7 +28,7 @@ const isOAuthSecret = (key: string): boolean => key.startsWith('tskey-client-');
 
 /**
  * An OAuth client secret does not expire, unlike a key (INC-216), and takes what a key would have been made with as a query. Said here
- * and not left to a default: the device needs nobody's approval, and one that never comes back is forgotten by the tailnet.
+ * and not left to a default: the device needs no approval, and the tailnet forgets a device that never comes back.
  */
 const joinKey = (key: string): string =>
   isOAuthSecret(key) && !key.includes('?') ? `${key}?ephemeral=false&preauthorized=true` : key;

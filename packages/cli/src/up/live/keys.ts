@@ -1,17 +1,16 @@
 import type { Terminal } from '../../host/ask-secret.ts';
 
-/** What a person can ask for with a key. */
 export interface KeyHandlers {
   enter(): void;
   stop(): void;
 }
 
-/** Ctrl-C and Ctrl-D, which a terminal in raw mode hands over like any letter. */
+/** With Ctrl-C and Ctrl-D, which are ordinary characters in raw mode. */
 const stopKeys: ReadonlySet<string> = new Set(['q', 'Q', '\u0003', '\u0004']);
 
 /**
- * Hears keys as they are pressed, and shows none: an Enter that the terminal echoes would push a live view out of its place. A wish to
- * stop ends that at once, so that a second Ctrl-C is a signal again, and ends us the hard way. The function returned ends it too.
+ * Reads keys without echoing them: an echoed Enter would shift the live view. After a stop key the terminal is normal again, so that a
+ * second Ctrl-C is a signal. The returned function also ends it.
  */
 export const listenForKeys = (stdin: Terminal['input'], handlers: KeyHandlers): (() => void) => {
   const onData = (data: Buffer | string): void => {

@@ -11,12 +11,11 @@ export interface LiveViewOptions {
   readonly clock: Clock;
 }
 
-/** More than any terminal shows. */
 const maxLogLines = 300;
 
 /**
- * Redraws itself when something has changed, and for the spinner while a step is under way; never more often than eyes can follow.
- * Nobody else may write to the terminal until it is stopped. The cursor comes back even when the process ends without that.
+ * Redraws after changes, and for the spinner while a step runs, at a limited rate. Nothing else may write to the terminal until the view
+ * is stopped. The cursor is restored even if the process exits without that.
  */
 export const createLiveView = ({ stdout, style, clock }: LiveViewOptions): UpView => {
   const frame = createFrame(stdout);
@@ -93,7 +92,6 @@ export const createLiveView = ({ stdout, style, clock }: LiveViewOptions): UpVie
   };
 };
 
-/** A terminal that somebody looks at. */
 type Tty = Writable & { readonly columns?: number; readonly rows?: number };
 
 const sizeOf = ({ columns, rows }: Tty): { columns: number; rows: number } => ({
@@ -101,11 +99,11 @@ const sizeOf = ({ columns, rows }: Tty): { columns: number; rows: number } => ({
   rows: rows || 24,
 });
 
-/** Lines at the end of a terminal that are written over, again and again. What stands above them is left alone. */
+/** Lines at the end of a terminal that are overwritten. Lines above them stay. */
 interface Frame {
-  /** Writes the lines in place of those that were drawn last. */
+  /** Replaces the lines of the last call. */
   draw(lines: readonly string[]): void;
-  /** Gives the cursor back. */
+  /** Shows the cursor again. */
   release(): void;
 }
 
@@ -114,7 +112,7 @@ const restOfLine = '\u001B[K';
 const restOfScreen = '\u001B[J';
 const hideCursor = '\u001B[?25l';
 const showCursor = '\u001B[?25h';
-/** A letter that takes two columns makes a line longer than we count: it is to be cut, not continued where the next line goes. */
+/** A character of two columns makes a line longer than counted: cut it instead of wrapping it. */
 const cutLines = '\u001B[?7l';
 const breakLines = '\u001B[?7h';
 
@@ -124,7 +122,7 @@ const createFrame = (stdout: Tty): Frame => {
   return {
     draw: (lines) => {
       const toTop = cursorUp(heightOn(stdout, drawn));
-      // Each line is cleared before it is written: afterwards that would take the last letter of one that fills its row.
+      // Cleared before it is written: afterwards this would delete the last character of a full row.
       const text = lines.map((line) => `${restOfLine}${escapeControls(line)}\n`).join('');
       writeRaw(stdout, `${isHidden ? '' : hideCursor}${toTop}${cutLines}${text}${restOfScreen}${breakLines}`);
       isHidden = true;
@@ -137,7 +135,7 @@ const createFrame = (stdout: Tty): Frame => {
   };
 };
 
-/** Rows that lines take now: a terminal that has become narrower breaks those that it shows. The cursor stops at its top anyway. */
+/** Rows of the lines: a terminal that has become narrower wraps them. */
 const heightOn = (stdout: Tty, lines: readonly string[]): number => {
   const { columns } = sizeOf(stdout);
   return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(visibleLength(line) / columns)), 0);

@@ -4,14 +4,14 @@ import type { SimulatedServer } from '@tartan/sim-scaleway';
 import { joinMacs, type Mac } from '../../cluster/macs.ts';
 import type { ClusterState } from '../../cluster/state.ts';
 
-/** How far a machine is on its way to a Node. */
+/** The progress of a machine until its Node is Ready. */
 export interface MacProgress {
   readonly machine: string;
-  /** What is done to its Mac over SSH, in order. */
+  /** The steps on its Mac, in order. */
   readonly steps: readonly StepOnMac[];
-  /** What goes on now. */
+  /** The current activity. */
   readonly what: string;
-  /** It has come as far as machines come; how it fares is for the table to say. */
+  /** It is, or was, Ready: the table shows its state. */
   readonly isUp: boolean;
 }
 
@@ -20,19 +20,19 @@ export interface StepOnMac {
   readonly done: boolean;
 }
 
-/** One for each machine. `stepsOn` knows the Mac of that name; without one, nothing is done. Pure. */
+/** The progress of each machine. Pure. */
 export const progressOf = (
-  world: ClusterState,
+  state: ClusterState,
   stepsOn: (host: string | undefined, isBuilder: boolean) => readonly StepOnMac[],
 ): MacProgress[] =>
-  joinMacs(world).flatMap((mac) => {
+  joinMacs(state).flatMap((mac) => {
     if (mac.machine === undefined) return [];
     const steps = stepsOn(mac.host?.metadata.name, mac.machine.spec.ghActionsRunner !== undefined);
     const what = currentActivity(mac, steps);
     return [{ machine: mac.machine.metadata.name, steps, what: what ?? 'Ready', isUp: what === undefined }];
   });
 
-/** Undefined: it is up, or was once. */
+/** Undefined: it is, or was, Ready. */
 const currentActivity = ({ machine, node }: Mac, steps: readonly StepOnMac[]): string | undefined => {
   switch (machine?.status?.phase) {
     case undefined:
@@ -54,11 +54,11 @@ const currentActivity = ({ machine, node }: Mac, steps: readonly StepOnMac[]): s
 
 const joining = 'joining';
 
-/** A Mac also bears stamps of features that are off: proof that nothing of them is there. Our provider is not told to turn these on. */
+/** Steps of features that the simulation does not enable. They are stamped too. */
 const disabledSteps: ReadonlySet<string> = new Set(['tailscale', 'node-exporter']);
 const builderSteps: ReadonlySet<string> = new Set(['builder-tools', 'actions-runner']);
 
-/** What is done on a Mac, as its disk shows it: by stamps. */
+/** The steps on a Mac, by the stamps on its disk. */
 export const stepsOnMac = (server: Pick<SimulatedServer, 'mac'> | undefined, isBuilder: boolean): StepOnMac[] => {
   const shown = hostSteps.filter(({ name }) => !disabledSteps.has(name) && (isBuilder || !builderSteps.has(name)));
   const folder = server?.mac?.path('/var/db/tartan/steps') ?? '';

@@ -65,7 +65,7 @@ export const render = (state: LiveState, canvas: Canvas): string[] => {
   // The cursor stands below the last line.
   const room = Math.max(1, rows - 1);
   const blanks = rows < minRowsForGaps ? 0 : Math.max(0, inOrder.filter(({ desired }) => desired > 0).length - 1);
-  // The most important first: keys, since nobody finds the way out without them.
+  // The most important first.
   const byPriority = [keys, commands, macs, fleet, podLog, steps, log];
   const given = allocateLines(byPriority, room - blanks);
   const parts = inOrder

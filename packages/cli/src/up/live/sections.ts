@@ -3,10 +3,10 @@ import { type TextStyle, visibleLength } from '../../output/terminal-text.ts';
 import type { Page } from '../../output/view.ts';
 import type { MacProgress } from './mac-progress.ts';
 
-/** What a narrow terminal can do without, the first to go first. */
+/** Columns that a narrow terminal leaves out, in this order. */
 const optionalColumns = ['WHY', 'FOR', 'STATE', 'NAMESPACE', 'FLEET', 'HOST', 'AGENT', 'VMS', 'NODE'];
 
-/** Names that end in `…` are good for nothing, so that columns are left out rather than that: for guests some, for machines any. */
+/** Columns are left out rather than names cut: up to five for names of guests, any number for names of machines. */
 const uncutColumns = ['MACHINE', 'VMS'];
 const layouts: readonly (readonly [whole: readonly string[], leftOut: readonly string[]])[] = [
   ...[0, 1, 2, 3, 4, 5].map((count) => [uncutColumns, optionalColumns.slice(0, count)] as const),
@@ -20,18 +20,16 @@ interface SectionOptions {
   readonly style: TextStyle;
 }
 
-/** Lines that its tables would fill. */
 const tablesHeight = ({ tables }: Page): number =>
   tables.reduce((sum, { rows }) => sum + (rows.length === 0 ? 0 : rows.length + 1), 0);
 
 const linesBelow = ({ lines }: Page, { columns }: SectionOptions): string[] =>
   lines.flatMap((line) => wrapText(line, columns));
 
-/** Lines that a fleet would fill. */
 export const fleetHeight = (page: Page, paper: SectionOptions): number =>
   tablesHeight(page) + linesBelow(page, paper).length;
 
-/** At most so many lines: the tables, then what is said below them, of which at least one line is kept. Pure. */
+/** At most `room` lines: the tables, then at least one line of the text below. Pure. */
 export const fleetLines = (page: Page, room: number, paper: SectionOptions): string[] => {
   const below = linesBelow(page, paper).slice(0, Math.max(1, room - tablesHeight(page)));
   const shown = page.tables.flatMap((table) => rowsThatFit(table, room - below.length, paper));
@@ -41,7 +39,7 @@ export const fleetLines = (page: Page, room: number, paper: SectionOptions): str
 const rowsThatFit = (table: Table, room: number, paper: SectionOptions): string[] => {
   const { head, rows } = table;
   if (rows.length + 1 <= room) return fitColumns(table, paper);
-  // Its head, one row, and the line that counts the others.
+  // The head, one row, and the line that counts the others.
   if (room < 3) return [];
   const shown = rows.slice(0, room - 2);
   return [...fitColumns({ head, rows: shown }, paper), moreLine(rows.length - shown.length)];
@@ -61,7 +59,7 @@ const fitColumns = (table: Table, { columns, style }: SectionOptions): string[] 
   return lines;
 };
 
-/** As much as tells a Mac from others, and is enough for `explain`. */
+/** `explain` accepts the beginning of an ID. */
 const withShortHosts = ({ head, rows }: Table): Table => {
   const host = head.indexOf('HOST');
   const short = (cell: Cell): Cell => (textOf(cell).length > 9 ? `${textOf(cell).slice(0, 8)}…` : cell);
@@ -76,7 +74,7 @@ const isUncut = ({ head, rows }: Table, column: string, [, ...lines]: readonly s
   return lines.every((line, row) => line.includes(textOf(rows[row]?.cells[at] ?? '')));
 };
 
-/** A Mac that nobody has is only known by columns that may be gone. The lines below count it. */
+/** A row without a machine can become empty. The summary still counts it. */
 const withoutColumns = ({ head, rows }: Table, columns: readonly string[]): Table => {
   const rest = <T>(cells: readonly T[]): T[] => cells.filter((_, at) => !columns.includes(head[at] ?? ''));
   const left = rows.map(({ key, cells }): Row => ({ key, cells: rest(cells) }));
@@ -86,14 +84,14 @@ const withoutColumns = ({ head, rows }: Table, columns: readonly string[]): Tabl
 const textOf = (cell: Cell): string => (typeof cell === 'string' ? cell : cell.text);
 
 const barLetters = 12;
-/** Where a bar would leave too little for words. */
+/** A narrower terminal shows no bars. */
 const minBarColumns = 70;
 
-/** A line for each machine that is on its way. Pure. */
+/** A line for each machine that is not Ready yet. Pure. */
 export const progressLines = (macs: readonly MacProgress[], room: number, paper: SectionOptions): string[] => {
   const shown = macs.length <= room ? macs : macs.slice(0, Math.max(0, room - 1));
   const rows = shown.map((mac) => rowOf(mac, paper));
-  // Nobody needs to be told what a bar is, so the head is left out.
+  // Without the head.
   const lines = tableLines({ head: ['', '', '', ''], rows }, { width: paper.columns, style: paper.style }).slice(1);
   return shown.length === macs.length ? lines : [...lines, moreLine(macs.length - shown.length)].slice(0, room);
 };

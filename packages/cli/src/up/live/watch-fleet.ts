@@ -6,9 +6,9 @@ import { fleetView } from '../../views/fleet.ts';
 import { progressOf, stepsOnMac } from './mac-progress.ts';
 import type { UpView } from './up-view.ts';
 
-/** A disk tells nobody that it has changed. */
+/** Stamps on disks cannot be watched. */
 const diskPollMs = 100;
-/** Ages in the table. */
+/** Ages in the table change. */
 const tickMs = 5000;
 
 export interface WatchFleetOptions {
@@ -17,7 +17,7 @@ export interface WatchFleetOptions {
   readonly view: Pick<UpView, 'progress' | 'fleet'>;
 }
 
-/** Keeps a view up to date with machines and the Macs that they run on, until the signal fires. */
+/** Updates a view with machines and their Macs until the signal fires. */
 export const watchFleet = async (
   { connection, servers, view }: WatchFleetOptions,
   signal: AbortSignal,
