@@ -39,7 +39,7 @@ describe('operator commands', () => {
     [
       ['explain', 'mac-1'],
       0,
-      /^The machine mac-1 is Pending[^]*Decision\n {2}It waits for Cluster API\. There is no Cluster macs\./,
+      /^The machine mac-1 is Pending[^]*Decision\n {2}The machine waits for Cluster API\. There is no Cluster macs\./,
     ],
     [['explain', 'h-1'], 0, /stranded/],
     [['pool'], 0, /stranded +M2-L/],

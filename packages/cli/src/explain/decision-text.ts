@@ -5,7 +5,6 @@ import type { DecisionText } from './explanation.ts';
 
 const { Provisioned, HostUpToDate } = conditionsByKind.ScalewayAppleSiliconMachine;
 
-/** What the words need to know beside the decision. */
 interface MachineTextContext {
   readonly name: string;
   readonly namespace: string;
@@ -20,159 +19,163 @@ const decisionText = (text: string, next: readonly string[] = [], remedies: read
   remedies,
 });
 
-const byItself = 'It goes on by itself.';
-const poolView = 'See what the pool has: tartan pool.';
+const byItself = 'The manager continues by itself.';
+const poolView = 'See the pool: tartan pool.';
 
-/** What the manager does about a machine next, for people. Total: a decision without words does not compile. */
+/** What the manager does next with a machine. Total: a decision without a text does not compile. */
 export const machineDecisionText = (decision: MachineDecision, context: MachineTextContext): DecisionText => {
   const { memory, name, namespace } = context;
   const replace = `Delete its Machine to get another Mac: kubectl delete machine -n ${namespace} NAME (the owner of ${name}).`;
   switch (decision.kind) {
     case 'not found':
-      return decisionText('There is no such machine any more.');
+      return decisionText('The machine does not exist any more.');
     case 'ignore':
-      return decisionText('It is being deleted, and nothing of Tartan holds it.', [
-        'It goes once others have removed their finalizers.',
+      return decisionText('The machine is being deleted, and has no finalizer of Tartan.', [
+        'It is gone when other controllers have removed their finalizers.',
       ]);
     case 'await runner':
-      return decisionText(`It waits for its runner at GitHub. ${decision.message}`, [
-        'Its Mac is given back once GitHub does not list the runner any more.',
+      return decisionText(`The machine waits for its runner at GitHub. ${decision.message}`, [
+        'The manager releases its Mac when GitHub does not list the runner any more.',
       ]);
     case 'remove runner':
-      return decisionText('Its runner is taken off the list at GitHub.', ['Then its Mac is given back.']);
+      return decisionText('The manager removes its runner at GitHub.', ['Then it releases the Mac.']);
     case 'release':
-      return decisionText(`Its Mac is given back: wiped, then put into the pool ${decision.poolPrefix}.`, [
-        'The Mac is renamed and reinstalled; when the disk is being erased, what belongs to the machine is deleted.',
-      ]);
+      return decisionText(
+        `The manager releases its Mac: it is wiped, then returned to the pool ${decision.poolPrefix}.`,
+        [
+          'Scaleway renames and reinstalls the Mac. When its disk is being erased, the objects of the machine are deleted.',
+        ],
+      );
     case 'await wipe':
       return decisionText(
-        `It waits until its Mac is seen being erased. ${decision.message}`,
+        `The machine waits until Scaleway erases its Mac. ${decision.message}`,
         [byItself],
-        ['If Scaleway does not reinstall it, look at the server there; explain its MacHost.'],
+        ['If Scaleway does not reinstall it: check the server at Scaleway, and explain its MacHost.'],
       );
     case 'clean up':
       return decisionText(cleanUpTexts[decision.because], [
-        'Its Secret, its identity and its Node are deleted, then the machine is gone.',
+        'The manager deletes its Secret, its identity and its Node, then removes the finalizer.',
       ]);
     case 'add finalizer':
       return decisionText(
-        'No manager has looked at it yet.',
-        ['A manager marks it as its own, then claims a Mac.'],
-        ['If this does not change within a minute: does the manager run (tartan version), and what does it log?'],
+        'No manager has observed the machine yet.',
+        ['A manager adds its finalizer, then claims a Mac.'],
+        ['If this lasts longer than a minute: check that the manager runs (tartan version), and read its log.'],
       );
     case 'block move':
-      return decisionText('It is marked so that clusterctl move does not take it.', [byItself]);
+      return decisionText('The manager annotates the machine, so that clusterctl move skips it.', [byItself]);
     case 'pause':
       return decisionText(
-        `Nothing is done: ${decision.why}.`,
-        ['Nothing, until that is taken away.'],
-        ['Take the pause away when whoever set it agrees.'],
+        `Paused: ${decision.why}.`,
+        ['Nothing until the pause ends.'],
+        ['Remove the pause. Ask the person who set it first.'],
       );
     case 'await cluster':
       return decisionText(
-        `It waits for Cluster API. ${decision.message}`,
-        ['It claims a Mac as soon as that is so.'],
-        [`Look at the cluster: kubectl get clusters,machines -n ${namespace}.`],
+        `The machine waits for Cluster API. ${decision.message}`,
+        ['Then the machine claims a Mac.'],
+        [`Check the cluster: kubectl get clusters,machines -n ${namespace}.`],
       );
     case 'refuse':
       return decisionText(
-        `It gets neither a Mac nor the identity of a Node. ${decision.message}`,
-        ['It goes on as soon as that is mended.'],
+        `The machine gets neither a Mac nor the identity of a Node. ${decision.message}`,
+        ['The manager continues as soon as this is fixed.'],
         [Provisioned.reasons[decision.reason][1]],
       );
     case 'cannot claim':
       return decisionText(
-        `It has no Mac. ${decision.message ?? Provisioned.reasons[decision.reason][1]}`,
-        decision.reason === 'NoAvailableHost' ? ['It is tried again whenever the pool changes.'] : [],
+        `The machine has no Mac. ${decision.message ?? Provisioned.reasons[decision.reason][1]}`,
+        decision.reason === 'NoAvailableHost' ? ['The manager tries again whenever the pool changes.'] : [],
         decision.reason === 'NoAvailableHost'
-          ? [
-              poolView,
-              'Order a Mac at Scaleway and give it a name of the pool, or delete a machine that is not needed.',
-            ]
+          ? [poolView, 'Order a Mac at Scaleway with a name of the pool, or delete a machine that is not needed.']
           : [Provisioned.reasons[decision.reason][1]],
       );
     case 'await key':
       return decisionText(
-        `It waits for the SSH key of its fleet. ${decision.message}`,
+        `The machine waits for the SSH key of its fleet. ${decision.message}`,
         [byItself],
-        ['Look whether the key of Scaleway may register SSH keys: the message says what it refused.'],
+        ['Check that the Scaleway credentials may register SSH keys: the message has the error.'],
       );
     case 'reserve':
-      return decisionText(`A Mac is free for it: ${decision.serverID} is reserved next.`, [
-        'Then it is taken, renamed, and made ready over SSH.',
+      return decisionText(`A suitable Mac is free: the manager reserves ${decision.serverID} next.`, [
+        'Then it claims the Mac, renames it, and prepares it over SSH.',
       ]);
     case 'take':
-      return decisionText('It takes the Mac that it has reserved.', ['The Mac is renamed and made ready over SSH.']);
+      return decisionText('The manager claims the reserved Mac.', [
+        'Then it renames the Mac, and prepares it over SSH.',
+      ]);
     case 'await host':
       return decisionText(
-        `It waits for its Mac. ${decision.message}`,
+        `The machine waits for its Mac. ${decision.message}`,
         [byItself],
         ['Explain its MacHost, if this lasts.'],
       );
     case 'detach host':
-      return decisionText(`Its Mac is not its own any more. ${decision.message}`, ['Another one is claimed.']);
+      return decisionText(`The machine does not hold its Mac any more. ${decision.message}`, [
+        'It claims another one.',
+      ]);
     case 'lost host':
       return decisionText(
         `Its Mac is lost. ${decision.message}`,
-        ['Nothing: a machine that was made ready keeps its server for ever.'],
+        ['Nothing: a provisioned machine never changes its server.'],
         [replace],
       );
     case 'fetch credentials':
       return decisionText(
-        'Scaleway is asked for the login of its Mac.',
-        ['Then the Mac is made ready over SSH.'],
-        ['If nobody knows a password any more, put it into the Secret of the machine.'],
+        'The manager reads the login of its Mac from Scaleway.',
+        ['Then it prepares the Mac over SSH.'],
+        ['If Scaleway has no password: add it to the Secret of the machine.'],
       );
     case 'set provider id':
-      return decisionText('Its Mac is written down as its own for ever: spec.providerID.', [
-        'Then it is made ready over SSH.',
+      return decisionText('The manager sets spec.providerID, which is immutable.', [
+        'Then it prepares the Mac over SSH.',
       ]);
     case 'bootstrap':
-      return decisionText(`Its Mac is made ready over SSH${attemptsText(memory)}.`, [
-        'Its agent joins, and the Node becomes Ready.',
+      return decisionText(`The manager prepares its Mac over SSH${attemptsText(memory)}.`, [
+        'The agent joins, and the Node becomes Ready.',
       ]);
     case 'back off':
       return decisionText(
         decision.because === 'reboot'
-          ? `Its Mac restarts; it is tried again in at most ${age(decision.forMs)}.`
-          : `Making it ready did not work${attemptsText(memory)}; it is tried again in ${age(decision.forMs)}.`,
-        ['After some failures the Mac is restarted once, and later given back for another one.'],
-        ['The condition Bootstrapped says what failed.'],
+          ? `The Mac reboots; the manager tries again in at most ${age(decision.forMs)}.`
+          : `The preparation failed${attemptsText(memory)}; the manager tries again in ${age(decision.forMs)}.`,
+        ['After some failures the manager reboots the Mac once, and later releases it for another one.'],
+        ['The condition Bootstrapped has the error.'],
       );
     case 'reboot':
-      return decisionText(`Making it ready failed${attemptsText(memory)}, so the Mac is restarted, once.`, [
-        'Then it is tried again.',
+      return decisionText(`The preparation failed${attemptsText(memory)}, so the manager reboots the Mac once.`, [
+        'Then it tries again.',
       ]);
     case 'release failed host':
       return decisionText(
-        `Making it ready failed too often${attemptsText(memory)}: the Mac goes back to be wiped.`,
-        ['Another one is claimed.'],
-        ['The condition Bootstrapped says what failed; a Mac that fails everywhere is for Scaleway to look at.'],
+        `The preparation failed too often${attemptsText(memory)}: the manager releases the Mac, which is wiped.`,
+        ['The machine claims another one.'],
+        ['The condition Bootstrapped has the error. If a Mac fails for every machine, contact Scaleway.'],
       );
     case 'retire token':
-      return decisionText('The token with which the Mac joined is deleted: it has done its work.', [byItself]);
+      return decisionText('The manager deletes the join token of the Mac, which is not needed any more.', [byItself]);
     case 're-register':
       return decisionText(
-        `Its agent is told to register its Node again. ${decision.because}`,
+        `The manager restarts the agent, which registers the Node again. ${decision.because}`,
         ['The Node comes back within minutes.'],
-        [`If it does not: tartan doctor on its address shows what is wrong with the Mac.`],
+        ['If not: run tartan doctor with the address of the Mac.'],
       );
     case 'roll back':
       return decisionText(
-        'What was rolled onto it did not become Ready: what it had before is put back.',
-        ['The roll of its fleet has stopped.'],
-        [`tartan roll status ${context.fleet} says why.`],
+        'The Mac did not become Ready after the update: the manager rolls the agent back.',
+        ['The rollout of its fleet has stopped.'],
+        [`tartan roll status ${context.fleet} shows why.`],
       );
     case 'clear refusal':
-      return decisionText('It refused something once, which does not count any more.', [
-        'It gets a turn of its fleet again.',
+      return decisionText('The manager forgets an earlier rejection of an update.', [
+        'The machine gets a turn of its fleet again.',
       ]);
     case 'uncordon':
-      return decisionText('It is opened for Pods again: its cordon serves no roll any more.', [byItself]);
+      return decisionText('The manager uncordons the Node, which was cordoned for a rollout.', [byItself]);
     case 'roll':
       return decisionText(
-        `It has a turn: what it shall have is sent to its Mac${decision.idle ? ', which is idle' : ', as far as that goes beside virtual machines'}.`,
-        ['It must become Ready again in time, or the roll of its fleet stops.'],
+        `The machine has a turn: the manager updates its Mac${decision.idle ? '' : ', except for steps that would stop virtual machines'}.`,
+        ['The machine must become Ready again in time, or the rollout of its fleet stops.'],
       );
     case 'wait':
       return restText(decision.drift, decision.forMs, context);
@@ -185,117 +188,124 @@ const attemptsText = (status: MachineStatus): string => {
 };
 
 const cleanUpTexts = {
-  'no host': 'It is being deleted, and has no Mac.',
-  released: 'It is being deleted; its Mac is on its way back to the pool.',
-  skipped: 'It is being deleted. Nobody said which pool its Mac goes back to, so the Mac stays as it is.',
-  'host gone': 'It is being deleted; Scaleway does not know its Mac any more.',
+  'no host': 'The machine is being deleted, and has no Mac.',
+  released: 'The machine is being deleted; its Mac returns to the pool.',
+  skipped: 'The machine is being deleted. The pool for the release is not configured, so the Mac is not released.',
+  'host gone': 'The machine is being deleted; Scaleway does not list its Mac any more.',
   'not wiped':
-    'It is being deleted. Scaleway does not wipe its Mac, so the machine goes and the Mac stays in quarantine until it is wiped.',
-  abandoned: 'It is being deleted. A person has abandoned its Mac, which stays as it is.',
+    'The machine is being deleted. Scaleway does not wipe its Mac, which stays in quarantine until it is wiped.',
+  abandoned: 'The machine is being deleted. A person has abandoned its Mac, which is not changed.',
 } as const;
 
 const restText = (drift: Drift, forMs: number, { fleet, pods }: MachineTextContext): DecisionText => {
   const said = HostUpToDate.reasons;
   switch (drift) {
     case 'up to date':
-      return decisionText('Nothing is to be done: its Mac has what it shall have.', [
-        'It stays so until something new is wanted.',
-      ]);
+      return decisionText('Nothing to do: its Mac has the desired configuration.', ['Nothing until an update is due.']);
     case 'not reported':
       return decisionText(
         said.NotReported[1],
-        ['It is looked at again.'],
-        ['Is the agent up? The Node says when it was heard of last.'],
+        ['The manager checks again.'],
+        ['Check that the agent runs: the Node has the time of its last report.'],
       );
     case 'no turn':
       return decisionText(
         said.WaitingForTurn[1],
-        ['It is rolled when it has one.'],
-        [`How far the roll is, and whether it has stopped or is paused: tartan roll status ${fleet}.`],
+        ['The manager updates it when it has a turn.'],
+        [`For the progress, and whether the rollout has stopped or is paused: tartan roll status ${fleet}.`],
       );
     case 'waiting for idle':
       return decisionText(
         said.WaitingForIdle[1],
-        [pods.length > 0 ? `It goes on when these have ended: ${pods.join(', ')}.` : 'It goes on at the next look.'],
-        pods.length > 0 ? ['To hurry: delete these Pods, if what they do may be lost.'] : [],
+        [
+          pods.length > 0
+            ? `The manager continues when these Pods have ended: ${pods.join(', ')}.`
+            : 'The manager continues at the next reconcile.',
+        ],
+        pods.length > 0 ? ['To continue now: delete these Pods. Their work is lost.'] : [],
       );
     case 'refused':
       return decisionText(
         said.RollRejected[1],
-        [`It is tried again in ${age(forMs)} at the latest, or with another revision.`],
-        ['The condition HostUpToDate says what it refused.'],
+        [`The manager tries again in ${age(forMs)} at the latest, or with another revision.`],
+        ['The condition HostUpToDate has the error.'],
       );
     case 'pausing':
-      return decisionText(`Something was tried a moment ago; it is tried again in ${age(forMs)}.`, [byItself]);
+      return decisionText(`The last attempt was a moment ago; the manager tries again in ${age(forMs)}.`, [byItself]);
     case 'no plan':
       return decisionText(
-        'It is not known what its Mac shall have: the manager has not written it down.',
+        'The desired configuration of its Mac is unknown: the manager has not reported it.',
         [byItself],
-        ['The condition HostUpToDate says what is missing.'],
+        ['The condition HostUpToDate has the error.'],
       );
     case 'no key':
-      return decisionText('It waits for the SSH key of its fleet.', [byItself]);
+      return decisionText('The machine waits for the SSH key of its fleet.', [byItself]);
   }
 };
 
-/** What the manager does about a Mac next, for people; undefined: nothing but to say what is. */
+/** What the manager does next with a Mac. Undefined: it only reports its state. */
 export const hostDecisionText = (decision: HostDecision): DecisionText | undefined => {
   switch (decision.kind) {
     case 'report':
       return undefined;
     case 'read server':
-      return decisionText('Scaleway is asked for this server.', ['Then it is decided anew.']);
+      return decisionText('The manager reads the server from Scaleway.', ['Then it decides again.']);
     case 'read holder':
-      return decisionText('The machine that holds it is looked for.', ['Then it is decided anew.']);
+      return decisionText('The manager reads the machine that holds the Mac.', ['Then it decides again.']);
     case 'delete':
       return decisionText(
-        'Scaleway does not know the server any more, and nobody counts on it: its MacHost is deleted.',
+        'Scaleway does not list the server any more, and no machine needs it: the manager deletes its MacHost.',
       );
     case 'give up':
       return decisionText(
-        `It is called ${decision.name} at Scaleway: another cluster or a person has it. Its claim or release is given up, and nothing is wiped.`,
-        ['Its machine, if it has one, takes another Mac.'],
-        ['Look at who uses it; to give it back, rename it to a name of the pool at Scaleway.'],
+        `The name at Scaleway is ${decision.name}: another cluster or a person uses the Mac. The manager gives up its claim or release, and wipes nothing.`,
+        ['Its machine, if any, claims another Mac.'],
+        ['Find out who uses the Mac. To return it, give it a name of the pool at Scaleway.'],
       );
     case 'record name':
-      return decisionText('It has the name of its machine, and another cluster might still rename it.', [
-        'When the name has stood for a moment, its machine makes it ready.',
+      return decisionText('The Mac has the name of its machine, and another cluster might still rename it.', [
+        'When the name has not changed for a while, the manager prepares the Mac.',
       ]);
     case 'rename':
-      return decisionText(`It is renamed to ${decision.to} at Scaleway.`, [
+      return decisionText(`The manager renames the Mac to ${decision.to} at Scaleway.`, [
         decision.why === 'held'
-          ? 'Then its machine makes it ready.'
+          ? 'Then it prepares the Mac.'
           : decision.why === 'wiped'
-            ? 'Then it is free to claim.'
-            : 'Then it is wiped.',
+            ? 'Then the Mac is free to claim.'
+            : 'Then the Mac is wiped.',
       ]);
     case 'request wipe':
       return decisionText(
-        `Scaleway is asked to reinstall it (attempt ${decision.wipe.attempts ?? 1})${decision.quarantine ? ', and nobody may claim it for a while afterwards' : ''}.`,
-        ['When Scaleway is seen reinstalling and ready again, it gets a name of the pool.'],
+        `The manager requests a reinstall at Scaleway (attempt ${decision.wipe.attempts ?? 1})${decision.quarantine ? '; the Mac stays in quarantine afterwards' : ''}.`,
+        ['After the reinstall, the manager renames the Mac and returns it to the pool.'],
       );
     case 'record wipe start':
-      return decisionText('Scaleway is reinstalling it.', ['When that is done, it gets a name of the pool.']);
+      return decisionText('Scaleway is reinstalling the Mac.', ['Then the manager returns it to the pool.']);
     case 'record wipe end':
-      return decisionText('It is wiped: the old host key counts no more.', ['It gets a name of the pool.']);
+      return decisionText('The Mac is wiped: its old host key is discarded.', [
+        'Then the manager returns it to the pool.',
+      ]);
     case 'quarantine':
       return decisionText(
-        'It could not be wiped for an hour or longer. It is tried all the same, every two hours.',
-        ['Its machine, if it is being deleted, goes.'],
+        'Scaleway has not wiped the Mac for an hour or longer. The manager tries again every two hours.',
+        ['Its machine, if it is being deleted, does not wait for the wipe.'],
         [
-          decision.quarantine?.reason ?? 'The condition Wiped says why.',
-          `To have it left alone: kubectl annotate machost ID ${annotations.abandon}=REASON`,
+          decision.quarantine?.reason ?? 'The condition Wiped has the cause.',
+          `To exclude the Mac: kubectl annotate machost ID ${annotations.abandon}=REASON`,
         ],
       );
     case 'return to pool':
-      return decisionText('It is wiped and bears the name of the pool: it is free to claim.');
+      return decisionText('The Mac is wiped and has a name of the pool: it is free to claim.');
     case 'reinstall':
-      return decisionText(`A machine waits for ${decision.family}, so it is wiped and reinstalled with that.`, [
-        'Then the machine claims it.',
-      ]);
+      return decisionText(
+        `A machine waits for ${decision.family}: the manager has the Mac wiped and reinstalled with it.`,
+        ['Then the machine claims it.'],
+      );
     case 'cordon':
-      return decisionText(`It has no machine, and its agent lives: its Node ${decision.nodes.join(', ')} is cordoned.`);
+      return decisionText(
+        `The Mac has no machine, but its agent runs: the manager cordons the Node ${decision.nodes.join(', ')}.`,
+      );
     case 'reboot':
-      return decisionText('Scaleway is asked to restart it, once.', ['Its machine goes on when it is back.']);
+      return decisionText('The manager requests a reboot at Scaleway, once.', ['Then it continues with the machine.']);
   }
 };

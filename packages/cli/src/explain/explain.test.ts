@@ -47,7 +47,7 @@ describe('explain a machine', () => {
       aMachine('mac-1', {}, { more: { finalizers: [] } }),
       {},
       'add finalizer',
-      /No manager has looked|has not observed/,
+      /No manager has observed/,
     ],
     [
       'paused',
@@ -99,8 +99,14 @@ describe('explain a machine', () => {
       'cannot claim',
       /spec\.os holds a version/,
     ],
-    ['a Mac is free', aMachine('mac-1'), { hosts: [aHost('h-9')] }, 'reserve', /h-9 is reserved next/],
-    ['it has reserved one', aMachine('mac-1', { serverID: 'h-9' }), { hosts: [aHost('h-9')] }, 'take', /takes the Mac/],
+    ['a Mac is free', aMachine('mac-1'), { hosts: [aHost('h-9')] }, 'reserve', /reserves h-9 next/],
+    [
+      'it has reserved one',
+      aMachine('mac-1', { serverID: 'h-9' }),
+      { hosts: [aHost('h-9')] },
+      'take',
+      /claims the reserved Mac/,
+    ],
     ['its MacHost is gone', aMachine('mac-1', { serverID: 'h-9' }), {}, 'await host', /There is no MacHost h-9/],
     [
       'being made ready',
@@ -113,7 +119,7 @@ describe('explain a machine', () => {
       'bootstrap',
       /over SSH \(2 failures so far\)/,
     ],
-    ['ready', ready(), { hosts: [held], nodes: [node] }, 'up to date', /Nothing is to be done/],
+    ['ready', ready(), { hosts: [held], nodes: [node] }, 'up to date', /Nothing to do/],
     [
       'its Mac went to another',
       ready(),
@@ -149,7 +155,7 @@ describe('explain a machine', () => {
       { ...ready(), metadata: { ...ready().metadata, deletionTimestamp: minutesAgo(1) } },
       { hosts: [held] },
       'release',
-      /given back/,
+      /The manager releases its Mac/,
     ],
   ];
   for (const [what, machine, world, word, says] of cases)
@@ -238,14 +244,14 @@ describe('explain a MacHost', () => {
       aHost('h', { name: 'theirs' }, { ...heldBy('mac-1'), poolPrefix: 'tuist-pool-' }),
       { machines: [aMachine('mac-1', { serverID: 'h' })] },
       'give up',
-      /is called theirs at Scaleway.*nothing is wiped/,
+      /name at Scaleway is theirs.*wipes nothing/,
     ],
     [
       'to be named',
       aHost('h', {}, { ...heldBy('mac-1'), poolPrefix: 'tuist-pool-' }),
       { machines: [aMachine('mac-1', { serverID: 'h' })] },
       'rename',
-      /renamed to mac-1/,
+      /renames the Mac to mac-1/,
     ],
     [
       'of a holder that is gone',
@@ -259,7 +265,7 @@ describe('explain a MacHost', () => {
       aHost('h', { name: 'tuist-releasing-tuist-pool-0123abcd' }, { release }),
       {},
       'request wipe',
-      /asked to reinstall it \(attempt 1\)/,
+      /requests a reinstall at Scaleway \(attempt 1\)/,
     ],
     [
       'in quarantine',

@@ -25,7 +25,10 @@ describe('saved state in the --data folder', () => {
   for (const text of ['', '{', '[]', '{"port":0,"release":1}', '{"port":6443}'])
     test(`${JSON.stringify(text)} is refused with a sentence`, async () => {
       await writeFile(join(folder, 'state.json'), text);
-      await assert.rejects(readSavedState(folder), /is invalid, so the fleet cannot be continued.*Choose another folder/s);
+      await assert.rejects(
+        readSavedState(folder),
+        /is invalid, so the fleet cannot be continued.*Choose another folder/s,
+      );
     });
 
   const kept = { port: 6443, release: 1 };
