@@ -4,15 +4,10 @@ import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 
-/** Reads exact numbers of bytes from chunks of any length. */
-interface ByteReader {
-  /** So many bytes; undefined at the end. Rejects when the input ends in between. */
-  exactly(count: number): Promise<Buffer | undefined>;
-  /** The next so many bytes in chunks. The caller must read all of them. */
-  next(count: number): AsyncGenerator<Buffer>;
-}
+type ByteReader = ReturnType<typeof byteReader>;
 
-const byteReader = (chunks: AsyncIterable<Buffer>, { most }: { most: number }): ByteReader => {
+/** Reads exact numbers of bytes from chunks of any length. */
+const byteReader = (chunks: AsyncIterable<Buffer>, { most }: { most: number }) => {
   const iterator = chunks[Symbol.asyncIterator]();
   let left: Buffer = Buffer.alloc(0);
   let read = 0;
@@ -37,8 +32,10 @@ const byteReader = (chunks: AsyncIterable<Buffer>, { most }: { most: number }): 
     }
   }
   return {
+    /** The next so many bytes in chunks. The caller must read all of them. */
     next,
-    exactly: async (count) => {
+    /** So many bytes; undefined at the end. Rejects when the input ends in between. */
+    exactly: async (count: number): Promise<Buffer | undefined> => {
       if (!(await fill())) return undefined;
       const pieces: Buffer[] = [];
       for await (const piece of next(count)) pieces.push(piece);

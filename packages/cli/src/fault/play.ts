@@ -1,5 +1,5 @@
 import { logClusterEvents } from '../up/event-log.ts';
-import type { StyledLog } from '../up/live/up-view.ts';
+import { createStyledLog } from '../up/live/up-view.ts';
 import { CannotPlay, type Fault, type FaultContext } from './fault.ts';
 
 export interface PlayOutcome {
@@ -15,7 +15,11 @@ export const play = async ({ title, watch, play: begin }: Fault, context: FaultC
   const report = (line: string): void => context.report(line.replaceAll(/\s*\n\s*/g, ' '));
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
-  const reporting = logClusterEvents(simulation.controlPlane.client, plainLog(report), until);
+  const reporting = logClusterEvents(
+    simulation.controlPlane.client,
+    createStyledLog(report, { colours: false }),
+    until,
+  );
   reporting.catch(() => {});
   try {
     report(title);
@@ -30,12 +34,3 @@ export const play = async ({ title, watch, play: begin }: Fault, context: FaultC
     await reporting.catch(() => {});
   }
 };
-
-const unstyled = (text: string): string => text;
-const plainLog = (report: (line: string) => void): StyledLog => ({
-  writeLine: (line = '') => report(line),
-  bold: unstyled,
-  dim: unstyled,
-  good: unstyled,
-  bad: unstyled,
-});

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { annotations } from '@tartan/api';
@@ -10,7 +9,7 @@ import { jobIntervalMs, keepQueueing, queueJob } from '../simulation/github.ts';
 import { eventLine, jobLine, logJobs, logLine, nodeLine } from './event-log.ts';
 import { createStyledLog } from './live/up-view.ts';
 
-const plain = createStyledLog(new PassThrough(), { colours: false });
+const plain = createStyledLog(() => {}, { colours: false });
 type Node = Parameters<typeof nodeLine>[1];
 
 const node = (status: string | undefined, agent = 'v0.1.0'): NonNullable<Node> => ({
@@ -59,7 +58,7 @@ test('server IDs are shortened', () => {
 });
 
 test('colors are used only when enabled', () => {
-  const coloured = createStyledLog(new PassThrough(), { colours: true });
+  const coloured = createStyledLog(() => {}, { colours: true });
   assert.equal(coloured.good('x'), '\u001B[32mx\u001B[0m');
   assert.equal(plain.good('x'), 'x');
 });

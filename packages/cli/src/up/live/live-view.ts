@@ -3,7 +3,7 @@ import type { Clock } from '@tartan/kube/clock';
 import { escapeControls, type TextStyle, visibleLength, writeRaw } from '../../output/terminal-text.ts';
 import { createPlainView } from './plain-view.ts';
 import { emptyState, frameMs, type LiveState, render } from './render.ts';
-import { createStyledLog, type Step, type UpView } from './up-view.ts';
+import type { Step, UpView } from './up-view.ts';
 
 export interface LiveViewOptions {
   readonly stdout: Tty;
@@ -20,7 +20,7 @@ const maxLogLines = 300;
 export const createLiveView = ({ stdout, style, clock }: LiveViewOptions): UpView => {
   const frame = createFrame(stdout);
   const plainView = createPlainView({ stdout, style, clock });
-  const { bold, dim, good, bad } = createStyledLog(stdout, style);
+  const { bold, dim, good, bad } = plainView;
   const began = clock.monotonic();
   const now = (): number => clock.monotonic() - began;
   let state: LiveState = emptyState;
@@ -99,14 +99,6 @@ const sizeOf = ({ columns, rows }: Tty): { columns: number; rows: number } => ({
   rows: rows || 24,
 });
 
-/** Lines at the end of a terminal that are overwritten. Lines above them stay. */
-interface Frame {
-  /** Replaces the lines of the last call. */
-  draw(lines: readonly string[]): void;
-  /** Shows the cursor again. */
-  release(): void;
-}
-
 const cursorUp = (lines: number): string => (lines > 0 ? `\u001B[${lines}A` : '');
 const restOfLine = '\u001B[K';
 const restOfScreen = '\u001B[J';
@@ -116,11 +108,13 @@ const showCursor = '\u001B[?25h';
 const cutLines = '\u001B[?7l';
 const breakLines = '\u001B[?7h';
 
-const createFrame = (stdout: Tty): Frame => {
+/** Lines at the end of a terminal that are overwritten. Lines above them stay. */
+const createFrame = (stdout: Tty) => {
   let drawn: readonly string[] = [];
   let isHidden = false;
   return {
-    draw: (lines) => {
+    /** Replaces the lines of the last call. */
+    draw: (lines: readonly string[]): void => {
       const toTop = cursorUp(heightOn(stdout, drawn));
       // Cleared before it is written: afterwards this would delete the last character of a full row.
       const text = lines.map((line) => `${restOfLine}${escapeControls(line)}\n`).join('');
@@ -128,7 +122,8 @@ const createFrame = (stdout: Tty): Frame => {
       isHidden = true;
       drawn = lines;
     },
-    release: () => {
+    /** Shows the cursor again. */
+    release: (): void => {
       if (isHidden) writeRaw(stdout, showCursor);
       isHidden = false;
     },

@@ -13,7 +13,7 @@ export interface PlainViewOptions {
 
 /** For a pipe, a log or a file: a line for each finished step. */
 export const createPlainView = ({ stdout, style, clock }: PlainViewOptions): UpView => {
-  const log = createStyledLog(stdout, style);
+  const log = createStyledLog((line) => stdout.write(`${line}\n`), style);
   const began = clock.monotonic();
   let before: ReadonlyMap<string, MacProgress> = new Map();
   return {

@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream';
 import { paint, type TextStyle, type Tone } from '../../output/terminal-text.ts';
 import type { Page } from '../../output/view.ts';
 import type { MacProgress } from './mac-progress.ts';
@@ -12,13 +11,13 @@ export interface StyledLog {
   bad(text: string): string;
 }
 
-export const createStyledLog = (stdout: Writable, style: TextStyle): StyledLog => {
+export const createStyledLog = (write: (line: string) => unknown, style: TextStyle): StyledLog => {
   const painted =
     (tone: Tone) =>
     (text: string): string =>
       paint(style, tone, text);
   return {
-    writeLine: (line = '') => void stdout.write(`${line}\n`),
+    writeLine: (line = '') => void write(line),
     bold: painted('bold'),
     dim: painted('dim'),
     good: painted('good'),
