@@ -115,7 +115,7 @@ test('a thousand Pods come and go on a real Kubernetes, and the agent keeps noth
   const metrics = createMetrics({ clock });
   createMacMetrics(metrics.registry, {
     clock,
-    oldestWaitingSince: agent.pods.oldestWaitingSince,
+    oldestWaitingSince: agent.pods.lister.oldestWaitingSince,
     pullsInProgress: () => 0,
     certificates: () => ({ client: undefined, serving: undefined }),
   });

@@ -69,7 +69,7 @@ export const createAgent = ({ options, root, env, uid, log }: AgentDeps): Agent 
   const metrics = createAgentMetrics({
     clock,
     process: true,
-    oldestWaitingSince: () => vms.pods.oldestWaitingSince(),
+    oldestWaitingSince: () => vms.pods.lister.oldestWaitingSince(),
     pullsInProgress: () => vms.images.pulls.count(),
     certificates: () => ({ client: identity.validity, serving: api.validity() }),
   });

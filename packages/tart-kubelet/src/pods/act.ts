@@ -54,12 +54,12 @@ const hasBooted = ({ ending, report }: Snapshot['lastRun']): boolean =>
 
 /** It runs: its address is kept, and its tokens stay fresh. */
 const maintainRunningPod = async (context: ActionContext, address: string): Promise<ActionResult> => {
-  const { memory, signal, snapshot, uid, vm, deps } = context;
+  const { signal, snapshot, vm, deps } = context;
   const { pod } = snapshot;
   const { state } = recordOrNew(context);
   if (!isPresent(pod) || state.kind !== 'running') return observeAgain;
   watchProcess(context, pod);
-  memory.backoff.reset(uid);
+  context.worker.lastFailure = undefined;
   if (state.address !== address) {
     deps.metrics?.booted(pod, deps.clock.now() - state.since);
     const record = await writeRecord(context, { state: { ...state, address } });
@@ -86,7 +86,7 @@ const notStarted: Snapshot['lastRun'] = { started: false, ending: { kind: 'unkno
 
 /** Does the one thing that was decided. Cut after any side effect, the next pass sees what there is and goes on. */
 export const act = async (context: ActionContext, decision: Decision): Promise<ActionResult> => {
-  const { memory, snapshot, uid, vm, deps } = context;
+  const { snapshot, vm, deps, worker } = context;
   const { pod } = snapshot;
   if (!isPresent(pod)) return actOnMissingPod(context, decision);
   switch (decision.kind) {
@@ -115,7 +115,7 @@ export const act = async (context: ActionContext, decision: Decision): Promise<A
       return adopt(context, pod, decision);
     case 'wait for address':
       watchProcess(context, pod);
-      memory.addresses.watch(uid, vm);
+      worker.addressWatch.watch(vm);
       return done;
     case 'running':
       return maintainRunningPod(context, decision.address);
@@ -151,9 +151,9 @@ export const act = async (context: ActionContext, decision: Decision): Promise<A
       const { stopRequestedAt: _stopRequestedAt, ...before } = recordOrNew(context);
       const record = { ...before, run: decision.run, previous: decision.previous, state: { kind: 'cloning' as const } };
       await deps.journal.write(record);
-      memory.imagePulls.cancel(uid);
-      memory.addresses.forget(uid);
-      return changed({ record, lastRun: notStarted, image: memory.imagePulls.state(uid) });
+      worker.imagePull.cancel();
+      worker.addressWatch.reset();
+      return changed({ record, lastRun: notStarted, image: { kind: 'missing' } });
     }
     case 'delete VM':
       return deleteVm(context);

@@ -18,7 +18,8 @@ describe('the address watch', { timeout: 20_000 }, () => {
     const dhcpLeases = join(folder, 'leases');
     let address: string | undefined;
     let questions = 0;
-    const found = Promise.withResolvers<string>();
+    let changes = 0;
+    const found = Promise.withResolvers<void>();
     const watch = createAddressWatch({
       tart: {
         ip: async (_, { signal } = {}) => {
@@ -29,13 +30,17 @@ describe('the address watch', { timeout: 20_000 }, () => {
         },
       },
       dhcpLeases,
-      changed: found.resolve,
+      changed: () => {
+        changes += 1;
+        found.resolve();
+      },
       clock: systemClock,
     });
     return {
       watch,
       found: found.promise,
       questions: () => questions,
+      changes: () => changes,
       lease: (text: string) => {
         address = text;
         writeFileSync(dhcpLeases, text);
@@ -45,29 +50,29 @@ describe('the address watch', { timeout: 20_000 }, () => {
 
   it('queries tart again when the DHCP leases change while an earlier query is pending', async () => {
     const { found, lease, questions, watch } = stage();
-    watch.watch('a', 'vm');
-    watch.watch('a', 'vm');
+    watch.watch('vm');
+    watch.watch('vm');
     await new Promise((resolve) => setImmediate(resolve));
-    assert.equal(watch.get('a'), undefined);
+    assert.equal(watch.get(), undefined);
     lease('192.168.64.2');
-    assert.equal(await found, 'a');
-    assert.equal(watch.get('a'), '192.168.64.2');
+    await found;
+    assert.equal(watch.get(), '192.168.64.2');
     const asked = questions();
-    watch.watch('a', 'vm');
+    watch.watch('vm');
     assert.equal(questions(), asked, 'what is known is not asked for again');
-    watch.stop();
+    watch.reset();
   });
 
   it('discards the address and the pending query of a run that has ended', async () => {
-    const { found, lease, watch } = stage();
-    watch.watch('a', 'vm');
-    watch.forget('a');
+    const { changes, found, lease, watch } = stage();
+    watch.watch('vm');
+    watch.reset();
     lease('192.168.64.2');
-    watch.watch('b', 'vm');
-    assert.equal(await found, 'b');
-    assert.equal(watch.get('a'), undefined);
-    watch.forget('b');
-    assert.equal(watch.get('b'), undefined);
-    watch.stop();
+    watch.watch('vm');
+    await found;
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(changes(), 1, 'the ended run finds no address');
+    watch.reset();
+    assert.equal(watch.get(), undefined);
   });
 });

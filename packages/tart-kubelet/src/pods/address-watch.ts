@@ -4,76 +4,69 @@ import type { Tart } from '@tartan/tart';
 
 export interface AddressWatchOptions {
   readonly tart: Pick<Tart, 'ip'>;
-  /** Changes when a guest gets an address. A hint: what tart says counts. */
+  /** Changes when a guest gets an address. Only a hint: what tart says counts. */
   readonly dhcpLeases: string;
-  readonly changed: (uid: string) => void;
+  readonly changed: () => void;
   readonly clock: Clock;
 }
 
-/** Looks for the addresses of guests that have none yet. For as long as it takes: a first boot has no deadline (INC-21). */
+/** Finds the address of one guest. Without a deadline: a first boot may take long (INC-21). */
 export interface AddressWatch {
-  get(uid: string): string | undefined;
-  /** Does nothing for one that is watched or known. */
-  watch(uid: string, vm: string): void;
+  get(): string | undefined;
+  /** Does nothing when the address is known or being looked for. */
+  watch(vm: string): void;
   /** The run is over: the next one gets another address. */
-  forget(uid: string): void;
-  stop(): void;
+  reset(): void;
 }
 
-/** A look at the hint costs nothing; a question costs a process, and takes a second when there is no address. */
+/** Reading the hint costs nothing. A query costs a process, and takes a second when there is no address. */
 const leasePollMs = 100;
 const queryIntervalMs = 5_000;
 
 export const createAddressWatch = ({ tart, dhcpLeases, changed, clock }: AddressWatchOptions): AddressWatch => {
-  const known = new Map<string, string>();
-  const watched = new Map<string, AbortController>();
+  let address: string | undefined;
+  let polling: AbortController | undefined;
 
   const leaseFileVersion = (): Promise<number> =>
     stat(dhcpLeases).then(
       ({ mtimeMs, ctimeMs, size }) => mtimeMs + ctimeMs + size,
       () => 0,
     );
-  /** Until the leases have changed, or so much time went by that one asks in any case. */
+  /** Resolves when the leases have changed, or when it is time for another query. */
   const leaseChange = async (before: number, signal: AbortSignal): Promise<void> => {
     const until = clock.monotonic() + queryIntervalMs;
     while (!signal.aborted && clock.monotonic() < until && (await leaseFileVersion()) === before)
       await sleep(clock, leasePollMs, signal);
   };
 
-  const poll = async (uid: string, vm: string, signal: AbortSignal): Promise<void> => {
+  const poll = async (vm: string, signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       const before = await leaseFileVersion();
       const query = tart.ip(vm, { signal }).catch(() => undefined);
-      // An answer that is a second late is overtaken by a lease that came meanwhile.
-      const overtaken = new AbortController();
-      const address = await Promise.race([query, leaseChange(before, AbortSignal.any([signal, overtaken.signal]))]);
-      overtaken.abort();
+      // A lease that comes during a slow query starts the next query.
+      const answered = new AbortController();
+      const found = await Promise.race([query, leaseChange(before, AbortSignal.any([signal, answered.signal]))]);
+      answered.abort();
       if (signal.aborted) return;
-      if (typeof address === 'string') {
-        known.set(uid, address);
-        watched.delete(uid);
-        return changed(uid);
+      if (typeof found === 'string') {
+        address = found;
+        return changed();
       }
       await leaseChange(before, signal);
     }
   };
 
   return {
-    get: (uid) => known.get(uid),
-    watch: (uid, vm) => {
-      if (known.has(uid) || watched.has(uid)) return;
-      const end = new AbortController();
-      watched.set(uid, end);
-      void poll(uid, vm, end.signal);
+    get: () => address,
+    watch: (vm) => {
+      if (polling !== undefined) return;
+      polling = new AbortController();
+      void poll(vm, polling.signal);
     },
-    forget: (uid) => {
-      known.delete(uid);
-      watched.get(uid)?.abort();
-      watched.delete(uid);
-    },
-    stop: () => {
-      for (const end of watched.values()) end.abort();
-      watched.clear();
+    reset: () => {
+      polling?.abort();
+      polling = undefined;
+      address = undefined;
     },
   };
 };

@@ -10,8 +10,9 @@ import type { Journal, VmRecord } from '../journal/journal.ts';
 import type { VmRuns } from '../vm-runs/vm-runs.ts';
 import type { ConsoleSession } from '../vm-start/console-session.ts';
 import type { StartRecorder } from '../vm-start/start-recorder.ts';
-import type { Memory } from './memory.ts';
+import type { PodCache } from './apiserver/pod-cache.ts';
 import type { PodObservation } from './observe.ts';
+import type { PodWorker } from './pod-worker.ts';
 import type { Pod, Snapshot } from './snapshot.ts';
 
 /** What the user's `imagePullSecrets` come to. */
@@ -80,7 +81,10 @@ export type ActionResult =
 /** One Pod, and all that its acts touch. */
 export interface ActionContext extends PodObservation {
   readonly deps: PodDeps;
-  readonly memory: Memory;
+  readonly podCache: PodCache;
+  readonly worker: PodWorker;
+  /** Of all Pods, by UID. */
+  readonly workers: ReadonlyMap<string, PodWorker>;
   readonly signal: AbortSignal;
 }
 

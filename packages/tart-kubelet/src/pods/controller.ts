@@ -12,17 +12,13 @@ import {
 } from '@tartan/kube';
 import type { Random } from '@tartan/kube/clock';
 import { act } from './act.ts';
-import { createImagePulls } from './actions/pull-image.ts';
-import { createAddressWatch } from './address-watch.ts';
 import { createPodCache } from './apiserver/pod-cache.ts';
-import { createStatusManager } from './apiserver/status-manager.ts';
-import { createFailureBackoff } from './backoff.ts';
 import { type ActionContext, type PodDeps, recordEvent } from './context.ts';
 import { decide } from './decide.ts';
-import { createMemory } from './memory.ts';
 import { observe, type PodObservation } from './observe.ts';
-import { createPodLister, type PodLister } from './pod-lister.ts';
-import { createMarkerWatch, updateMarkerWatch } from './runner-busy.ts';
+import { createPodLister } from './pod-lister.ts';
+import { createPodWorker, nextFailure, type PodWorker, stopPodWorker } from './pod-worker.ts';
+import { updateMarkerWatch } from './runner-busy.ts';
 import { isPresent, isTerminal, type Pod, type Snapshot } from './snapshot.ts';
 import { statusFor } from './status.ts';
 import { deadlineOf } from './termination.ts';
@@ -35,9 +31,7 @@ export interface PodControllerOptions extends PodDeps {
 
 /** The Pods of this Mac, each a virtual machine. */
 export interface PodController {
-  readonly lister: PodLister;
-  /** When the oldest Pod was made that waits for its virtual machine to run. Those that are not for Macs wait for nobody. */
-  oldestWaitingSince(): number | undefined;
+  readonly lister: ReturnType<typeof createPodLister>;
   /** The virtual machine of this Pod has ended. */
   vmExited(uid: string): void;
   /** Nothing is done for Pods before what an earlier life of the agent left is known. */
@@ -54,21 +48,20 @@ const isTerminatingOrDone = ({ pod }: Snapshot): boolean =>
   !isPresent(pod) || pod.metadata.deletionTimestamp !== undefined || isTerminal(pod);
 
 export const createPodController = (options: PodControllerOptions): PodController => {
-  const { client, clock, journal, log, nodeName, random, workers } = options;
+  const { client, clock, journal, log, nodeName, random } = options;
   let enqueue = (_uid: string): void => {};
   const podCache = createPodCache();
-  const changed = (uid: string): void => enqueue(uid);
-  const memory = createMemory(
-    {
-      podCache,
-      imagePulls: createImagePulls({ ensureGolden: options.ensureGolden, changed, log }),
-      addresses: createAddressWatch({ tart: options.tart, dhcpLeases: options.dhcpLeases, changed, clock }),
-      markerWatch: createMarkerWatch({ read: (vm) => options.guests.runnerMarkers(vm), changed, clock }),
-      backoff: createFailureBackoff(clock),
-      statusManager: createStatusManager({ client, nodeName, podCache, clock, log }),
-    },
-    clock,
-  );
+  const workers = new Map<string, PodWorker>();
+  const workerOf = (uid: string): PodWorker => {
+    const worker = workers.get(uid) ?? createPodWorker(options, podCache, uid, () => enqueue(uid));
+    workers.set(uid, worker);
+    return worker;
+  };
+  const drop = (uid: string, worker: PodWorker): void => {
+    stopPodWorker(worker);
+    worker.releaseVm?.();
+    workers.delete(uid);
+  };
   const cache = createInformer({
     client,
     resource: pods,
@@ -78,12 +71,12 @@ export const createPodController = (options: PodControllerOptions): PodControlle
     random,
     log,
   });
-  const lister = createPodLister(podCache, memory.statusManager);
-  /** Pods for which there is no slot: whoever leaves one wakes them. */
-  const waitingForSlot = new Set<string>();
   const requeueSlotWaiters = (): void => {
-    for (const uid of waitingForSlot) enqueue(uid);
-    waitingForSlot.clear();
+    for (const [uid, worker] of workers)
+      if (worker.waitsForSlot) {
+        worker.waitsForSlot = false;
+        enqueue(uid);
+      }
   };
 
   const onWatchEvent = (change: InformerEvent<Pod>): void => {
@@ -94,7 +87,7 @@ export const createPodController = (options: PodControllerOptions): PodControlle
     enqueue(uid);
   };
 
-  /** At the latest when its time is over. */
+  /** At the latest at the deadline of the Pod. */
   const requeueAt = (until: number | undefined, { pod }: Snapshot): ReconcileResult => {
     const now = clock.now();
     const deadline = isPresent(pod) ? deadlineOf(pod) : undefined;
@@ -104,54 +97,53 @@ export const createPodController = (options: PodControllerOptions): PodControlle
     );
   };
 
-  const observePod = async (uid: string, signal: AbortSignal): Promise<PodObservation | undefined> => {
-    const observation = await observe(options, memory, uid, signal);
-    if (observation !== undefined) lister.observed(observation);
-    else if (podCache.get(uid) === undefined) {
-      memory.forget(uid);
-      lister.forget(uid);
-    }
-    return observation;
-  };
-
   const reconcile = async (uid: string, signal: AbortSignal): Promise<ReconcileResult> => {
-    let observation = await observePod(uid, signal);
+    const worker = workerOf(uid);
+    const common = { deps: options, podCache, worker, workers, signal };
+    const observePod = async (): Promise<PodObservation | undefined> => {
+      const observation = await observe(common, uid);
+      const isMissing = observation !== undefined && !isPresent(observation.snapshot.pod);
+      worker.notFoundSince = isMissing ? (worker.notFoundSince ?? clock.monotonic()) : undefined;
+      if (observation !== undefined) worker.observation = observation;
+      else if (podCache.get(uid) === undefined) drop(uid, worker);
+      return observation;
+    };
+    let observation = await observePod();
     for (let actions = 0; observation !== undefined && actions < maxActionsPerPass; actions += 1) {
       signal.throwIfAborted();
-      updateMarkerWatch(memory.markerWatch, observation);
-      const context: ActionContext = { ...observation, deps: options, memory, signal };
+      updateMarkerWatch(worker.markerWatch, observation);
+      const context: ActionContext = { ...observation, ...common };
       const decision = decide(observation.snapshot);
       log.debug('Reconciling Pod', { uid, vm: observation.vm, decision: decision.kind });
-      if (decision.kind === 'wait' && decision.for.reason === 'WaitingForSlot') waitingForSlot.add(uid);
-      if (isTerminatingOrDone(observation.snapshot)) memory.imagePulls.cancel(uid);
+      if (decision.kind === 'wait' && decision.for.reason === 'WaitingForSlot') worker.waitsForSlot = true;
+      if (isTerminatingOrDone(observation.snapshot)) worker.imagePull.cancel();
       // The first one is written together with the finalizer.
-      if (decision.kind !== 'add finalizer') memory.statusManager.setStatus(uid, statusFor(context, decision));
+      if (decision.kind !== 'add finalizer') worker.status.set(statusFor(context, decision));
       const result = await act(context, decision);
       // A slot may be free now.
       if (decision.kind === 'end' || decision.kind === 'delete VM' || decision.kind === 'undo start')
         requeueSlotWaiters();
       switch (result.kind) {
         case 'done':
-          if (decision.kind === 'delete record') return done;
-          return requeueAt(result.until, observation.snapshot);
+          if (decision.kind !== 'delete record') return requeueAt(result.until, observation.snapshot);
+          drop(uid, worker);
+          return done;
         case 'changed':
           observation = { ...observation, snapshot: { ...observation.snapshot, now: clock.now(), ...result.facts } };
-          lister.observed(observation);
+          worker.observation = observation;
           break;
         case 'observe again':
-          observation = await observePod(uid, signal);
+          observation = await observePod();
           break;
         case 'failed': {
-          const failure = memory.backoff.recordFailure(uid, result.reason, result.message);
+          const failure = nextFailure(worker.lastFailure, result.reason, result.message, clock.now());
+          worker.lastFailure = failure;
           log.warn('Action failed', { vm: observation.vm, action: decision.kind, error: result.message });
           if (isPresent(observation.snapshot.pod))
             recordEvent(options.events, observation.snapshot.pod, 'Failed', result.message);
-          observation = await observePod(uid, signal);
+          observation = await observePod();
           if (observation === undefined) break;
-          memory.statusManager.setStatus(
-            uid,
-            statusFor({ ...observation, deps: options }, decide(observation.snapshot)),
-          );
+          worker.status.set(statusFor({ ...observation, deps: options }, decide(observation.snapshot)));
           return requeueAt(failure.retryAt, observation.snapshot);
         }
       }
@@ -162,7 +154,7 @@ export const createPodController = (options: PodControllerOptions): PodControlle
   const controller: Controller = createController({
     name: 'pods',
     reconcile,
-    workers,
+    workers: options.workers,
     clock,
     log,
     sources: [
@@ -173,14 +165,13 @@ export const createPodController = (options: PodControllerOptions): PodControlle
     ],
   });
 
-  /** What an earlier life of the agent left, also of Pods that nobody knows any more. */
+  /** What an earlier agent left, also of Pods that do not exist any more. */
   const enqueueFromJournal = async (): Promise<void> => {
     for (const entry of await journal.list()) enqueue(entry.kind === 'record' ? entry.record.pod.uid : entry.uid);
   };
 
   return {
-    lister,
-    oldestWaitingSince: () => lister.oldestWaitingSince(),
+    lister: createPodLister(podCache, workers),
     vmExited: (uid) => enqueue(uid),
     run: async (signal) => {
       const following = cache.run(signal);
@@ -191,10 +182,7 @@ export const createPodController = (options: PodControllerOptions): PodControlle
         await enqueueFromJournal();
         await working;
       }
-      memory.addresses.stop();
-      memory.markerWatch.stop();
-      memory.imagePulls.stop();
-      memory.statusManager.stop();
+      for (const worker of workers.values()) stopPodWorker(worker);
       await following;
     },
   };

@@ -6,9 +6,9 @@ import { isSameProcess, type VmProcess, vmProcesses } from '@tartan/tart';
 import type { Journal, VmRecord } from '../journal/journal.ts';
 import { vmNameOf } from '../journal/vm-identity.ts';
 import type { VmRun } from '../vm-runs/vm-runs.ts';
-import { getLivePod, getLivePodByUid } from './apiserver/pod-cache.ts';
+import { getLivePod, getLivePodByUid, type PodCache } from './apiserver/pod-cache.ts';
 import type { PodDeps } from './context.ts';
-import type { Memory } from './memory.ts';
+import type { PodWorker } from './pod-worker.ts';
 import { readMarkers } from './runner-busy.ts';
 import type { LastRun, Pod, Snapshot, Vm } from './snapshot.ts';
 
@@ -29,8 +29,6 @@ export const slotsUsedByOthers = (
   const reserved = records.filter((one) => one.pod.uid !== thisPod.uid && mayRun(one) && isBefore(one, thisPod));
   return new Set([...running, ...reserved.map(({ vm }) => vm)].filter((vm) => vm !== thisPod.vm)).size;
 };
-
-type Entries = Awaited<ReturnType<Journal['list']>>;
 
 /** A Snapshot and whose it is. */
 export interface PodObservation {
@@ -75,9 +73,8 @@ const folderExists = (path: string): boolean => lstatSync(path, { throwIfNoEntry
 
 const vmOf = (
   { vmsFolder }: PodDeps,
-  vm: string,
+  { vm, record }: ThisPod,
   running: readonly VmProcess[],
-  record: Snapshot['record'],
   address: string | undefined,
 ): Vm => {
   const ofThisVm = running.filter(({ name }) => name === vm);
@@ -88,39 +85,40 @@ const vmOf = (
   return { kind: folderExists(join(vmsFolder, vm)) ? 'stopped' : 'missing' };
 };
 
-type ThisPod = { readonly uid: string; readonly vm: string; readonly record: Snapshot['record'] };
+type ThisPod = Pick<PodObservation, 'uid' | 'vm'> & { readonly record: Snapshot['record'] };
 
-/** Its start was refused, and is not tried again yet: meanwhile its slot is for others, whose images may well start. */
-const isBackingOff = ({ backoff }: Pick<Memory, 'backoff'>, { pod, state }: VmRecord, now: number): boolean =>
-  state.kind === 'configured' && (backoff.get(pod.uid)?.retryAt ?? 0) > now;
+interface ObserveContext {
+  readonly deps: PodDeps;
+  readonly workers: ReadonlyMap<string, PodWorker>;
+}
 
-const slotsFor = (
-  deps: PodDeps,
-  memory: Pick<Memory, 'backoff'>,
-  thisPod: ThisPod,
-  running: readonly VmProcess[],
-  entries: Entries,
-): Snapshot['slots'] => {
-  const { uid, vm, record } = thisPod;
-  const records = entries
-    .flatMap((entry) => (entry.kind === 'record' ? [entry.record] : []))
-    .filter((one) => !isBackingOff(memory, one, deps.clock.now()));
-  const createdAt = typeof record === 'object' ? record.createdAt : deps.clock.now();
+const readProcessesAndSlots = async ({ deps, workers }: ObserveContext, { uid, vm, record }: ThisPod) => {
+  const { clock, journal, processes, tartPaths, vmSlots: total } = deps;
+  const [list, entries] = await Promise.all([processes.list(), journal.list()]);
+  const running = vmProcesses(list, tartPaths);
+  const now = clock.now();
+  /** Its start was refused, and is not retried yet. Meanwhile others may have its slot: their images may start. */
+  const isBackingOff = ({ pod, state }: VmRecord): boolean =>
+    state.kind === 'configured' && (workers.get(pod.uid)?.lastFailure?.retryAt ?? 0) > now;
+  const records = entries.flatMap((entry) =>
+    entry.kind === 'record' && !isBackingOff(entry.record) ? [entry.record] : [],
+  );
+  const createdAt = typeof record === 'object' ? record.createdAt : now;
   const names = running.map(({ name }) => name);
-  return { total: deps.vmSlots, usedByOthers: slotsUsedByOthers({ uid, vm, createdAt }, names, records) };
+  return { running, slots: { total, usedByOthers: slotsUsedByOthers({ uid, vm, createdAt }, names, records) } };
 };
 
-/** Right before a start. What nobody can tell is no slot. */
-export const readSlots = async (deps: PodDeps, memory: Memory, thisPod: ThisPod): Promise<Snapshot['slots']> => {
+/** Right before a start. When they cannot be read, there is no free slot. */
+export const readSlots = async (context: ObserveContext & PodObservation): Promise<Snapshot['slots']> => {
+  const { deps, snapshot, uid, vm } = context;
   try {
-    const [list, entries] = await Promise.all([deps.processes.list(), deps.journal.list()]);
-    return slotsFor(deps, memory, thisPod, vmProcesses(list, deps.tartPaths), entries);
+    return (await readProcessesAndSlots(context, { uid, vm, record: snapshot.record })).slots;
   } catch {
     return { total: deps.vmSlots, usedByOthers: deps.vmSlots };
   }
 };
 
-/** Virtual machines that are on, whoever started them. `undefined`: nobody can tell. */
+/** VMs that are running, whoever started them. `undefined`: unknown. */
 export const countRunningVms = async ({ processes, tartPaths }: PodDeps): Promise<number | undefined> => {
   try {
     return new Set(vmProcesses(await processes.list(), tartPaths).map(({ name }) => name)).size;
@@ -129,23 +127,18 @@ export const countRunningVms = async ({ processes, tartPaths }: PodDeps): Promis
   }
 };
 
-/** What nobody can tell is said to be unknown, and never left out as if it were not there (INC-49, INC-429). */
+/** What cannot be read is unknown, never missing (INC-49, INC-429). */
 const observeVm = async (
-  deps: PodDeps,
-  memory: Memory,
+  context: ObserveContext,
   thisPod: ThisPod,
   address: string | undefined,
 ): Promise<Pick<Snapshot, 'vm' | 'slots'>> => {
-  const { journal, processes, tartPaths, vmSlots: total } = deps;
   try {
-    const [list, entries] = await Promise.all([processes.list(), journal.list()]);
-    const running = vmProcesses(list, tartPaths);
-    return {
-      vm: vmOf(deps, thisPod.vm, running, thisPod.record, address),
-      slots: slotsFor(deps, memory, thisPod, running, entries),
-    };
+    const { running, slots } = await readProcessesAndSlots(context, thisPod);
+    return { vm: vmOf(context.deps, thisPod, running, address), slots };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
+    const { vmSlots: total } = context.deps;
     return {
       vm: { kind: 'unknown', message: `It is not known how the virtual machine is: ${why}` },
       slots: { total, usedByOthers: total },
@@ -182,46 +175,41 @@ const vmNameFor = async (
 };
 
 /**
- * Everything that matters for one Pod, as it is now. `undefined`: nobody has heard of it, or of it nothing is left.
- * Rejects when the server or the disk does not answer.
+ * Everything that matters for one Pod, as it is now. `undefined`: nothing is known of it, or nothing is left. Changes nothing. Rejects when
+ * the API server or the disk does not answer.
  */
 export const observe = async (
-  deps: PodDeps,
-  memory: Memory,
+  context: ObserveContext & { readonly podCache: PodCache; readonly worker: PodWorker; readonly signal: AbortSignal },
   uid: string,
-  signal: AbortSignal,
 ): Promise<PodObservation | undefined> => {
+  const { deps, podCache, signal, worker } = context;
   const record = await readRecord(deps.journal, uid);
-  const pod = memory.podCache.get(uid);
+  const pod = podCache.get(uid);
   if (pod === undefined && record === undefined) return undefined;
-  let notFoundForMs = 0;
-  if (pod === undefined && (await isNotFound(deps, uid, record, signal))) notFoundForMs = memory.missingForMs(uid);
-  else {
-    memory.markPresent(uid);
-    // The watch is behind and will bring it.
-    if (pod === undefined) return undefined;
-  }
+  // The API server has it: the watch is behind, and will bring it.
+  if (pod === undefined && !(await isNotFound(deps, uid, record, signal))) return undefined;
   const vm = await vmNameFor(deps, uid, record, pod);
-  const seen = await observeVm(deps, memory, { uid, vm, record }, memory.addresses.get(uid));
-  // After that: of what is not on any more all is written.
+  const seen = await observeVm(context, { uid, vm, record }, worker.addressWatch.get());
+  // After that: what is not running any more writes nothing more.
   const lastRun =
     pod === undefined ? neverStarted : await lastRunOf(deps, record, runOf({ uid, vm }, record, pod), seen.vm);
   const markers = await readMarkers(deps.guests, { record, vm: seen.vm }, pod, vm);
+  const monotonic = deps.clock.monotonic();
   return {
     uid,
     vm,
     snapshot: {
       now: deps.clock.now(),
-      pod: pod ?? { notFoundForMs },
+      pod: pod ?? { notFoundForMs: monotonic - (worker.notFoundSince ?? monotonic) },
       record,
       ...seen,
-      image: memory.imagePulls.state(uid),
+      image: worker.imagePull.state(),
       lastRun,
       markers,
-      lastFailure: memory.backoff.get(uid),
+      lastFailure: worker.lastFailure,
       shutdownMaybeUnsent:
-        typeof record === 'object' && record.stopRequestedAt !== undefined && !memory.shutdownRequested.has(uid),
-      statusRefused: memory.statusRefused.has(uid),
+        typeof record === 'object' && record.stopRequestedAt !== undefined && !worker.shutdownRequested,
+      statusRefused: worker.statusRefused,
     },
   };
 };

@@ -68,31 +68,26 @@ export const readMarkers = async (
 /** Watched while it is on and no job has begun: after that there is nothing more to hear. Costs nothing for other Pods. */
 export const updateMarkerWatch = (
   watch: MarkerWatch,
-  { uid, vm, snapshot }: { readonly uid: string; readonly vm: string; readonly snapshot: Snapshot },
+  { vm, snapshot }: { readonly vm: string; readonly snapshot: Snapshot },
 ): void => {
   const { markers = noRunnerMarkers, pod } = snapshot;
   // Nobody could tell whether it is on: as before.
   if (snapshot.vm.kind === 'unknown') return;
   const awaitsJob = isPresent(pod) && isRunnerPod(pod) && !wasBusy(pod) && markers.jobStarted !== 'there';
-  if (awaitsJob && snapshot.vm.kind === 'running') watch.watch(uid, vm, markers);
-  else watch.forget(uid);
+  if (awaitsJob && snapshot.vm.kind === 'running') watch.watch(vm, markers);
+  else watch.stop();
 };
 
 interface MarkerWatchOptions {
   readonly read: (vm: string) => Promise<RunnerMarkers>;
-  readonly changed: (uid: string) => void;
+  readonly changed: () => void;
   readonly clock: Clock;
 }
 
-/**
- * Looks at what runners say of themselves while their virtual machines are on. Nobody tells the Mac that a guest wrote something, so it is
- * looked for. Whoever is told looks for himself: this one only knows that there is something new.
- */
+/** Polls the markers of one runner: nothing tells the Mac that a guest wrote a file. */
 export interface MarkerWatch {
-  /** `seen`: by whoever asks. He is told once it is something else; from then on this is what counts. */
-  watch(uid: string, vm: string, seen: RunnerMarkers): void;
-  /** There is nothing more to hear of it. */
-  forget(uid: string): void;
+  /** `seen`: what the caller has read. `changed` is called once they differ from it. */
+  watch(vm: string, seen: RunnerMarkers): void;
   stop(): void;
 }
 
@@ -100,39 +95,31 @@ export interface MarkerWatch {
 const pollMs = 2_000;
 
 export const createMarkerWatch = ({ read, changed, clock }: MarkerWatchOptions): MarkerWatch => {
-  const watched = new Map<string, { seen: RunnerMarkers; readonly end: AbortController }>();
+  let known = noRunnerMarkers;
+  let polling: AbortController | undefined;
 
-  const poll = async (uid: string, vm: string, signal: AbortSignal): Promise<void> => {
+  const poll = async (vm: string, signal: AbortSignal): Promise<void> => {
     for (;;) {
       await sleep(clock, pollMs, signal);
       if (signal.aborted) return;
       const markers = await read(vm);
-      const entry = watched.get(uid);
-      if (signal.aborted || entry === undefined) return;
-      if (isDeepStrictEqual(entry.seen, markers)) continue;
-      entry.seen = markers;
-      changed(uid);
+      if (signal.aborted) return;
+      if (isDeepStrictEqual(known, markers)) continue;
+      known = markers;
+      changed();
     }
   };
 
   return {
-    watch: (uid, vm, seen) => {
-      const known = watched.get(uid);
-      if (known !== undefined) {
-        known.seen = seen;
-        return;
-      }
-      const end = new AbortController();
-      watched.set(uid, { seen, end });
-      void poll(uid, vm, end.signal);
-    },
-    forget: (uid) => {
-      watched.get(uid)?.end.abort();
-      watched.delete(uid);
+    watch: (vm, seen) => {
+      known = seen;
+      if (polling !== undefined) return;
+      polling = new AbortController();
+      void poll(vm, polling.signal);
     },
     stop: () => {
-      for (const { end } of watched.values()) end.abort();
-      watched.clear();
+      polling?.abort();
+      polling = undefined;
     },
   };
 };

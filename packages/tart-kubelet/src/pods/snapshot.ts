@@ -65,6 +65,10 @@ export interface Snapshot {
   readonly statusRefused?: boolean | undefined;
 }
 
+/** `undefined` also for one that cannot be read. */
+export const readableRecord = ({ record }: Pick<Snapshot, 'record'>): VmRecord | undefined =>
+  record === 'unreadable' ? undefined : record;
+
 export const isPresent = (pod: Snapshot['pod']): pod is Live<Pod> => 'metadata' in pod;
 
 export const isTerminal = (pod: Pod): boolean => pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';

@@ -245,7 +245,7 @@ export const withMac = async (
       }
     },
     waitForPod: async (pod, what, holds) => {
-      const signal = AbortSignal.timeout(20_000);
+      const signal = AbortSignal.timeout(100_000);
       const { name, uid } = pod.metadata;
       let last: Live<Pod> | undefined;
       try {

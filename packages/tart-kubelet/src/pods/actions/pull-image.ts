@@ -1,145 +1,94 @@
 import type { PodWaitReason } from '@tartan/api';
-import type { Live, Logger } from '@tartan/kube';
+import type { Live } from '@tartan/kube';
 import { sleep } from '@tartan/kube/clock';
 import { type EnsureGolden, type GoldenBase, type GoldenRequest, ImageError } from '../../images/golden-base.ts';
 import { parseReference } from '../../images/image-reference.ts';
-import { type ActionContext, type ActionResult, changed, recordEvent } from '../context.ts';
+import { type ActionContext, type ActionResult, changed, failed, recordEvent } from '../context.ts';
 import type { Pod, Snapshot } from '../snapshot.ts';
 
 type PullRequest = Omit<GoldenRequest, 'signal' | 'onProgress' | 'credentials'> & {
-  /** Read when the image is asked for, and no sooner. */
+  /** Read when the image is requested, and no sooner. */
   readonly credentials: (signal: AbortSignal) => Promise<GoldenRequest['credentials']>;
 };
 
-type PullResult =
-  | { readonly kind: 'here'; readonly golden: GoldenBase }
+type PullState =
+  | Extract<Snapshot['image'], { kind: 'pulling' }>
+  | { readonly kind: 'pulled'; readonly golden: GoldenBase }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-interface ImagePull {
-  readonly abort: AbortController;
-  readonly done: Promise<PullResult>;
-  /** Resolves when the registry is asked, or at the end. */
-  readonly downloadStarted: Promise<void>;
-  state: Extract<Snapshot['image'], { kind: 'pulling' }>;
-  result: PullResult | undefined;
-}
-
-const pullStateOf = (
+const progressState = (
   progress: Parameters<NonNullable<GoldenRequest['onProgress']>>[0],
-  before: number | undefined,
-): ImagePull['state'] => {
+  before: PullState,
+): PullState => {
   if (progress.stage !== 'pulling') return { kind: 'pulling', stage: progress.stage };
-  const percent = progress.progress.stage === 'disk' ? progress.progress.percent : before;
-  return { kind: 'pulling', percent };
+  if (progress.progress.stage === 'disk') return { kind: 'pulling', percent: progress.progress.percent };
+  return { kind: 'pulling', percent: before.kind === 'pulling' ? before.percent : undefined };
 };
 
-/**
- * Images on their way to the Pods that wait for them. Each takes as long as it takes, and delays nobody: neither the Pod's own deletion
- * nor another Pod (INC-27).
- */
-export interface ImagePulls {
-  state(uid: string): Snapshot['image'];
-  /** Begins, unless it is on its way. */
-  start(uid: string, request: PullRequest): void;
-  /** Until it is here, has failed, or turns out to take long. */
-  waitBriefly(uid: string, timeout: Promise<void>): Promise<void>;
-  /** The base to clone from, held until `drop`. */
-  golden(uid: string): GoldenBase | undefined;
-  /** How it failed, once: the next start begins anew. */
-  takeFailure(uid: string): unknown;
-  /** Nobody waits for it any more. Safe to repeat. */
-  cancel(uid: string): void;
-  /** The agent ends: no download outlives it unheard. The next one goes on where it was. */
-  stop(): void;
+/** The image of one Pod on its way to this Mac. However long it takes, it delays neither the deletion of the Pod nor another Pod (INC-27). */
+export interface ImagePull {
+  state(): Snapshot['image'];
+  /** Does nothing after the first call. */
+  start(request: PullRequest): void;
+  /** Resolves when the image is here, the pull has failed, or a download begins. */
+  started(): Promise<void> | undefined;
+  /** The base to clone from, held until `cancel`. */
+  golden(): GoldenBase | undefined;
+  /** The error of a failed pull, once: after that it can start again. */
+  takeFailure(): unknown;
+  /** Nobody needs the image any more. Safe to repeat. */
+  cancel(): void;
 }
 
-interface ImagePullsOptions {
-  readonly ensureGolden: EnsureGolden;
-  /** There is news for this Pod. */
-  readonly changed: (uid: string) => void;
-  readonly log: Logger;
-}
+/** `changed` is called on progress and at the end. */
+export const createImagePull = (ensureGolden: EnsureGolden, changed: () => void): ImagePull => {
+  let pull: { readonly abort: AbortController; readonly started: Promise<void>; state: PullState } | undefined;
 
-export const createImagePulls = ({ ensureGolden, changed, log }: ImagePullsOptions): ImagePulls => {
-  const pulls = new Map<string, ImagePull>();
-
-  const begin = (uid: string, request: PullRequest): ImagePull => {
+  const begin = (request: PullRequest): void => {
     const abort = new AbortController();
     const { signal } = abort;
-    const downloadStarted = Promise.withResolvers<void>();
-    const fetch = async (): Promise<PullResult> => {
+    const started = Promise.withResolvers<void>();
+    const mine: NonNullable<typeof pull> = { abort, started: started.promise, state: { kind: 'pulling' } };
+    const update = (state: PullState): void => {
+      mine.state = state;
+      started.resolve();
+      if (!signal.aborted) changed();
+    };
+    const fetch = async (): Promise<PullState> => {
       try {
         const credentials = await request.credentials(signal);
-        const golden = await ensureGolden({
-          ...request,
-          credentials,
-          signal,
-          onProgress: (progress) => {
-            downloadStarted.resolve();
-            pull.state = pullStateOf(progress, pull.state.percent);
-            changed(uid);
-          },
-        });
-        // Whoever asked for it has left meanwhile.
+        const onProgress: GoldenRequest['onProgress'] = (progress) => update(progressState(progress, mine.state));
+        const golden = await ensureGolden({ ...request, credentials, signal, onProgress });
         if (signal.aborted) golden.release();
-        return { kind: 'here', golden };
+        return { kind: 'pulled', golden };
       } catch (error) {
         return { kind: 'failed', error };
       }
     };
-    const done = fetch().then((end) => {
-      pull.result = end;
-      downloadStarted.resolve();
-      if (!signal.aborted) changed(uid);
-      return end;
-    });
-    const pull: ImagePull = {
-      abort,
-      done,
-      downloadStarted: downloadStarted.promise,
-      state: { kind: 'pulling' },
-      result: undefined,
-    };
-    return pull;
-  };
-
-  const cancel = (uid: string): void => {
-    const job = pulls.get(uid);
-    if (job === undefined) return;
-    pulls.delete(uid);
-    job.abort.abort();
-    if (job.result?.kind === 'here') job.result.golden.release();
+    pull = mine;
+    void fetch().then(update);
   };
 
   return {
-    state: (uid) => {
-      const job = pulls.get(uid);
-      if (job === undefined || job.result?.kind === 'failed') return { kind: 'missing' };
-      if (job.result === undefined) return job.state;
-      return { kind: 'here', digest: job.result.golden.image.digest };
+    state: () => {
+      if (pull === undefined || pull.state.kind === 'failed') return { kind: 'missing' };
+      return pull.state.kind === 'pulled' ? { kind: 'here', digest: pull.state.golden.image.digest } : pull.state;
     },
-    start: (uid, request) => {
-      if (pulls.has(uid)) return;
-      log.debug('Pulling image', { uid, image: request.image });
-      pulls.set(uid, begin(uid, request));
+    start: (request) => {
+      if (pull === undefined) begin(request);
     },
-    waitBriefly: async (uid, timeout) => {
-      const job = pulls.get(uid);
-      if (job !== undefined) await Promise.race([job.done, job.downloadStarted, timeout]);
+    started: () => pull?.started,
+    golden: () => (pull?.state.kind === 'pulled' ? pull.state.golden : undefined),
+    takeFailure: () => {
+      if (pull?.state.kind !== 'failed') return undefined;
+      const { error } = pull.state;
+      pull = undefined;
+      return error;
     },
-    golden: (uid) => {
-      const end = pulls.get(uid)?.result;
-      return end?.kind === 'here' ? end.golden : undefined;
-    },
-    takeFailure: (uid) => {
-      const end = pulls.get(uid)?.result;
-      if (end?.kind !== 'failed') return undefined;
-      pulls.delete(uid);
-      return end.error;
-    },
-    cancel,
-    stop: () => {
-      for (const uid of pulls.keys()) cancel(uid);
+    cancel: () => {
+      pull?.abort.abort();
+      if (pull?.state.kind === 'pulled') pull.state.golden.release();
+      pull = undefined;
     },
   };
 };
@@ -151,27 +100,21 @@ export const imageWaitReason = (error: unknown): PodWaitReason =>
 /** A base that is here already is found within this time. */
 const localImageWaitMs = 2_000;
 
-const imageFailure = (context: ActionContext, error: unknown): ActionResult => {
-  const message = error instanceof Error ? error.message : String(error);
+const imageFailure = ({ worker }: ActionContext, error: unknown): ActionResult => {
   const reason = imageWaitReason(error);
-  // As the kubelet: the first time it says what happened, and then that it waits.
-  return {
-    kind: 'failed',
-    reason: context.memory.backoff.get(context.uid) === undefined ? reason : backOffReason(reason),
-    message,
-  };
+  // As the kubelet: first the error, then that it waits.
+  const isRepeated = reason === 'ErrImagePull' && worker.lastFailure !== undefined;
+  return failed(error, isRepeated ? 'ImagePullBackOff' : reason);
 };
 
-const backOffReason = (reason: PodWaitReason): PodWaitReason =>
-  reason === 'ErrImagePull' ? 'ImagePullBackOff' : reason;
-
-/** Asks for the image, and stays only as long as it takes to find one that is here: a download is waited for elsewhere. */
+/** Requests the image, and waits only as long as it takes to find a local one. */
 export const pullImage = async (context: ActionContext, pod: Live<Pod>): Promise<ActionResult> => {
-  const { memory, signal, uid, deps } = context;
+  const { deps, signal, worker } = context;
+  const { imagePull } = worker;
   const [container] = pod.spec?.containers ?? [];
   const image = container?.image ?? '';
   const reference = parseReference(image);
-  memory.imagePulls.start(uid, {
+  imagePull.start({
     image,
     policy: container?.imagePullPolicy,
     credentials: async (stop) => {
@@ -182,14 +125,14 @@ export const pullImage = async (context: ActionContext, pod: Live<Pod>): Promise
     },
   });
   const waited = new AbortController();
-  await memory.imagePulls.waitBriefly(
-    uid,
+  await Promise.race([
+    imagePull.started(),
     sleep(deps.clock, localImageWaitMs, AbortSignal.any([signal, waited.signal])),
-  );
+  ]);
   waited.abort();
-  const error = memory.imagePulls.takeFailure(uid);
+  const error = imagePull.takeFailure();
   if (error !== undefined) return imageFailure(context, error);
-  const state = memory.imagePulls.state(uid);
+  const state = imagePull.state();
   if (state.kind === 'pulling' && state.stage === undefined)
     recordEvent(deps.events, pod, 'Pulling', `Pulling image ${image}`);
   return changed({ image: state });

@@ -32,8 +32,8 @@ const retryAfterFreeingSpace = async ({ deps }: ActionContext, work: () => Promi
 };
 
 /** The collector leaves it alone from before it exists. */
-const holdVm = async ({ memory, uid, vm, deps }: ActionContext): Promise<void> => {
-  if (!memory.holds.has(uid)) memory.holds.set(uid, await deps.holds.hold(vm));
+const holdVm = async ({ worker, vm, deps }: ActionContext): Promise<void> => {
+  worker.releaseVm ??= await deps.holds.hold(vm);
 };
 
 /** tart, or the console, did not let it start: it is counted, and the Node says so when that goes on. */
@@ -59,7 +59,7 @@ const ensureSession = async (context: ActionContext): Promise<void> => {
 
 /** The console session, what the guest is given, and a slot; or why one of these is not there. */
 const prepareStart = async (context: ActionContext, pod: Live<Pod>) => {
-  const { memory, signal, snapshot, uid, vm, deps } = context;
+  const { signal, vm, deps } = context;
   try {
     await ensureSession(context);
   } catch (error) {
@@ -67,13 +67,13 @@ const prepareStart = async (context: ActionContext, pod: Live<Pod>) => {
   }
   const handover = await deps.guests.prepare(pod, vm, { hostIP: deps.hostIP() }, signal);
   if (handover.kind === 'problem') return { ...handover, kind: 'failed' as const };
-  return { ...handover, slots: await readSlots(deps, memory, { uid, vm, record: snapshot.record }) };
+  return { ...handover, slots: await readSlots(context) };
 };
 
 /** A fresh clone under a name that is free: the driver refuses any other (INC-429). A failed clone deletes nothing (INC-47). */
 export const clone = async (context: ActionContext, pod: Live<Pod>): Promise<ActionResult> => {
-  const { memory, uid, vm, deps } = context;
-  const golden = memory.imagePulls.golden(uid);
+  const { worker, vm, deps } = context;
+  const golden = worker.imagePull.golden();
   if (golden === undefined) return observeAgain;
   const started = deps.clock.monotonic();
   const image = { reference: pod.spec?.containers[0]?.image ?? '', digest: golden.image.digest };
@@ -86,12 +86,12 @@ export const clone = async (context: ActionContext, pod: Live<Pod>): Promise<Act
     return isTartError(error, 'already exists') ? observeAgain : failed(error);
   }
   deps.markGoldenUsed(golden.name);
-  memory.imagePulls.cancel(uid);
+  worker.imagePull.cancel();
   deps.metrics?.provisioned(pod, golden.from, deps.clock.monotonic() - started);
   if (golden.from === 'pulled')
     recordEvent(deps.events, pod, 'Pulled', `Image ${image.reference} is here (${image.digest})`);
   recordEvent(deps.events, pod, 'CreatingVM', `Cloned ${vm} from ${golden.name} (${golden.from})`);
-  return changed({ record, vm: { kind: 'stopped' }, image: memory.imagePulls.state(uid) });
+  return changed({ record, vm: { kind: 'stopped' }, image: { kind: 'missing' } });
 };
 
 /** The mark, an identity of its own and its size. Done again after a crash: it was never on. */
@@ -110,7 +110,7 @@ export const configure = async (context: ActionContext, pod: Live<Pod>): Promise
 
 /** What the guest is given first, as that can wait; then the journal, and then the process. */
 export const boot = async (context: ActionContext, pod: Live<Pod>): Promise<ActionResult> => {
-  const { memory, uid, vm, deps } = context;
+  const { worker, vm, deps } = context;
   const { clock, runs } = deps;
   await holdVm(context);
   const handover = await prepareStart(context, pod);
@@ -129,7 +129,7 @@ export const boot = async (context: ActionContext, pod: Live<Pod>): Promise<Acti
   const run = runOf(context, context.snapshot.record, pod);
   const created = Date.parse(pod.metadata.creationTimestamp);
   if (!Number.isNaN(created)) deps.metrics?.starting(pod, clock.now() - created);
-  memory.addresses.forget(uid);
+  worker.addressWatch.reset();
   const at = clock.now();
   const starting = await writeRecord(context, { state: { kind: 'starting', at } });
   const next: ActionContext = { ...context, snapshot: { ...context.snapshot, record: starting } };
@@ -150,9 +150,8 @@ const recordRunning = async (
   context: ActionContext,
   state: Extract<RunState, { kind: 'running' }>,
 ): Promise<ActionResult> => {
-  const { memory, uid, vm } = context;
   const record = await writeRecord(context, { state });
-  memory.addresses.watch(uid, vm);
+  context.worker.addressWatch.watch(context.vm);
   return changed({
     record,
     vm: { kind: 'running', process: state.process },

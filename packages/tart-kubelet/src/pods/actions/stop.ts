@@ -28,10 +28,10 @@ const recordKillingEvent = ({ snapshot: { pod }, vm, deps }: ActionContext, how:
 
 /** Journal first: whoever comes back after a crash must not give the guest its whole time again. */
 export const stopGracefully = async (context: ActionContext, graceMs: number): Promise<ActionResult> => {
-  const { memory, signal, uid, vm, deps } = context;
+  const { worker, signal, vm, deps } = context;
   const { stopRequestedAt = deps.clock.now() } = recordOrNew(context);
   const record = await writeRecord(context, { stopRequestedAt });
-  memory.shutdownRequested.add(uid);
+  worker.shutdownRequested = true;
   recordKillingEvent(context, 'Shutting down');
   const session = deps.tart.exec(vm, shutdownCommand, { deadlineMs: Math.min(shutdownRequestMs, graceMs), signal });
   const { result } = await collectOutput(session, 4096);
@@ -75,7 +75,7 @@ export const forceStop = async (context: ActionContext): Promise<ActionResult> =
 
 /** Not one that is on, and not one that is not ours: both are looked at right before (B5, INC-50). */
 export const deleteVm = async (context: ActionContext): Promise<ActionResult> => {
-  const { memory, signal, snapshot, uid, vm, deps } = context;
+  const { worker, signal, snapshot, uid, vm, deps } = context;
   const marked = await readOwnershipMarker(join(deps.vmsFolder, vm), vm);
   if (typeof snapshot.record !== 'object' && !(marked !== undefined && 'podUID' in marked && marked.podUID === uid))
     return failed(
@@ -89,17 +89,16 @@ export const deleteVm = async (context: ActionContext): Promise<ActionResult> =>
     return isTartError(error, 'running') ? observeAgain : failed(error, 'TartDeleteFailed');
   }
   await deps.guests.remove(vm);
-  memory.addresses.forget(uid);
-  memory.holds.get(uid)?.();
-  memory.holds.delete(uid);
+  worker.addressWatch.reset();
+  worker.releaseVm?.();
+  worker.releaseVm = undefined;
   return changed({ vm: { kind: 'missing' } });
 };
 
 /** Logs, and what the guest was given; the record goes last. */
-export const deleteRecord = async ({ memory, uid, vm, deps }: ActionContext): Promise<ActionResult> => {
+export const deleteRecord = async ({ uid, vm, deps }: ActionContext): Promise<ActionResult> => {
   await deps.runs.removeLogs(uid);
   await deps.guests.remove(vm);
   await deps.journal.remove(uid);
-  memory.forget(uid);
   return done;
 };

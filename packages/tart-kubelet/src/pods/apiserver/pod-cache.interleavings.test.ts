@@ -305,7 +305,7 @@ describe('the agent keeps no deleted Pod, in any order of responses and watch ev
     const { items } = await admin.list(pods, { fieldSelector: `spec.nodeName=${nodeName}` });
     const seen = {
       known: agent.lister.list().map(({ metadata }) => metadata?.uid),
-      waits: agent.oldestWaitingSince() !== undefined,
+      waits: agent.lister.oldestWaitingSince() !== undefined,
     };
     stop.abort();
     line.releaseAll();

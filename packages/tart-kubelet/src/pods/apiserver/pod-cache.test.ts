@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { type Client, KubeError, type Live } from '@tartan/kube';
 import type { Pod } from '../snapshot.ts';
 import { examplePod } from '../testing/example.ts';
-import { createPodCache, getLivePod, getLivePodByUid, identityOf, type PodCache } from './pod-cache.ts';
+import { createPodCache, getLivePod, getLivePodByUid, type PodCache } from './pod-cache.ts';
 
 const version = (resourceVersion: string, uid = 'uid-1') =>
   examplePod((pod) => Object.assign(pod.metadata, { resourceVersion, uid }));
@@ -128,7 +128,11 @@ const serverOf = (get: Live<Pod> | KubeError, list: Live<Pod>[] | KubeError = ne
       return { items: list, resourceVersion: '9' };
     },
   } as unknown as Client;
-  return { asked, find: () => getLivePod(client, 'mac-1', identityOf(mine), signal), client };
+  return {
+    asked,
+    find: () => getLivePod(client, 'mac-1', { namespace: 'runners', name: 'runner-1', uid: 'uid-1' }, signal),
+    client,
+  };
 };
 const error = (reason: KubeError['reason']): KubeError => new KubeError(reason, `the server says ${reason}`);
 

@@ -1,4 +1,4 @@
-import { type Client, isKubeError, type Live, pods } from '@tartan/kube';
+import { type Client, isKubeError, isOlderResourceVersion, type Live, pods } from '@tartan/kube';
 import type { Pod } from '../snapshot.ts';
 
 /**
@@ -24,14 +24,8 @@ export interface PodCache {
   markNotFound(uid: string): void;
 }
 
-/** Versions count up; Kubernetes promises that since 1.35, and every server has done it. What is no number is always news. */
-const isOlder = (one: string, other: string): boolean => {
-  if (!/^\d+$/.test(one) || !/^\d+$/.test(other)) return false;
-  return one.length === other.length ? one < other : one.length < other.length;
-};
-
 const isNewer = ({ metadata: { resourceVersion: next } }: Live<Pod>, { metadata }: Live<Pod>): boolean =>
-  next !== metadata.resourceVersion && !isOlder(next, metadata.resourceVersion);
+  next !== metadata.resourceVersion && !isOlderResourceVersion(next, metadata.resourceVersion);
 
 export const createPodCache = (): PodCache => {
   /** Those that the watch holds. */
@@ -73,12 +67,6 @@ interface PodIdentity {
   readonly uid: string;
 }
 
-export const identityOf = ({ metadata: { name, namespace = '', uid } }: Live<Pod>): PodIdentity => ({
-  name,
-  namespace,
-  uid,
-});
-
 /** Among those of this Node, when nobody knows its name. `undefined`: it is none of them. Rejects when the server does not answer. */
 export const getLivePodByUid = async (
   client: Pick<Client, 'list'>,
@@ -109,4 +97,18 @@ export const getLivePod = async (
     if (isKubeError(error, 'forbidden')) return getLivePodByUid(client, nodeName, uid, signal);
     throw error;
   }
+};
+
+/** The Pod as the API server has it now, also in the cache. */
+export const refreshCache = async (
+  client: PodReader,
+  nodeName: string,
+  podCache: PodCache,
+  { metadata: { name, namespace = '', uid } }: Live<Pod>,
+  signal: AbortSignal,
+): Promise<Live<Pod> | undefined> => {
+  const found = await getLivePod(client, nodeName, { name, namespace, uid }, signal);
+  if (found === undefined) podCache.markNotFound(uid);
+  else podCache.applyLiveRead(found);
+  return found;
 };

@@ -32,7 +32,7 @@ const acting = async (
   const { signal } = new AbortController();
   const scene = {
     uid: 'uid-1',
-    memory: { podCache: known },
+    podCache: known,
     deps: { client, nodeName: 'mac-1' },
     signal,
   } as unknown as ActionContext;

@@ -4,7 +4,7 @@ import { type ActionContext, type ActionResult, changed, done, observeAgain } fr
 import type { Decision } from '../decide.ts';
 import type { Pod, PodStatus } from '../snapshot.ts';
 import { statusFor } from '../status.ts';
-import { getLivePod, identityOf } from './pod-cache.ts';
+import { refreshCache } from './pod-cache.ts';
 
 const vmCleanup = finalizers.vmCleanup;
 
@@ -20,7 +20,7 @@ const setFinalizers = async (
   wanted: readonly string[],
   status?: PodStatus,
 ): Promise<ActionResult> => {
-  const { memory, signal, deps } = context;
+  const { podCache, signal, deps } = context;
   const metadata = { resourceVersion: pod.metadata.resourceVersion, finalizers: wanted };
   const body = { metadata, ...(status !== undefined && { status }) };
   try {
@@ -30,27 +30,20 @@ const setFinalizers = async (
       { type: 'merge', body },
       { signal, subresource: 'status' },
     );
-    memory.podCache.applyWrite(written);
-    const known = memory.podCache.get(context.uid);
+    podCache.applyWrite(written);
+    const known = podCache.get(context.uid);
     // The watch was faster, and has told that it is gone.
     return known === undefined ? observeAgain : changed({ pod: known });
   } catch (error) {
     if (isKubeError(error, 'notFound')) return markNotFound(context);
-    if (isKubeError(error, 'conflict')) return refreshCache(context, pod);
-    throw error;
+    if (!isKubeError(error, 'conflict')) throw error;
+    await refreshCache(deps.client, deps.nodeName, podCache, pod, signal);
+    return observeAgain;
   }
 };
 
-/** Somebody else wrote to it. The watch will tell, but may be behind. */
-const refreshCache = async ({ memory, signal, uid, deps }: ActionContext, pod: Live<Pod>): Promise<ActionResult> => {
-  const found = await getLivePod(deps.client, deps.nodeName, identityOf(pod), signal);
-  if (found === undefined) memory.podCache.markNotFound(uid);
-  else memory.podCache.applyLiveRead(found);
-  return observeAgain;
-};
-
-const markNotFound = ({ memory, uid }: ActionContext): ActionResult => {
-  memory.podCache.markNotFound(uid);
+const markNotFound = ({ podCache, uid }: ActionContext): ActionResult => {
+  podCache.markNotFound(uid);
   return observeAgain;
 };
 
@@ -67,7 +60,7 @@ export const removeFinalizer = (context: ActionContext, pod: Live<Pod>): Promise
 
 /** As a kubelet confirms that everything is gone: without it the Pod stays for ever (INC-14). */
 export const deletePod = async (context: ActionContext, pod: Live<Pod>): Promise<ActionResult> => {
-  const { memory, signal, uid, deps } = context;
+  const { podCache, signal, uid, deps } = context;
   try {
     const left = await deps.client.delete(pods, nameOf(pod), {
       gracePeriodSeconds: 0,
@@ -75,13 +68,13 @@ export const deletePod = async (context: ActionContext, pod: Live<Pod>): Promise
       signal,
     });
     if (left === undefined) return markNotFound(context);
-    memory.podCache.applyWrite(left);
+    podCache.applyWrite(left);
   } catch (error) {
     if (isKubeError(error, 'notFound')) return markNotFound(context);
     if (!isKubeError(error, 'conflict')) throw error;
     // Another Pod may have its name by now.
-    await refreshCache(context, pod);
-    if (memory.podCache.get(uid) === undefined) return observeAgain;
+    await refreshCache(deps.client, deps.nodeName, podCache, pod, signal);
+    if (podCache.get(uid) === undefined) return observeAgain;
   }
   // Others may hold it by finalizers of their own; the watch tells when it is gone.
   return done;
@@ -89,12 +82,9 @@ export const deletePod = async (context: ActionContext, pod: Live<Pod>): Promise
 
 /** What others must know before anything else happens: an end, above all (INC-18). */
 export const writeStatusNow = async (context: ActionContext, decision: Decision): Promise<ActionResult> => {
-  const { memory, signal, uid } = context;
-  const published = await memory.statusManager.writeNow(uid, statusFor(context, decision), signal);
-  if (published === 'gone') return markNotFound(context);
-  if (published === 'refused') {
-    memory.statusRefused.add(uid);
-    return changed({ statusRefused: true });
-  }
-  return observeAgain;
+  const { signal, worker } = context;
+  const result = await worker.status.writeNow(statusFor(context, decision), signal);
+  if (result !== 'refused') return observeAgain;
+  worker.statusRefused = true;
+  return changed({ statusRefused: true });
 };

@@ -5,7 +5,7 @@ import { manualClock } from '@tartan/kube/clock';
 import type { Pod, PodStatus } from '../snapshot.ts';
 import { examplePod } from '../testing/example.ts';
 import { createPodCache } from './pod-cache.ts';
-import { createStatusManager } from './status-manager.ts';
+import { createStatusWriter } from './status-writer.ts';
 
 const waiting = (reason: string): PodStatus => ({
   phase: 'Pending',
@@ -44,14 +44,14 @@ const harness = () => {
     },
   } as unknown as Client;
   const log = createLogger({ write: () => {}, clock, level: 'error' });
-  const publisher = createStatusManager({ client, nodeName: 'mac-1', podCache, clock, log });
+  const writer = createStatusWriter({ uid: 'uid-1', client, nodeName: 'mac-1', podCache, clock, log });
   const turns = async (): Promise<void> => {
     for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
   };
   return {
     clock,
     known: podCache,
-    publisher,
+    writer,
     writes,
     turns,
     server: () => live,
@@ -73,15 +73,15 @@ const harness = () => {
 };
 const { signal } = new AbortController();
 
-describe('the status manager', () => {
+describe('the status writer', () => {
   it('writes one status at a time and skips intermediate ones', async () => {
-    const { answering, publisher, turns, writes } = harness();
+    const { answering, writer, turns, writes } = harness();
     const first = Promise.withResolvers<void>();
     answering(() => first.promise);
-    publisher.setStatus('uid-1', () => waiting('A'));
+    writer.set(() => waiting('A'));
     await turns();
-    publisher.setStatus('uid-1', () => waiting('B'));
-    publisher.setStatus('uid-1', () => waiting('C'));
+    writer.set(() => waiting('B'));
+    writer.set(() => waiting('C'));
     await turns();
     assert.deepEqual(writes, []);
     first.resolve();
@@ -90,20 +90,20 @@ describe('the status manager', () => {
   });
 
   it('writes the previous status again if it is set while another write is pending', async () => {
-    const { answering, publisher, server, turns } = harness();
-    await publisher.writeNow('uid-1', () => waiting('A'), signal);
+    const { answering, writer, server, turns } = harness();
+    await writer.writeNow(() => waiting('A'), signal);
     const late = Promise.withResolvers<void>();
     answering(() => late.promise);
-    publisher.setStatus('uid-1', () => waiting('B'));
+    writer.set(() => waiting('B'));
     await turns();
-    publisher.setStatus('uid-1', () => waiting('A'));
+    writer.set(() => waiting('A'));
     late.resolve();
     await turns();
     assert.equal(server().status?.containerStatuses?.[0]?.state?.waiting?.reason, 'A');
   });
 
   it('reads the Pod again after a conflict and keeps the changes of others (INC-18)', async () => {
-    const { foreignWrite, publisher, server, writes } = harness();
+    const { foreignWrite, writer, server, writes } = harness();
     foreignWrite((pod) => {
       pod.metadata.labels = { of: 'others' };
     });
@@ -112,52 +112,52 @@ describe('the status manager', () => {
       seen.push(pod.metadata.labels);
       return running;
     };
-    assert.equal(await publisher.writeNow('uid-1', status, signal), 'written');
+    assert.equal(await writer.writeNow(status, signal), 'written');
     assert.deepEqual(writes, ['Running']);
     assert.deepEqual(server().metadata.labels, { of: 'others' });
     assert.deepEqual(seen, [undefined, { of: 'others' }]);
   });
 
   it('writes pull progress at most every two seconds, and anything else at once', async () => {
-    const { clock, publisher, turns, writes } = harness();
+    const { clock, writer, turns, writes } = harness();
     for (const percent of [0, 1, 2]) {
-      publisher.setStatus('uid-1', () => waiting(`Pulling ${percent} %`));
+      writer.set(() => waiting(`Pulling ${percent} %`));
       await turns();
     }
     assert.deepEqual(writes, ['Pulling 0 %']);
     clock.advance(2000);
     await turns();
     assert.deepEqual(writes, ['Pulling 0 %', 'Pulling 2 %']);
-    publisher.setStatus('uid-1', () => waiting('Pulling 3 %'));
+    writer.set(() => waiting('Pulling 3 %'));
     await turns();
-    publisher.setStatus('uid-1', () => waiting('Cloning'));
+    writer.set(() => waiting('Cloning'));
     await turns();
     assert.deepEqual(writes, ['Pulling 0 %', 'Pulling 2 %', 'Cloning']);
   });
 
   it('skips short start steps, and writes a blocking reason at once', async () => {
-    const { clock, publisher, turns, writes } = harness();
+    const { clock, writer, turns, writes } = harness();
     for (const step of ['ContainerCreating', 'Cloning', 'Booting']) {
-      publisher.setStatus('uid-1', () => waiting(step));
+      writer.set(() => waiting(step));
       await turns();
     }
     assert.deepEqual(writes, ['ContainerCreating']);
     clock.advance(250);
     await turns();
-    publisher.setStatus('uid-1', () => waiting('WaitingForIP'));
+    writer.set(() => waiting('WaitingForIP'));
     await turns();
     assert.deepEqual(writes, ['ContainerCreating', 'Booting']);
-    publisher.setStatus('uid-1', () => waiting('TartCreateFailed'));
+    writer.set(() => waiting('TartCreateFailed'));
     await turns();
     assert.deepEqual(writes, ['ContainerCreating', 'Booting', 'TartCreateFailed']);
   });
 
   it('retries a failed write until a newer status is set', async () => {
-    const { answering, clock, publisher, turns, writes } = harness();
+    const { answering, clock, writer, turns, writes } = harness();
     answering(async () => {
       throw new KubeError('unreachable', 'no answer');
     });
-    publisher.setStatus('uid-1', () => waiting('A'));
+    writer.set(() => waiting('A'));
     await turns();
     answering(async () => {});
     clock.advance(2000);
@@ -171,32 +171,32 @@ describe('the status manager', () => {
       ['invalid', 'refused'],
       ['badRequest', 'refused'],
     ] as const) {
-      const { answering, publisher } = harness();
+      const { answering, writer } = harness();
       answering(async () => {
         throw new KubeError(reason, 'no');
       });
-      assert.equal(await publisher.writeNow('uid-1', () => running, signal), outcome);
+      assert.equal(await writer.writeNow(() => running, signal), outcome);
     }
-    const { answering, publisher } = harness();
+    const { answering, writer } = harness();
     answering(async () => {
       throw new KubeError('timeout', 'no answer');
     });
     await assert.rejects(
-      publisher.writeNow('uid-1', () => running, signal),
+      writer.writeNow(() => running, signal),
       /no answer/,
     );
   });
 
   it('retries after forbidden, and does not treat it as refused', async () => {
-    const { answering, clock, publisher, turns, writes } = harness();
+    const { answering, clock, writer, turns, writes } = harness();
     answering(async () => {
       throw new KubeError('forbidden', 'this Node may not');
     });
     await assert.rejects(
-      publisher.writeNow('uid-1', () => running, signal),
+      writer.writeNow(() => running, signal),
       /may not/,
     );
-    publisher.setStatus('uid-1', () => waiting('A'));
+    writer.set(() => waiting('A'));
     await turns();
     answering(async () => {});
     clock.advance(2000);
@@ -205,21 +205,21 @@ describe('the status manager', () => {
   });
 
   it('returns gone when the Pod is deleted during a conflict and the GET is forbidden', async () => {
-    const { foreignWrite, losing, publisher } = harness();
+    const { foreignWrite, losing, writer } = harness();
     foreignWrite(() => {});
     losing();
-    assert.equal(await publisher.writeNow('uid-1', () => running, signal), 'gone');
+    assert.equal(await writer.writeNow(() => running, signal), 'gone');
   });
 
   it('writeNow does not wait for a pending delay', async () => {
-    const { answering, publisher, turns, writes } = harness();
+    const { answering, writer, turns, writes } = harness();
     answering(async () => {
       throw new KubeError('unreachable', 'no answer');
     });
-    publisher.setStatus('uid-1', () => waiting('A'));
+    writer.set(() => waiting('A'));
     await turns();
     answering(async () => {});
-    assert.equal(await publisher.writeNow('uid-1', () => running, signal), 'written');
+    assert.equal(await writer.writeNow(() => running, signal), 'written');
     assert.deepEqual(writes, ['Running']);
   });
 });

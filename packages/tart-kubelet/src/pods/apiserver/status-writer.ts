@@ -1,0 +1,152 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Client, isKubeError, type Live, type Logger, patchStatus, pods } from '@tartan/kube';
+import { type Clock, sleep } from '@tartan/kube/clock';
+import type { Pod, PodStatus } from '../snapshot.ts';
+import { type PodCache, refreshCache } from './pod-cache.ts';
+
+/** The status that a Pod should have, computed from the Pod on the API server. `undefined`: no write. */
+type BuildStatus = (pod: Live<Pod>) => PodStatus | undefined;
+
+type WriteResult =
+  | 'written'
+  /** The Pod does not exist any more. */
+  | 'gone'
+  /** The API server will never accept it. A missing permission is not that: it may come back. */
+  | 'refused';
+
+export interface StatusWriterOptions {
+  readonly uid: string;
+  readonly client: Client;
+  readonly nodeName: string;
+  readonly podCache: PodCache;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Writes the status of one Pod, one write at a time. Of statuses that are set meanwhile only the last is written: each is complete. */
+export interface StatusWriter {
+  /** Writes it soon, and retries until another status is set. Never rejects. */
+  set(status: BuildStatus): void;
+  /** Writes it now, after earlier ones. Rejects when the API server does not answer. */
+  writeNow(status: BuildStatus, signal: AbortSignal): Promise<WriteResult>;
+  /** The status that was set last, whether or not it was written. */
+  desired(pod: Live<Pod>): PodStatus | undefined;
+  stop(): void;
+}
+
+const maxAttempts = 5;
+const retryMs = 2_000;
+/** Between two writes of pull progress. */
+const progressIntervalMs = 2_000;
+
+/** A step of a start that takes less is not written: with a local image, several do. */
+const startStepDelayMs = 250;
+const startSteps = new Set(['ContainerCreating', 'Pulling', 'Cloning', 'Booting', 'WaitingForIP']);
+
+/** How long a status may wait for a newer one: a new percentage in the same waiting reason, or the next step of a start. */
+const maxDelayMs = (before: PodStatus | undefined, after: PodStatus): number => {
+  const reason = (status: PodStatus | undefined): string =>
+    status?.containerStatuses?.[0]?.state?.waiting?.reason?.replace(/ \d+ %$/, '') ?? '';
+  const [from, to] = [reason(before), reason(after)];
+  if (from === 'Pulling' && to === 'Pulling') return progressIntervalMs;
+  return startSteps.has(from) && startSteps.has(to) ? startStepDelayMs : 0;
+};
+
+export const createStatusWriter = (options: StatusWriterOptions): StatusWriter => {
+  const { client, clock, log, nodeName, podCache, uid } = options;
+  const end = new AbortController();
+  let next: BuildStatus | undefined;
+  let last: BuildStatus | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  let isWriting = false;
+  /** How long the present pause is, in milliseconds, and what ends it. */
+  let pauseMs = 0;
+  let wake = new AbortController();
+
+  const send = async (status: BuildStatus, signal: AbortSignal): Promise<WriteResult> => {
+    let pod = podCache.get(uid);
+    for (let attempt = 1; pod !== undefined; attempt += 1) {
+      const wanted = status(pod);
+      if (wanted === undefined) return 'written';
+      try {
+        podCache.applyWrite(await patchStatus(client, pods, pod, wanted, { signal }));
+        return 'written';
+      } catch (error) {
+        if (isKubeError(error, 'notFound')) {
+          podCache.markNotFound(uid);
+          return 'gone';
+        }
+        if (isKubeError(error, 'invalid', 'badRequest')) {
+          log.warn('API server rejected the Pod status', { pod: pod.metadata.name, error });
+          return 'refused';
+        }
+        // Somebody else wrote to the Pod: the status is computed from what it is now (INC-18).
+        if (!isKubeError(error, 'conflict') || attempt === maxAttempts) throw error;
+        pod = await refreshCache(client, nodeName, podCache, pod, signal);
+      }
+    }
+    return 'gone';
+  };
+
+  /** How long it may wait. `undefined`: the Pod has this status. */
+  const delayFor = (status: BuildStatus): number | undefined => {
+    const pod = podCache.get(uid);
+    const wanted = pod && status(pod);
+    if (pod === undefined || wanted === undefined || isDeepStrictEqual(pod.status, wanted)) return undefined;
+    return maxDelayMs(pod.status, wanted);
+  };
+
+  const pause = async (milliseconds: number): Promise<void> => {
+    wake = new AbortController();
+    pauseMs = milliseconds;
+    await sleep(clock, milliseconds, AbortSignal.any([end.signal, wake.signal]));
+    pauseMs = 0;
+  };
+
+  const writeAll = async (): Promise<void> => {
+    const { signal } = end;
+    while (next !== undefined && !signal.aborted) {
+      const delay = delayFor(next) ?? 0;
+      if (delay > 0) await pause(delay);
+      const status = takeNext();
+      if (status === undefined) return;
+      try {
+        await send(status, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        log.debug('Failed to patch Pod status', { uid, error });
+        next ??= status;
+        await pause(retryMs);
+      }
+    }
+  };
+  const takeNext = (): BuildStatus | undefined => {
+    const status = next;
+    next = undefined;
+    return status;
+  };
+
+  return {
+    set: (status) => {
+      last = status;
+      // During a write it is not known yet what the server has.
+      if (!isWriting && delayFor(status) === undefined) return;
+      next = status;
+      if (pauseMs > 0 && (delayFor(status) ?? 0) < pauseMs) wake.abort();
+      if (isWriting) return;
+      isWriting = true;
+      writing = writing.then(writeAll).finally(() => {
+        isWriting = false;
+      });
+    },
+    writeNow: async (status, signal) => {
+      last = status;
+      next = undefined;
+      wake.abort();
+      await writing;
+      return send(status, signal);
+    },
+    desired: (pod) => last?.(pod),
+    stop: () => end.abort(),
+  };
+};
