@@ -32,10 +32,8 @@ describe('arguments of tart commands', () => {
       { name: 'status', path: '/x/status', readOnly: false },
     ];
     assert.deepEqual(
-      runArguments('vm-1', { logFile: '', shares, rootDiskCaching: 'cached', flags: ['--net-softnet'] }),
-      'run vm-1 --no-graphics --root-disk-opts caching=cached --dir env:/x/env:ro --dir status:/x/status --net-softnet'.split(
-        ' ',
-      ),
+      runArguments('vm-1', { logFile: '', shares }),
+      'run vm-1 --no-graphics --root-disk-opts caching=cached --dir env:/x/env:ro --dir status:/x/status'.split(' '),
     );
     for (const share of [
       { name: 'a:b', path: '/x', readOnly: true },

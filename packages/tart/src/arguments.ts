@@ -33,10 +33,6 @@ export interface RunOptions {
   /** What tart writes; appended to. The virtual machine owns it from then on: it writes without us (INC-04). */
   readonly logFile: string;
   readonly shares?: readonly Share[];
-  /** `cached` is nearly twice as fast for disks that nobody keeps (tuist/tuist#11541). */
-  readonly rootDiskCaching?: 'automatic' | 'cached' | 'uncached';
-  /** Further options of `tart run`, each one word: `--net-softnet`. */
-  readonly flags?: readonly string[];
 }
 
 /**
@@ -60,7 +56,8 @@ export const runArguments = (name: string, options: RunOptions): readonly string
   'run',
   name,
   '--no-graphics',
-  ...(options.rootDiskCaching === undefined ? [] : ['--root-disk-opts', `caching=${options.rootDiskCaching}`]),
+  // The disk is deleted with the VM: nearly twice as fast (tuist/tuist#11541).
+  '--root-disk-opts',
+  'caching=cached',
   ...(options.shares ?? []).flatMap((share) => ['--dir', shareArgument(share)]),
-  ...(options.flags ?? []),
 ];

@@ -14,27 +14,50 @@ const signalGroup = (child: ChildProcess, signal: NodeJS.Signals): void => {
   }
 };
 
-/** Asks a group to end, and ends it after `graceMs`. The returned function takes the second part back. */
-export const terminateGroup = (child: ChildProcess, clock: Clock, graceMs: number): (() => void) => {
-  signalGroup(child, 'SIGTERM');
-  return clock.after(graceMs, () => signalGroup(child, 'SIGKILL'));
-};
+/** From SIGTERM to SIGKILL, and from the end of a call to the end of waiting for others that hold its pipes. */
+export const graceMs = 2000;
 
-/** The end of what a program writes, at most `cap` characters of it: the reason for a failure stands there. */
-interface OutputTail {
-  add(text: string): void;
-  text(): string;
+/** Terminates the process group of a call. */
+export interface Terminator {
+  /** Why it was terminated. */
+  cause(): TartError | undefined;
+  /** SIGTERM, and SIGKILL after a grace period. Only the first call counts. */
+  terminate(error: TartError): void;
+  abort(): void;
+  /** The process has ended. */
+  stop(): void;
 }
 
-const createOutputTail = (maxLength: number): OutputTail => {
-  let kept = '';
+/** Terminates the group when `signal` fires. */
+export const createTerminator = (
+  child: ChildProcess,
+  clock: Clock,
+  command: string,
+  signal: AbortSignal | undefined,
+): Terminator => {
+  let terminatedBy: TartError | undefined;
+  let cancelKill = (): void => {};
+  const terminate = (error: TartError): void => {
+    if (terminatedBy !== undefined) return;
+    terminatedBy = error;
+    signalGroup(child, 'SIGTERM');
+    cancelKill = clock.after(graceMs, () => signalGroup(child, 'SIGKILL'));
+  };
+  const abort = (): void => terminate(abortedError(command, signal?.reason));
+  signal?.addEventListener('abort', abort, { once: true });
   return {
-    add: (text) => {
-      kept = (kept + text).slice(-maxLength);
+    cause: () => terminatedBy,
+    terminate,
+    abort,
+    stop: () => {
+      cancelKill();
+      signal?.removeEventListener('abort', abort);
     },
-    text: () => kept,
   };
 };
+
+const abortedError = (command: string, cause?: unknown): TartError =>
+  new TartError('aborted', `tart ${command} was ended by its caller`, { command, cause });
 
 export type Spawn = (file: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
 
@@ -54,8 +77,6 @@ interface CallOptions {
   readonly redact: Redact;
 }
 
-/** From the polite signal to the other one, and from the end of a call to the end of waiting for those who hold its pipes. */
-const graceMs = 2000;
 const maxTail = 4096;
 /** A list of a thousand virtual machines is a quarter of a megabyte. */
 const maxOutput = 8 * 1024 * 1024;
@@ -77,42 +98,32 @@ export const callTart = (deps: CallDeps, args: readonly string[], options: CallO
   const { timeout, signal, redact } = options;
   const [command = ''] = args;
   return new Promise((resolve, reject) => {
-    const aborted = (): TartError =>
-      new TartError('aborted', `tart ${command} was ended by its caller`, { command, cause: signal?.reason });
-    if (signal?.aborted === true) return reject(aborted());
+    if (signal?.aborted === true) return reject(abortedError(command, signal.reason));
     let stdout = '';
-    let terminatedBy: TartError | undefined;
-    let cancelKill = (): void => {};
+    /** The end of stderr, which has the reason of a failure. */
+    let tail = '';
     let cancelGrace = (): void => {};
-    const tail = createOutputTail(maxTail);
     const child = deps.spawn(deps.path, args, {
       detached: true,
       env: { ...deps.environment, ...options.environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const terminate = (error: TartError): void => {
-      if (terminatedBy !== undefined) return;
-      terminatedBy = error;
-      cancelKill = terminateGroup(child, clock, graceMs);
-    };
-    const onAbort = (): void => terminate(aborted());
+    const terminator = createTerminator(child, clock, command, signal);
     const timer = timeout.start(clock, () =>
-      terminate(
+      terminator.terminate(
         new TartError('timed out', `tart ${command} did not end ${timeout.description}; it was killed`, { command }),
       ),
     );
-    signal?.addEventListener('abort', onAbort, { once: true });
     const settle = (end: () => void): void => {
       timer.stop();
-      cancelKill();
+      terminator.stop();
       cancelGrace();
-      signal?.removeEventListener('abort', onAbort);
       end();
     };
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       timer.progressed();
       if (stdout.length + text.length > maxOutput)
-        terminate(
+        terminator.terminate(
           new TartError('unreadable', `tart ${command} answered with more than 8 MB; it was killed`, { command }),
         );
       else stdout += text;
@@ -120,7 +131,7 @@ export const callTart = (deps: CallDeps, args: readonly string[], options: CallO
     });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       timer.progressed();
-      tail.add(text);
+      tail = (tail + text).slice(-maxTail);
     });
     child.on('error', (cause) =>
       settle(() =>
@@ -146,15 +157,16 @@ export const callTart = (deps: CallDeps, args: readonly string[], options: CallO
     });
     child.on('close', (code, endedBy) =>
       settle(() => {
-        // Whoever was started by it, let go of the pipes and did not hear the polite signal.
+        const terminatedBy = terminator.cause();
+        // Children that closed the pipes and ignored SIGTERM.
         if (terminatedBy !== undefined) signalGroup(child, 'SIGKILL');
         if (code === 0 && terminatedBy?.reason !== 'unreadable') return resolve(stdout);
         if (terminatedBy !== undefined) return reject(terminatedBy);
-        const output = redact(tail.text()).trim();
+        const output = redact(tail).trim();
         const how = code === null ? `was ended by ${endedBy ?? 'a signal'}` : `failed with exit code ${code}`;
         reject(
           new TartError(
-            classifyError(command, code ?? undefined, tail.text()),
+            classifyError(command, code ?? undefined, tail),
             `tart ${command} ${how}${output === '' ? '' : `: ${output}`}`,
             {
               command,

@@ -10,7 +10,7 @@ import { decodeDetails, decodeList } from './decode.ts';
 import { execInVm } from './exec.ts';
 import { createProcessTable, type ProcessTable } from './processes.ts';
 import { createPullParser, downloadSnapshot } from './pull-progress.ts';
-import { createRedact, type Redact } from './redact.ts';
+import { createRedact } from './redact.ts';
 import { runVm } from './run.ts';
 import { isTartError, TartError } from './tart-error.ts';
 import type { CallControl, PullOptions, RegistryCredentials, Tart, VmChanges } from './tart.ts';
@@ -38,8 +38,6 @@ export interface TartOptions {
   readonly deadlines?: Partial<Deadlines>;
   /** A pull that moves nothing for this long is killed. */
   readonly stallMs?: number;
-  /** Lets tart evict images on its own when space is short. Off: what is deleted is for the collector to decide. */
-  readonly autoPrune?: boolean;
 }
 
 /** As the original found them to be enough. */
@@ -79,7 +77,8 @@ export const createTart = (options: TartOptions): Tart => {
   const { clock = systemClock, spawn = nodeSpawn, platform = process.platform, stallMs = 300_000 } = options;
   const deadlines = { ...defaultDeadlines, ...options.deadlines };
   const home = tartHome(options.environment);
-  const environment = { ...options.environment, ...(options.autoPrune === true ? {} : { TART_NO_AUTO_PRUNE: '1' }) };
+  // What is deleted when space is short is for the collector to decide.
+  const environment = { ...options.environment, TART_NO_AUTO_PRUNE: '1' };
   const deps: CallDeps = { path: options.path, environment, clock, spawn };
   const processes = options.processes ?? createProcessTable(options.environment);
   const redact = createRedact([]);
@@ -89,28 +88,15 @@ export const createTart = (options: TartOptions): Tart => {
   const call = (args: readonly string[], milliseconds: number, control: CallControl = {}): Promise<string> =>
     callTart(deps, args, { timeout: deadline(milliseconds), signal: control.signal, redact });
 
-  const callWithCredentials = (
-    args: readonly string[],
-    timeout: Timeout,
-    pull: PullOptions,
-    redactSecrets: Redact,
-  ): Promise<string> =>
-    callTart(
-      deps,
-      [
-        ...args,
-        ...(pull.insecure === true ? ['--insecure'] : []),
-        ...(pull.concurrency === undefined ? [] : ['--concurrency', String(pull.concurrency)]),
-      ],
-      {
-        timeout,
-        signal: pull.signal,
-        // CI: progress in lines that end, without rewriting.
-        environment: { ...credentialsEnvironment(pull.credentials), CI: '1' },
-        onOutput: createPullParser(pull.onProgress ?? (() => {})),
-        redact: redactSecrets,
-      },
-    );
+  const callWithCredentials = (args: readonly string[], timeout: Timeout, pull: PullOptions): Promise<string> =>
+    callTart(deps, args, {
+      timeout,
+      signal: pull.signal,
+      // CI: progress in lines that end, without rewriting.
+      environment: { ...credentialsEnvironment(pull.credentials), CI: '1' },
+      onOutput: createPullParser(pull.onProgress ?? (() => {})),
+      redact: createRedact(secretsOf(pull.credentials)),
+    });
   const pullTimeout = (): Timeout => stallTimeout(stallMs, () => downloadSnapshot(home));
 
   /** Tart would replace whatever has the name, on or off (INC-429). A folder that is broken has the name as well. */
@@ -156,7 +142,7 @@ export const createTart = (options: TartOptions): Tart => {
     },
     pull: async (image, pull = {}) => {
       checkReference('pull', image);
-      await callWithCredentials(['pull', image], pullTimeout(), pull, createRedact(secretsOf(pull.credentials)));
+      await callWithCredentials(['pull', image], pullTimeout(), pull);
     },
     clone: async (source, name, pull = {}) => {
       if (isReference(source)) checkReference('clone', source);
@@ -167,8 +153,8 @@ export const createTart = (options: TartOptions): Tart => {
       try {
         if (exists(name)) throw alreadyExists(name);
         // An image that is not here is fetched first, for as long as that takes.
-        const patience = isReference(source) ? pullTimeout() : deadline(deadlines.clone);
-        await callWithCredentials(['clone', source, name], patience, pull, createRedact(secretsOf(pull.credentials)));
+        const timeout = isReference(source) ? pullTimeout() : deadline(deadlines.clone);
+        await callWithCredentials(['clone', source, name], timeout, pull);
       } finally {
         cloning.delete(name);
       }
@@ -203,13 +189,10 @@ export const createTart = (options: TartOptions): Tart => {
         if (!isTartError(error, 'missing')) throw error;
       }
     },
-    ip: async (name, { waitSeconds = 0, signal } = {}) => {
+    ip: async (name, control) => {
       checkVmName('ip', name);
       try {
-        const text = await call(['ip', name, '--wait', String(waitSeconds)], waitSeconds * 1000 + deadlines.margin, {
-          signal,
-        });
-        const address = text.trim();
+        const address = (await call(['ip', name, '--wait', '0'], deadlines.probe, control)).trim();
         if (isIPv4(address)) return address;
         throw new TartError('unreadable', `tart ip ${name} answered with something that is no address`, {
           command: 'ip',

@@ -1,6 +1,6 @@
 import { Readable, Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type CallDeps, terminateGroup } from './call.ts';
+import { type CallDeps, createTerminator, graceMs } from './call.ts';
 import type { Redact } from './redact.ts';
 import { classifyError, TartError, type TartReason } from './tart-error.ts';
 
@@ -70,7 +70,6 @@ export interface ExecSession {
   kill(): void;
 }
 
-const graceMs = 2000;
 const maxCaptured = 4096;
 
 /** Passes everything on, and keeps the first few kilobytes. */
@@ -146,33 +145,23 @@ export const execInVm = (
   // The command may end before it has read all: that is its right.
   child.stdin?.on('error', () => {});
 
-  let terminatedBy: TartError | undefined;
-  let cancelKill = (): void => {};
-  const terminate = (error: TartError): void => {
-    if (terminatedBy !== undefined) return;
-    terminatedBy = error;
-    cancelKill = terminateGroup(child, clock, graceMs);
-  };
-  const abort = (): void =>
-    terminate(new TartError('aborted', 'tart exec was ended by its caller', { command: 'exec' }));
+  const terminator = createTerminator(child, clock, 'exec', signal);
   const cancelDeadline =
     deadlineMs === undefined
       ? () => {}
       : clock.after(deadlineMs, () =>
-          terminate(
+          terminator.terminate(
             new TartError('timed out', `tart exec did not end within ${deadlineMs} ms; it was killed`, {
               command: 'exec',
             }),
           ),
         );
-  if (signal?.aborted === true) abort();
-  signal?.addEventListener('abort', abort, { once: true });
+  if (signal?.aborted === true) terminator.abort();
 
   const result = new Promise<ExecResult>((resolve) => {
     const finish = (end: ExecResult): void => {
-      cancelKill();
+      terminator.stop();
       cancelDeadline();
-      signal?.removeEventListener('abort', abort);
       resolve(end);
     };
     child.on('error', (cause) => {
@@ -187,12 +176,14 @@ export const execInVm = (
       });
     });
     child.on('exit', (code, endedBy) => {
-      const end = (): void =>
+      const end = (): void => {
+        const terminatedBy = terminator.cause();
         finish(
           terminatedBy !== undefined && code !== 0
             ? { kind: 'failed', error: terminatedBy }
             : resultOf(code, endedBy, tty === undefined ? stderr.text() : stdout.text(), redact),
         );
+      };
       // All it complained of, unless somebody holds the pipe.
       const cancelGrace = clock.after(graceMs, end);
       void stderrEnded.then(() => {
@@ -217,7 +208,7 @@ export const execInVm = (
       });
     },
     result,
-    kill: abort,
+    kill: () => terminator.abort(),
   };
 };
 

@@ -37,7 +37,7 @@ describe('a virtual machine', () => {
 
   test('ip returns undefined before there is an address, and fails for a missing VM', async () => {
     bench.fake.controls.guest('vm', { address: 'none' });
-    assert.equal(await bench.tart.ip('vm', { waitSeconds: 1 }), undefined);
+    assert.equal(await bench.tart.ip('vm'), undefined);
     await start();
     assert.equal(await bench.tart.ip('vm'), undefined);
     await assert.rejects(bench.tart.ip('x'), (error) => isTartError(error, 'missing'));

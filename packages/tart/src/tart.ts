@@ -19,10 +19,6 @@ export interface RegistryCredentials {
 export interface PullOptions extends CallControl {
   readonly credentials?: RegistryCredentials | undefined;
   readonly onProgress?: (progress: PullProgress) => void;
-  /** Plain HTTP. */
-  readonly insecure?: boolean;
-  /** Layers at a time. */
-  readonly concurrency?: number;
 }
 
 export interface VmChanges {
@@ -65,7 +61,7 @@ export interface Tart {
   /** A virtual machine or an image. One that is not there is deleted (INC-402). Rejects with `running` for one that is on. */
   delete(name: string, control?: CallControl): Promise<void>;
   /** Its address, as far as one was ever given out: a lease outlives its guest, so this says nothing of whether it runs. */
-  ip(name: string, options?: CallControl & { readonly waitSeconds?: number }): Promise<string | undefined>;
+  ip(name: string, control?: CallControl): Promise<string | undefined>;
   /** A command in the guest, by its agent. The caller owns the session and drains its streams. */
   exec(name: string, command: readonly string[], options?: ExecOptions): ExecSession;
 }

@@ -164,9 +164,7 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
         const message = `The log of ${run.vm} cannot be written: ${String(cause)}`;
         throw new TartError('other', message, { command: 'run', cause });
       });
-      // Its disk is thrown away with it: nearly twice as fast (tuist/tuist#11541).
-      const about = { logFile: rawOutputPath(path), shares, rootDiskCaching: 'cached' } as const;
-      const { pid, startedAt, exited } = await tart.run(run.vm, about);
+      const { pid, startedAt, exited } = await tart.run(run.vm, { logFile: rawOutputPath(path), shares });
       finished.delete(keyOf(run));
       const one = watchedRunOf(run);
       one.exiting = exited;
