@@ -1,7 +1,7 @@
 /** The agent on every Mac: its Node, its identity, and what `kubectl` asks of a kubelet. */
 
 // What it is told when it starts.
-export * from './flags/parse-flags.ts';
+export { type AgentOptions, parseFlags } from './flags/flags.ts';
 export * from './release.ts';
 
 // Who it is, and its Node.

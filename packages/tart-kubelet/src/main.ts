@@ -12,7 +12,7 @@ process.exitCode = await runAgent(process.argv.slice(2), {
   hostname: hostname(),
   // Node has resolved the links by which it came here: this is the release itself, whatever `current` names by now.
   folder: import.meta.dirname,
-  writeStdout: (text) => stdout.write(text),
-  writeStderr: (text) => stderr.write(text),
+  stdout: (text) => stdout.write(text),
+  stderr: (text) => stderr.write(text),
   signal: asked.signal,
 });

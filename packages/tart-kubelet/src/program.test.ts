@@ -18,8 +18,8 @@ const started = async (words: readonly string[], expected?: readonly string[]) =
       env: { TARTAN_ROOT: folder, PATH: process.env['PATH'] },
       hostname: 'mac-1',
       folder,
-      writeStdout: (text) => output.push(text),
-      writeStderr: (text) => complaints.push(text),
+      stdout: (text) => output.push(text),
+      stderr: (text) => complaints.push(text),
       signal: AbortSignal.abort(),
     });
     return { code, output: output.join(''), complaints: complaints.join('') };
@@ -52,6 +52,6 @@ describe('the tart-kubelet program', () => {
     const main = join(import.meta.dirname, 'main.ts');
     const run = (flag: string) => promisify(execFile)(process.execPath, [main, flag], { timeout: 60_000 });
     assert.match((await run('--version')).stdout, /^v\d+\.\d+\.\d+\n$/);
-    assert.match((await run('--help')).stdout, /--kubeconfig=/);
+    assert.match((await run('--help')).stdout, /--kubeconfig <path>/);
   });
 });

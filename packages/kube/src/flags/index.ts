@@ -23,5 +23,14 @@ export {
 } from './manager-flags.ts';
 export { nearestName, similarity } from './nearest-name.ts';
 export { type Environment, parseFlagTable } from './parse-flags.ts';
-export { absolutePath, bool, duration, integer, namespaceName, objectName, stringMatching } from './value-types.ts';
+export {
+  absolutePath,
+  bool,
+  duration,
+  integer,
+  namespaceName,
+  objectName,
+  oneOf,
+  stringMatching,
+} from './value-types.ts';
 export { apiURL, ipv4Address, ipv4Network, serverURL } from './network-types.ts';

@@ -4,7 +4,7 @@ import { systemClock } from '@tartan/kube/clock';
 import { createProcessTable, createTart, tartHome } from '@tartan/tart';
 import { createServerSupervisor } from '../api/server-supervisor.ts';
 import { createTartFacts } from '../facts/tart-facts.ts';
-import type { AgentOptions } from '../flags/parse-flags.ts';
+import type { AgentOptions } from '../flags/flags.ts';
 import { createNodeIdentity } from '../identity/node-identity.ts';
 import { createMacFacts, createNodeController, type HostFacts, runCommand, stampsFolder } from '../node/index.ts';
 import { agentVersion } from '../release.ts';

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { networkInterfaces, release } from 'node:os';
 import type { Clock } from '@tartan/kube/clock';
-import type { AgentOptions } from '../flags/parse-flags.ts';
+import type { AgentOptions } from '../flags/flags.ts';
 import { hasAquaSession } from '../vm-start/console-session.ts';
 import type { HostFacts, MemoryPressureLevel, SystemInfo } from './host-facts.ts';
 import { nodeAddress } from './node-address.ts';

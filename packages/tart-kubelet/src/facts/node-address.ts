@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import type { NetworkInterfaceInfo } from 'node:os';
-import type { AgentOptions } from '../flags/parse-flags.ts';
+import type { AgentOptions } from '../flags/flags.ts';
 import type { RunCommand } from './run-command.ts';
 
 type Interfaces = Readonly<

@@ -1,4 +1,4 @@
-import type { FlagType } from './flag-types.ts';
+import type { FlagType } from '@tartan/kube/flags';
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -47,7 +47,12 @@ const pairProblem = (pair: string): string | undefined => {
 
 /** `key=value,key=value`. One that is wrong is an error: left out, it would be missed much later, by a Pod that finds no Node. */
 export const nodeLabels: FlagType<Labels> = {
-  example: 'tuist.dev/fleet=runners',
+  placeholder: 'key=value,…',
+  examples: ['tuist.dev/fleet=runners'],
+  format: (labels) =>
+    Object.entries(labels)
+      .map(([key, value]) => `${key}=${value}`)
+      .join(','),
   parse: (text) => {
     const pairs = text === '' ? [] : text.split(',');
     const problem = pairs.map(pairProblem).find((each) => each !== undefined);

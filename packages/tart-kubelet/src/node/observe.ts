@@ -1,7 +1,7 @@
 import type { Live, Logger, nodes } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { Facts, FactsCache } from '../facts/host-facts.ts';
-import type { AgentOptions } from '../flags/parse-flags.ts';
+import type { AgentOptions } from '../flags/flags.ts';
 import { readHostConfigHash } from './stamps.ts';
 
 /** What the Node is to be, as far as it was told and does not change while the agent runs. */

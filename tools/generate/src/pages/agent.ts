@@ -1,15 +1,8 @@
-import { allFlags } from '@tartan/tart-kubelet/flags';
-import { prose } from './flags.ts';
+import { flagGroups } from '@tartan/tart-kubelet/flags';
+import { groupLines } from './flags.ts';
 import { code, generated, row, table } from './markdown.ts';
 
 /** The page about the agent: its flags and its files. */
-
-const flagRows = (): string[] =>
-  allFlags.map(({ name, isSwitch, example, defaultValue, env, help }) => {
-    const known =
-      typeof defaultValue === 'string' || typeof defaultValue === 'number' ? String(defaultValue) : undefined;
-    return row(code(isSwitch ? `--${name}` : `--${name}=${example}`), code(known), code(env), prose(help));
-  });
 
 const files: readonly [path: string, what: string][] = [
   ['/etc/tart-kubelet/kubeconfig', 'address of the cluster and the join token; written by the host steps'],
@@ -36,12 +29,8 @@ export const agentPage = (): string =>
     '',
     'Why a Pod waits or how it ended: [conditions.md](conditions.md#pod). Events: [events.md](events.md#pod). Metrics: [metrics.md](metrics.md).',
     'The log is `/var/log/tart-kubelet.log` on the Mac.',
-    '',
-    '## Flags',
-    '',
     'The host steps write the flags into the launchd job. `--help` prints the same table.',
-    '',
-    ...table(['flag', 'default', 'environment', ''], flagRows()),
+    ...groupLines(flagGroups),
     '',
     '## Files',
     '',
