@@ -1,5 +1,12 @@
 import { dirname, join } from 'node:path';
-import { createClient, createEventRecorder, createSubresources, type Logger, withRequestMetrics } from '@tartan/kube';
+import {
+  createClient,
+  createEventRecorder,
+  createSubresources,
+  type Logger,
+  untilAborted,
+  withRequestMetrics,
+} from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { createProcessTable, createTart, tartHome } from '@tartan/tart';
 import { createServerSupervisor } from '../api/server-supervisor.ts';
@@ -173,7 +180,7 @@ export const createAgent = ({ options, root, env, uid, log }: AgentDeps): Agent 
 
   /** Without an identity there is nothing to do; the end may come before it. */
   const work = async (signal: AbortSignal): Promise<void> => {
-    await Promise.race([identity.ready, aborted(signal)]);
+    await Promise.race([identity.ready, untilAborted(signal)]);
     await Promise.all([node.run(signal), vms.run(signal), api.run(signal)]);
     await events.flush(flushMs);
   };
@@ -188,9 +195,3 @@ export const createAgent = ({ options, root, env, uid, log }: AgentDeps): Agent 
 
 const flushMs = 1_000;
 const bootIDMs = 10_000;
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });

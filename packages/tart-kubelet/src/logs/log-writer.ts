@@ -26,8 +26,6 @@ export interface LogWriter {
   flush(stream: LogStream): Promise<void>;
   /** Whether the last write did not get through. Whoever has the text elsewhere can write it again. */
   isFailing(): boolean;
-  /** Everything of `source`, then what it left without a line end. */
-  copy(stream: LogStream, source: AsyncIterable<Uint8Array>): Promise<void>;
   /** Writes what is left and closes the file. Idempotent. */
   close(): Promise<void>;
 }
@@ -102,7 +100,7 @@ export const createLogWriter = (options: LogWriterOptions): LogWriter => {
         failing = true;
         await closeFile().catch(() => {});
       }
-      notifier.notify(path);
+      notifier.notify();
     });
     return last;
   };
@@ -113,16 +111,12 @@ export const createLogWriter = (options: LogWriterOptions): LogWriter => {
     write: (stream, chunk) => (closed ? last : enqueue(stream, splitters[stream].push(chunk))),
     flush: flushStream,
     isFailing: () => failing,
-    copy: async (stream, source) => {
-      for await (const chunk of source) await enqueue(stream, splitters[stream].push(chunk));
-      await flushStream(stream);
-    },
     close: async () => {
       closed = true;
       await flushStream('stdout');
       await flushStream('stderr');
       await closeFile();
-      notifier.notify(path);
+      notifier.notify();
     },
   };
 };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -205,17 +205,6 @@ describe('the log of a container', () => {
     await print(writer, 'lost\n');
     await writer.close();
     assert.equal(problems.length, 1);
-  });
-
-  test('copies a stream to its end', async () => {
-    const { path, writer } = openLog();
-    const source = async function* () {
-      yield Buffer.from('a');
-      yield Buffer.from('b\nc');
-    };
-    await writer.copy('stderr', source());
-    await writer.close();
-    assert.match(readFileSync(path, 'utf8'), /stderr F ab\n.* stderr P c\n$/);
   });
 
   test('with malformed records shows the valid ones', async () => {

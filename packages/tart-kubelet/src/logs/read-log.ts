@@ -155,7 +155,7 @@ async function* followLog(
   let position = from;
   try {
     while (!signal.aborted) {
-      const seen = notifier.version(path);
+      const seen = notifier.version();
       const over = ended();
       // Before the rest is read: what is rotated away by now has got its last line.
       const { ino } = await file.stat();
@@ -163,7 +163,7 @@ async function* followLog(
       position = yield* readToEnd(file, position);
       if (!isRotated) {
         if (over) return;
-        await notifier.wait(path, seen, signal);
+        await notifier.wait(seen, signal);
         continue;
       }
       // Perhaps more than once: then there is a generation between ours and the one that is being written.
@@ -191,11 +191,11 @@ const waitForLog = async (
   { notifier, ended, signal }: FollowOptions,
 ): Promise<LogSnapshot | undefined> => {
   for (;;) {
-    const seen = notifier.version(path);
+    const seen = notifier.version();
     const over = signal.aborted || ended();
     const span = await openLogSnapshot(path);
     if (span || over) return span;
-    await notifier.wait(path, seen, signal);
+    await notifier.wait(seen, signal);
   }
 };
 

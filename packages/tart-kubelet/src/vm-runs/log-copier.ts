@@ -1,4 +1,3 @@
-import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Logger } from '@tartan/kube';
 import { type Clock, sleep } from '@tartan/kube/clock';
@@ -18,60 +17,6 @@ import {
   writeCheckpoint,
 } from './copy-checkpoint.ts';
 import { blockSize, createTail, type Tail } from './tail.ts';
-
-/** Wakes the one who waits for it. Rung while nobody waits, it is heard by the next who does. */
-interface Notifier {
-  notify(): void;
-  /** Whether it rang. False after that time, and when `signal` fires. */
-  wait(milliseconds: number, signal: AbortSignal): Promise<boolean>;
-}
-
-const createNotifier = (clock: Clock): Notifier => {
-  let isNotified = false;
-  let wakeUp = (): void => {};
-  return {
-    notify: () => {
-      isNotified = true;
-      wakeUp();
-    },
-    wait: (milliseconds, signal) =>
-      new Promise((resolve) => {
-        const finish = (): void => {
-          cancelTimer();
-          signal.removeEventListener('abort', finish);
-          wakeUp = () => {};
-          resolve(isNotified);
-          isNotified = false;
-        };
-        const cancelTimer = clock.after(milliseconds, finish);
-        signal.addEventListener('abort', finish, { once: true });
-        wakeUp = finish;
-        if (isNotified || signal.aborted) finish();
-      }),
-  };
-};
-
-/**
- * Calls `changed` soon after a file of ours changes, where the system can tell. Whoever needs to be sure looks now and then as well.
- * Never for the folder of a guest: it decides what happens there, and how often.
- */
-const watchFile = (path: string, changed: () => void): (() => void) => {
-  const name = basename(path);
-  let watcher: FSWatcher | undefined;
-  const end = (): void => {
-    watcher?.close();
-    watcher = undefined;
-  };
-  try {
-    watcher = watch(dirname(path), { persistent: false }, (_, file) => {
-      if (file === name) changed();
-    });
-    watcher.on('error', end);
-  } catch {
-    // Too many of them, or no such folder: looking has to do.
-  }
-  return end;
-};
 
 const redact = createRedact([]);
 
@@ -111,20 +56,16 @@ export interface LogCopier {
 
 /** The name of the guest's own log in its status share. */
 const guestLog = 'runner.log';
-/** Four chunks a look and ten looks a second: 2.5 MB/s, faster than any build prints. */
+/** Four blocks, ten times a second: 2.5 MB/s, faster than any build prints. */
 const maxBytesPerPass = 4 * blockSize;
 const busyPollMs = 100;
-/** Every so many idle looks are for tart, which seldom says anything and is watched; the others are for the guest. */
-const rawPollEvery = 4;
-
-type LogSource = 'raw' | 'guest' | 'both';
 
 export const createLogCopier = (options: LogCopierOptions): LogCopier => {
   const { path, statusFolder, clock, log, changes, pollMs, maxBytes, maxRawBytes } = options;
   const raw = rawOutputPath(path);
   const checkpointFile = copyOffsetPath(path);
-  const notifier = createNotifier(clock);
   const stopping = new AbortController();
+  let wake = new AbortController();
   const warned = new Set<string>();
   const warnOnce = (message: string, why: unknown): void => {
     const text = `${message} ${String(why)}`;
@@ -175,12 +116,12 @@ export const createLogCopier = (options: LogCopierOptions): LogCopier => {
     return tails[which].copy(from, { isLast, maxBytes: most, maxBehind: maxBytes, writer, onCopied });
   };
 
-  const copyOnce = async (which: LogSource): Promise<boolean> => {
+  const copyOnce = async (): Promise<boolean> => {
     try {
-      const guest = which !== 'raw' && (await copy('guest', false));
-      const tart = which !== 'guest' && (await copy('raw', false));
+      const guest = await copy('guest', false);
+      const tart = await copy('raw', false);
       const now = await loadCheckpoint();
-      if (which !== 'guest' && !tart && now.raw.offset > maxRawBytes) await truncateRawOutput(raw, now, save);
+      if (!tart && now.raw.offset > maxRawBytes) await truncateRawOutput(raw, now, save);
       return guest || tart;
     } catch (error) {
       warnOnce('A log could not be copied; it is tried again', error);
@@ -191,19 +132,11 @@ export const createLogCopier = (options: LogCopierOptions): LogCopier => {
   const copyLoop = async (): Promise<void> => {
     const { signal } = stopping;
     if ((await loadCheckpoint()).finished) return;
-    const unwatch = watchFile(raw, () => notifier.notify());
-    let which: LogSource = 'both';
-    for (let passes = 1; !signal.aborted; passes++) {
-      const isBusy = await serialize(async () => !signal.aborted && (await copyOnce(which)));
-      if (isBusy) {
-        await sleep(clock, busyPollMs, signal);
-        which = 'both';
-      } else {
-        const wasNotified = await notifier.wait(pollMs, signal);
-        which = wasNotified || passes % rawPollEvery === 0 ? 'raw' : 'guest';
-      }
+    while (!signal.aborted) {
+      const isBusy = await serialize(async () => !signal.aborted && (await copyOnce()));
+      await sleep(clock, isBusy ? busyPollMs : pollMs, AbortSignal.any([signal, wake.signal]));
+      if (wake.signal.aborted) wake = new AbortController();
     }
-    unwatch();
   };
 
   const close = async (): Promise<void> => {
@@ -229,7 +162,7 @@ export const createLogCopier = (options: LogCopierOptions): LogCopier => {
     start: () => {
       copying ??= copyLoop().catch((error: unknown) => warnOnce('A log is not copied', error));
     },
-    wake: () => notifier.notify(),
+    wake: () => wake.abort(),
     finish: () => {
       stopping.abort();
       return (ended ??= serialize(finish));

@@ -35,7 +35,6 @@ describe('the tail of a growing file', () => {
       flushes += 1;
     },
     isFailing: () => isFailing,
-    copy: async () => {},
     close: async () => {},
   };
   beforeEach(() => {

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import type { Logger } from '@tartan/kube';
+import { type Logger, untilAborted } from '@tartan/kube';
 import { type Clock, sleep } from '@tartan/kube/clock';
 import {
   adoptVm,
@@ -85,6 +85,8 @@ interface WatchedRun {
   /** Ends the looking at its process. */
   readonly stopWatching: AbortController;
   isWatched: boolean;
+  /** Nothing more will be written to its log. */
+  isFinished: boolean;
   /** Of a child of ours. */
   exiting?: Promise<VmExit>;
   exit?: VmExit;
@@ -109,17 +111,9 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
   const { pollMs = 1_000, maxBytes = 10 * 1024 * 1024, maxRawBytes = 1024 * 1024 } = options;
   const exists = options.processExists ?? processExists;
   const watched = new Map<string, WatchedRun>();
-  const finished = new Set<string>();
   let isStopped = false;
 
-  const isLogFinished = (run: Omit<VmRun, 'vm'>): boolean => {
-    const key = keyOf(run);
-    if (finished.has(key)) return true;
-    if (watched.get(key)?.isWatched === true) return false;
-    const isSo = readCheckpointSync(copyOffsetPath(files.pathOf(run))).finished === true;
-    if (isSo) finished.add(key);
-    return isSo;
-  };
+  const hasFinishedCheckpoint = (path: string): boolean => readCheckpointSync(copyOffsetPath(path)).finished === true;
 
   const watchedRunOf = (run: VmRun): WatchedRun => {
     const key = keyOf(run);
@@ -128,7 +122,8 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
     const path = files.pathOf(run);
     const about = { path, statusFolder: statusFolder(run.vm), clock, log, changes, pollMs, maxBytes, maxRawBytes };
     const copier = createLogCopier(about);
-    const fresh: WatchedRun = { copier, path, stopWatching: new AbortController(), isWatched: false };
+    const isFinished = hasFinishedCheckpoint(path);
+    const fresh: WatchedRun = { copier, path, stopWatching: new AbortController(), isWatched: false, isFinished };
     watched.set(key, fresh);
     return fresh;
   };
@@ -153,7 +148,6 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
   const forget = async (key: string): Promise<void> => {
     const one = watched.get(key);
     watched.delete(key);
-    finished.delete(key);
     one?.stopWatching.abort();
     await one?.copier.stop();
   };
@@ -165,8 +159,8 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
         throw new TartError('other', message, { command: 'run', cause });
       });
       const { pid, startedAt, exited } = await tart.run(run.vm, { logFile: rawOutputPath(path), shares });
-      finished.delete(keyOf(run));
       const one = watchedRunOf(run);
+      one.isFinished = false;
       one.exiting = exited;
       awaitExit(run, one, exited);
       return { pid, startedAt };
@@ -175,8 +169,6 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
     watch: (run, process) => {
       const one = watchedRunOf(run);
       if (one.isWatched || isStopped) return;
-      // Asked before it is followed: an earlier agent may have finished its log.
-      isLogFinished(run);
       const { signal } = one.stopWatching;
       const vm = { name: run.vm, logFile: rawOutputPath(one.path), ...process };
       const adopted = adoptVm(vm, { processes: throttledProcessTable(processes, exists), clock, pollMs, signal });
@@ -210,33 +202,28 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
       // The raw output last: as long as it is there, this is to be done again.
       for (const file of [copyOffsetPath(path), path, rotatedPath(path), rawOutputPath(path)])
         await rm(file, { force: true });
-      changes.forget(path);
+      changes.notify();
     },
 
     finishLog: async (run) => {
-      const key = keyOf(run);
-      if (finished.has(key)) return;
-      const { path, copier } = watchedRunOf(run);
-      if (fileExists(rawOutputPath(path))) await copier.finish();
-      finished.add(key);
-      changes.notify(path);
+      const one = watchedRunOf(run);
+      if (one.isFinished) return;
+      if (fileExists(rawOutputPath(one.path))) await one.copier.finish();
+      one.isFinished = true;
+      changes.notify();
     },
 
-    isLogFinished,
+    isLogFinished: (run) => watched.get(keyOf(run))?.isFinished ?? hasFinishedCheckpoint(files.pathOf(run)),
 
     removeLogs: async (podUID) => {
-      const keys = [...watched.keys(), ...finished].filter((key) => key.startsWith(`${podUID}/`));
-      const paths = keys.flatMap((key) => watched.get(key)?.path ?? []);
+      const keys = [...watched.keys()].filter((key) => key.startsWith(`${podUID}/`));
       await Promise.all(keys.map(forget));
       await files.remove(podUID);
-      for (const path of paths) changes.forget(path);
+      changes.notify();
     },
 
     run: async (signal) => {
-      await new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
-        signal.addEventListener('abort', () => resolve(), { once: true });
-      });
+      await untilAborted(signal);
       isStopped = true;
       await Promise.all(
         [...watched.values()].map(({ copier, stopWatching }) => {
