@@ -6,11 +6,11 @@ import {
   formatDigestReference,
   formatTagReference,
   goldenHashOf,
-  goldenName,
   isGoldenName,
   parseReference,
 } from '../images/image-reference.ts';
 import { undefinedIfMissing } from '../file-errors.ts';
+import { imageOfBase } from '../gc/ownership.ts';
 import { readOwnershipMarker } from '../journal/vm-identity.ts';
 import type { LocalImage } from './host-facts.ts';
 
@@ -103,15 +103,6 @@ interface BaseOnDisk {
   readonly image: string | undefined;
 }
 
-/** Written by us, but read back from where others can write: believed if the name of the base says the same. */
-const imageOfBase = async (folder: string, name: string): Promise<string | undefined> => {
-  const marker = await readOwnershipMarker(folder, name);
-  if (marker === undefined || !('goldenOf' in marker)) return undefined;
-  const { repository, digest } = parseReference(marker.goldenOf) ?? {};
-  if (repository === undefined || digest === undefined) return undefined;
-  return goldenName({ repository, digest }) === name ? marker.goldenOf : undefined;
-};
-
 /** Rejects when the folder of virtual machines cannot be read; a base that cannot be is left out. */
 export const readGoldenBases = async (tartHome: string): Promise<readonly BaseOnDisk[]> => {
   const vms = join(tartHome, 'vms');
@@ -119,7 +110,9 @@ export const readGoldenBases = async (tartHome: string): Promise<readonly BaseOn
     (await listFolder(vms)).filter(isGoldenName).map(async (name) => {
       const folder = join(vms, name);
       const sizeBytes = await bundleSize(folder);
-      return sizeBytes === undefined ? [] : [{ name, sizeBytes, image: await imageOfBase(folder, name) }];
+      return sizeBytes === undefined
+        ? []
+        : [{ name, sizeBytes, image: imageOfBase(name, await readOwnershipMarker(folder, name)) }];
     }),
   );
   return found.flat();

@@ -1,6 +1,6 @@
 import type { Clock } from '@tartan/kube/clock';
 import { type ProcessTable, type Tart, vmProcesses } from '@tartan/tart';
-import { createMarkerLookup } from '../gc/ownership.ts';
+import { hasMarker } from '../gc/ownership.ts';
 import { isGoldenName } from '../images/image-reference.ts';
 import { createGuestDiskReader } from './guest-disks.ts';
 import type { GuestDiskUsage, VmSlots } from './host-facts.ts';
@@ -30,7 +30,6 @@ const cacheMs = 5_000;
  */
 export const createTartFacts = (options: TartFactsOptions): TartFacts => {
   const { tart, tartHome, processes, tartPaths, vmSlots, clock, onObserved } = options;
-  const isMarked = createMarkerLookup(tartHome);
   const readGuestDisks = createGuestDiskReader(tart, clock);
   let last: { readonly at: number; readonly names: Promise<readonly string[]> } | undefined;
 
@@ -51,7 +50,7 @@ export const createTartFacts = (options: TartFactsOptions): TartFacts => {
   /** Those of Pods: nothing is executed in what somebody else runs, nor in a base of ours that somebody runs by hand. */
   const ownVms = async (): Promise<readonly string[]> => {
     const names = (await runningVms()).filter((name) => !isGoldenName(name));
-    const answers = await Promise.all(names.map((name) => isMarked(name).catch(() => false)));
+    const answers = await Promise.all(names.map((name) => hasMarker(tartHome, name).catch(() => false)));
     return names.filter((_, at) => answers[at] === true);
   };
 

@@ -1,19 +1,13 @@
-import type { Client, Logger } from '@tartan/kube';
+import type { Logger } from '@tartan/kube';
 import { sleep } from '@tartan/kube/clock';
-import type { ImageRecords } from '../images/image-records.ts';
-import type { Journal } from '../journal/journal.ts';
 import { act } from './act.ts';
 import { decide, type GarbageReason } from './decide.ts';
 import { type GcDeps, observe } from './observe.ts';
-import { createOpenFiles, type OpenFiles } from './open-files.ts';
-import { createJournalLookup, createMarkerLookup, createOwnership } from './ownership.ts';
-import { listPodsOnNode } from './pods-on-node.ts';
 
 export interface CollectorOptions extends GcDeps {
   readonly log: Logger;
-  readonly intervalMs?: number;
   /** Told of each thing that is gone. */
-  readonly onCollected?: (reason: GarbageReason) => void;
+  readonly onCollected?: ((reason: GarbageReason) => void) | undefined;
 }
 
 /** Deletes what this agent made and nobody needs. With --disable-vm-gc there is none at all (B3). */
@@ -28,10 +22,10 @@ export interface Collector {
   run(signal: AbortSignal): Promise<void>;
 }
 
-const defaultIntervalMs = 5 * 60_000;
+const intervalMs = 5 * 60_000;
 
 export const createCollector = (options: CollectorOptions): Collector => {
-  const { clock, log, intervalMs = defaultIntervalMs } = options;
+  const { clock, log } = options;
   const end = new AbortController();
   let lastUsed: ReadonlyMap<string, number> = new Map();
   let queue = Promise.resolve();
@@ -98,29 +92,4 @@ export const createCollector = (options: CollectorOptions): Collector => {
       stop();
     },
   };
-};
-
-export interface AgentCollectorOptions extends Omit<CollectorOptions, 'pods' | 'ownership' | 'openFiles'> {
-  readonly client: Pick<Client, 'list'>;
-  readonly nodeName: string;
-  readonly journal: Pick<Journal, 'list'>;
-  readonly records: Pick<ImageRecords, 'isOwned' | 'forget'>;
-  readonly tartHome: string;
-  /** By lsof unless told. */
-  readonly openFiles?: OpenFiles | undefined;
-}
-
-/** The collector of an agent: Pods from its Node, ownership from its journal, its records and its marks, open files from lsof. */
-export const createAgentCollector = (options: AgentCollectorOptions): Collector => {
-  const { client, nodeName, journal, records, tartHome, openFiles = createOpenFiles({ tartHome }), ...deps } = options;
-  return createCollector({
-    ...deps,
-    pods: listPodsOnNode(client, nodeName, journal),
-    ownership: createOwnership({
-      images: records,
-      isInJournal: createJournalLookup(journal),
-      hasMarker: createMarkerLookup(tartHome),
-    }),
-    openFiles,
-  });
 };

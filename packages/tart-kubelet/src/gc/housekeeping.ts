@@ -48,7 +48,6 @@ export interface HousekeepingOptions {
   readonly tartPaths: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
-  readonly intervalMs?: number;
 }
 
 /** Folders of guests and of logs that belong to nobody: those of the agent alone, so also with --disable-vm-gc. */
@@ -59,7 +58,7 @@ interface Housekeeping {
   run(signal: AbortSignal): Promise<void>;
 }
 
-const defaultIntervalMs = 10 * 60_000;
+const intervalMs = 10 * 60_000;
 
 /**
  * What a lost journal leaves behind, or a Pod whose finalizer somebody took away: secrets of a job among it (INC-404).
@@ -69,7 +68,7 @@ const defaultIntervalMs = 10 * 60_000;
  * its record, nobody is asked for Pods.
  */
 export const createHousekeeping = (options: HousekeepingOptions): Housekeeping => {
-  const { guests, logs, runs, journal, processes, tartPaths, clock, log, intervalMs = defaultIntervalMs } = options;
+  const { guests, logs, runs, journal, processes, tartPaths, clock, log } = options;
 
   const sweep = async (signal: AbortSignal): Promise<void> => {
     const pruned = await pruneImageRecords(options.images);

@@ -19,33 +19,31 @@ export interface Ownership {
 }
 
 /** Whether the journal has a virtual machine of this name. Rejects when a record cannot be read: it may be the one. */
-export const createJournalLookup =
-  (journal: Pick<Journal, 'list'>) =>
-  async (vm: string): Promise<boolean> => {
-    const entries = await journal.list();
-    if (entries.some((entry) => entry.kind === 'record' && entry.record.vm === vm)) return true;
-    const unreadable = entries.find((entry) => entry.kind === 'unreadable');
-    if (unreadable !== undefined)
-      throw new Error(`It is not known whether ${vm} is in the journal: ${unreadable.message}`);
-    return false;
-  };
+export const isInJournal = async (journal: Pick<Journal, 'list'>, vm: string): Promise<boolean> => {
+  const entries = await journal.list();
+  if (entries.some((entry) => entry.kind === 'record' && entry.record.vm === vm)) return true;
+  const unreadable = entries.find((entry) => entry.kind === 'unreadable');
+  if (unreadable !== undefined)
+    throw new Error(`It is not known whether ${vm} is in the journal: ${unreadable.message}`);
+  return false;
+};
 
-/** A base is that of its image: the marker of one under the name of another is not believed. */
-const markerMatchesBase = (name: string, marker: OwnershipMarker): boolean => {
-  const { repository, digest } = ('goldenOf' in marker && parseReference(marker.goldenOf)) || {};
-  return repository !== undefined && digest !== undefined && goldenName({ repository, digest }) === name;
+/** The image of a golden base as `repository@digest`. `undefined` for a marker of another base: others can write there. */
+export const imageOfBase = (name: string, marker: OwnershipMarker | undefined): string | undefined => {
+  if (marker === undefined || !('goldenOf' in marker)) return undefined;
+  const { repository, digest } = parseReference(marker.goldenOf) ?? {};
+  if (repository === undefined || digest === undefined) return undefined;
+  return goldenName({ repository, digest }) === name ? marker.goldenOf : undefined;
 };
 
 /** Whether the folder of this virtual machine has our marker: a base that of its image, any other that of its Pod. */
-export const createMarkerLookup =
-  (tartHome: string) =>
-  async (vm: string): Promise<boolean> => {
-    // From a command line, maybe: what is no name must not become a path.
-    if (vm.includes('/') || vm.startsWith('.')) return false;
-    const marker = await readOwnershipMarker(join(tartHome, 'vms', vm), vm);
-    if (marker === undefined) return false;
-    return isGoldenName(vm) ? markerMatchesBase(vm, marker) : 'podUID' in marker;
-  };
+export const hasMarker = async (tartHome: string, vm: string): Promise<boolean> => {
+  // From a command line, maybe: what is no name must not become a path.
+  if (vm.includes('/') || vm.startsWith('.')) return false;
+  const marker = await readOwnershipMarker(join(tartHome, 'vms', vm), vm);
+  if (marker === undefined) return false;
+  return isGoldenName(vm) ? imageOfBase(vm, marker) !== undefined : 'podUID' in marker;
+};
 
 interface OwnershipOptions {
   readonly images: Pick<ImageRecords, 'isOwned' | 'forget'>;
@@ -56,12 +54,12 @@ interface OwnershipOptions {
 }
 
 /** By what this agent has written down. */
-export const createOwnership = ({ images, isInJournal, hasMarker }: OwnershipOptions): Ownership => ({
+export const createOwnership = ({ images, ...options }: OwnershipOptions): Ownership => ({
   ownerOf: async (name) => {
     try {
       if (name.includes('/')) return (await images.isOwned(name)) ? 'ours' : 'not ours';
-      const isRecorded = isGoldenName(name) ? images.isOwned(name) : isInJournal(name);
-      return (await isRecorded) && (await hasMarker(name)) ? 'ours' : 'not ours';
+      const isRecorded = isGoldenName(name) ? images.isOwned(name) : options.isInJournal(name);
+      return (await isRecorded) && (await options.hasMarker(name)) ? 'ours' : 'not ours';
     } catch {
       return 'unknown';
     }

@@ -13,7 +13,7 @@ import { manualClock } from '@tartan/kube/clock';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import type { Journal, VmRecord } from '../journal/journal.ts';
 import { vmNameOf } from '../journal/vm-identity.ts';
-import { createJournalLookup } from './ownership.ts';
+import { isInJournal } from './ownership.ts';
 import { listPodsOnNode } from './pods-on-node.ts';
 
 const { signal } = new AbortController();
@@ -107,14 +107,14 @@ describe('the Pods on a Node', () => {
 describe('the journal lookup', () => {
   test('returns true, false, or rejects', async () => {
     const known = journalOf({ kind: 'record', record: record('u1') });
-    assert.equal(await createJournalLookup(known)('ns-a-u1'), true);
-    assert.equal(await createJournalLookup(known)('ns-a-u'), false);
+    assert.equal(await isInJournal(known, 'ns-a-u1'), true);
+    assert.equal(await isInJournal(known, 'ns-a-u'), false);
     const torn = journalOf(
       { kind: 'record', record: record('u1') },
       { kind: 'unreadable', uid: 'u2', message: 'torn' },
     );
-    assert.equal(await createJournalLookup(torn)('ns-a-u1'), true);
-    await assert.rejects(createJournalLookup(torn)('ns-a-u2'), /torn/);
-    await assert.rejects(createJournalLookup(noJournal)('ns-a-u1'));
+    assert.equal(await isInJournal(torn, 'ns-a-u1'), true);
+    await assert.rejects(isInJournal(torn, 'ns-a-u2'), /torn/);
+    await assert.rejects(isInJournal(noJournal, 'ns-a-u1'));
   });
 });

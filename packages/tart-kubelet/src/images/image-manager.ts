@@ -1,6 +1,11 @@
 import { join } from 'node:path';
+import type { Client } from '@tartan/kube';
 import type { Tart } from '@tartan/tart';
-import { type AgentCollectorOptions, type Collector, createAgentCollector } from '../gc/collector.ts';
+import { type Collector, type CollectorOptions, createCollector } from '../gc/collector.ts';
+import { createOpenFiles, type OpenFiles } from '../gc/open-files.ts';
+import { createOwnership, hasMarker, isInJournal } from '../gc/ownership.ts';
+import { listPodsOnNode } from '../gc/pods-on-node.ts';
+import type { Journal } from '../journal/journal.ts';
 import { writeOwnershipMarker } from '../journal/vm-identity.ts';
 import { createEnsureGolden, type EnsureGolden } from './golden-base.ts';
 import { createHolds, type Holds } from './holds.ts';
@@ -8,14 +13,19 @@ import { createImageRecords, type ImageRecords } from './image-records.ts';
 import { createLocalImages, type LocalImages } from './local-images.ts';
 import { createPulls, type Pulls, withPullRecords } from './pulls.ts';
 
-export interface ImageManagerOptions extends Omit<AgentCollectorOptions, 'local' | 'holds' | 'records' | 'tart'> {
+export interface ImageManagerOptions
+  extends Pick<CollectorOptions, 'clock' | 'disk' | 'log' | 'onCollected' | 'processes' | 'tartPaths'> {
   readonly tart: Tart;
+  readonly tartHome: string;
   /** Where it is written down what the agent made. */
   readonly folder: string;
+  readonly client: Pick<Client, 'list'>;
+  readonly nodeName: string;
+  readonly journal: Pick<Journal, 'list'>;
   /** No collector at all, and none on lack of space either (B3). */
   readonly disableVMGC: boolean;
-  /** Images that are fetched at a time. */
-  readonly pullLimit?: number;
+  /** By lsof unless told. */
+  readonly openFiles?: OpenFiles | undefined;
 }
 
 /** The images of this Mac: how they come, what is made of them, and how they go. */
@@ -27,41 +37,42 @@ export interface ImageManager {
   readonly records: ImageRecords;
   /** `undefined` with --disable-vm-gc. Whoever has it runs it. */
   readonly collector: Collector | undefined;
-  /** Collects garbage since the disk is full. */
-  readonly freeSpace: (() => Promise<void>) | undefined;
-  /** A base was cloned from: it is kept for another day. */
-  readonly markUsed: (golden: string) => void;
 }
 
 /** Two share a link of 1 Gbit/s; more would only make each of them slower (tuist/tuist#11362). */
-const defaultPullLimit = 2;
+const pullLimit = 2;
 
 /** Puts everything together. Does nothing by itself. */
 export const createImageManager = (options: ImageManagerOptions): ImageManager => {
-  const { tart, folder, disableVMGC, pullLimit = defaultPullLimit, ...others } = options;
+  const { tart, tartHome, folder, client, nodeName, journal, disableVMGC } = options;
   const holds = createHolds();
-  const local = createLocalImages(options.tartHome);
+  const local = createLocalImages(tartHome);
   const records = createImageRecords({
     folder,
     mark: (name, goldenOf) =>
-      writeOwnershipMarker(join(options.tartHome, 'vms', name), {
-        version: 1,
-        agent: options.nodeName,
-        vm: name,
-        goldenOf,
-      }),
+      writeOwnershipMarker(join(tartHome, 'vms', name), { version: 1, agent: nodeName, vm: name, goldenOf }),
   });
   const pulls = createPulls({ tart: withPullRecords(tart, local, records), limit: pullLimit });
-  const collector = disableVMGC ? undefined : createAgentCollector({ ...others, tart, holds, local, records });
-  const freeSpace = collector && (() => collector.freeSpace());
+  const createGarbageCollector = (): Collector =>
+    createCollector({
+      ...options,
+      holds,
+      local,
+      pods: listPodsOnNode(client, nodeName, journal),
+      ownership: createOwnership({
+        images: records,
+        isInJournal: (vm) => isInJournal(journal, vm),
+        hasMarker: (vm) => hasMarker(tartHome, vm),
+      }),
+      openFiles: options.openFiles ?? createOpenFiles({ tartHome }),
+    });
+  const collector = disableVMGC ? undefined : createGarbageCollector();
   return {
-    ensureGolden: createEnsureGolden({ tart, local, pulls, holds, records, freeSpace }),
+    ensureGolden: createEnsureGolden({ tart, local, pulls, holds, records, freeSpace: collector?.freeSpace }),
     pulls,
     holds,
     local,
     records,
     collector,
-    freeSpace,
-    markUsed: (golden) => collector?.markUsed(golden),
   };
 };
