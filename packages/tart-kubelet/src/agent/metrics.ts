@@ -1,5 +1,5 @@
 import { agentMetricNames as names, labels } from '@tartan/api';
-import { createMetrics, describeMetrics, type MetricDescription, type Metrics } from '@tartan/kube';
+import { createMetrics, createScrapeGauges, describeMetrics, type MetricDescription, type Metrics } from '@tartan/kube';
 import { type Clock, manualClock } from '@tartan/kube/clock';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Validity } from '../certificates/x509.ts';
@@ -35,7 +35,6 @@ const gcReasonLabels: Readonly<Record<GarbageReason, string>> = {
 };
 
 export const createMacMetrics = (registry: Registry, options: MacMetricsOptions): MacMetrics => {
-  const { clock, oldestWaitingSince, pullsInProgress, certificates } = options;
   const registers = [registry];
   const guestDisk = new Gauge({
     name: names.guestDiskUsagePercent,
@@ -60,38 +59,39 @@ export const createMacMetrics = (registry: Registry, options: MacMetricsOptions)
     startRefused.set({ reason: 'slots_leaked' }, health.kind === 'slots leaked' ? 1 : 0);
   };
   setStartHealth({ kind: 'works' });
-  const age = new Gauge({
-    name: names.oldestWaitingPodSeconds,
+  const scrapeGauge = createScrapeGauges(registry, () => options);
+  scrapeGauge(
+    names.oldestWaitingPodSeconds,
     // A count of such Pods looks the same for one that waits for hours as for many that wait for a moment (INC-72).
-    help: 'Age of the oldest Pod of this Mac whose virtual machine has not started. Zero when there is none: alert on it',
-    registers: [],
-    collect() {
-      const since = oldestWaitingSince();
-      this.set(since === undefined ? 0 : Math.max(0, clock.now() - since) / 1000);
-    },
-  });
-  const pulls = new Gauge({
-    name: names.imagePullsUnderWay,
-    help: 'Images that are being fetched, or wait for their turn',
-    registers: [],
-    collect() {
-      this.set(pullsInProgress());
-    },
-  });
-  const certificateTime = (name: string, what: string, bound: keyof Validity) =>
-    new Gauge({
-      name,
-      help: `${what} the certificate of this Mac is good: certificate is client or serving. Zero while it has none`,
-      labelNames: ['certificate'],
-      registers: [],
-      collect() {
-        for (const [certificate, lifetime] of Object.entries(certificates()))
-          this.set({ certificate }, (lifetime?.[bound] ?? 0) / 1000);
+    'Age of the oldest Pod of this Mac whose virtual machine has not started. Zero when there is none: alert on it',
+    [],
+    (gauge) =>
+      ({ clock, oldestWaitingSince }) => {
+        const since = oldestWaitingSince();
+        gauge.set(since === undefined ? 0 : Math.max(0, clock.now() - since) / 1000);
       },
-    });
-  const notBefore = certificateTime(names.certificateStart, 'Since when', 'notBefore');
-  const notAfter = certificateTime(names.certificateEnd, 'Until when', 'notAfter');
-  for (const gauge of [age, pulls, notBefore, notAfter]) registry.registerMetric(gauge);
+  );
+  scrapeGauge(
+    names.imagePullsUnderWay,
+    'Images that are being fetched, or wait for their turn',
+    [],
+    (gauge) =>
+      ({ pullsInProgress }) =>
+        gauge.set(pullsInProgress()),
+  );
+  const certificateTime = (name: string, what: string, bound: keyof Validity): void =>
+    scrapeGauge(
+      name,
+      `${what} the certificate of this Mac is good: certificate is client or serving. Zero while it has none`,
+      ['certificate'],
+      (gauge) =>
+        ({ certificates }) => {
+          for (const [certificate, validity] of Object.entries(certificates()))
+            gauge.set({ certificate }, (validity?.[bound] ?? 0) / 1000);
+        },
+    );
+  certificateTime(names.certificateStart, 'Since when', 'notBefore');
+  certificateTime(names.certificateEnd, 'Until when', 'notAfter');
   const collected = new Counter({
     name: names.collected,
     help: 'Virtual machines and images that were deleted since nobody needed them: reason is orphan_clone, stale_image, stale_golden_base or pressure',

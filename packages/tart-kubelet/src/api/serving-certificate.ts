@@ -1,8 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { certificateSigningRequests, type Client, isKubeError, type Logger } from '@tartan/kube';
+import { type Client, isKubeError, type Logger } from '@tartan/kube';
 import { type Clock, type Random, sleep } from '@tartan/kube/clock';
-import { deadlineSignal, waitForCertificate } from '../certificates/signing-request.ts';
-import { type CertificateSubject, createCertificateRequest, type Validity } from '../certificates/x509.ts';
+import { requestCertificate } from '../certificates/signing-request.ts';
+import type { CertificateSubject, Validity } from '../certificates/x509.ts';
 import { readCertificate, writeCertificate } from '../identity/node-certificate.ts';
 
 /** By which the API is known to its clients, as PEM. */
@@ -48,9 +48,6 @@ const coversSubject = (certificate: X509Certificate, { addresses = [], dnsNames 
   dnsNames.every((name) => certificate.checkHost(name, { subject: 'never' }) !== undefined);
 
 export const servingSigner = 'kubernetes.io/kubelet-serving';
-const usages: ('digital signature' | 'server auth')[] = ['digital signature', 'server auth'];
-/** The provider approves no longer one: an address may be another Mac's later. */
-const expirationSeconds = 7 * 24 * 3600;
 /** Asked for anew when nobody has decided for so long. Requests that wait are swept by Kubernetes after a day. */
 const approvalTimeoutMs = 15 * 60_000;
 
@@ -61,47 +58,30 @@ interface RequestOptions {
   readonly signal: AbortSignal;
 }
 
-/** One request. `undefined`, and a line in the log, when it was refused or nobody decided. Rejects when the server does not answer. */
+/** One request. `undefined`, and a line in the log, when it was denied or nobody decided. Rejects when the server does not answer. */
 const requestServingCertificate = async (
   subject: CertificateSubject,
   { client, clock, log, signal }: RequestOptions,
 ): Promise<ServingKeyPair | undefined> => {
-  const { request, key } = createCertificateRequest(subject);
-  const { metadata } = await client.create(
-    certificateSigningRequests,
-    {
-      apiVersion: 'certificates.k8s.io/v1',
-      kind: 'CertificateSigningRequest',
-      metadata: { generateName: `kubelet-serving-${subject.nodeName}-` },
-      spec: {
-        signerName: servingSigner,
-        usages,
-        expirationSeconds,
-        request: Buffer.from(request).toString('base64'),
-      },
-    },
-    { signal },
-  );
-  const { name } = metadata;
-  const wait = deadlineSignal(clock, approvalTimeoutMs, signal);
-  try {
-    const result = await waitForCertificate(client, name, wait.signal);
-    if (result.kind === 'refused') {
-      log.warn('The request for a serving certificate was refused', { name, why: result.message });
-      return undefined;
-    }
-    const identity = { certificate: result.certificate, key };
-    const certificate = parseCertificate(identity);
-    if (certificate && coversSubject(certificate, subject)) return identity;
-    log.warn('The serving certificate that was issued is not what was asked for', { name });
+  const result = await requestCertificate({
+    client,
+    clock,
+    signal,
+    subject,
+    generateName: `kubelet-serving-${subject.nodeName}-`,
+    signerName: servingSigner,
+    usages: ['digital signature', 'server auth'],
+    timeoutMs: approvalTimeoutMs,
+  });
+  if (result.kind === 'denied') {
+    log.warn('The request for a serving certificate was denied', { signer: servingSigner, why: result.message });
     return undefined;
-  } catch (error) {
-    if (signal.aborted || !wait.signal.aborted) throw error;
-    log.warn('Nobody approved the request for a serving certificate', { name, signer: servingSigner });
-    return undefined;
-  } finally {
-    wait.end();
   }
+  const { certificate, key } = result;
+  const parsed = parseCertificate({ certificate, key });
+  if (parsed && coversSubject(parsed, subject)) return { certificate, key };
+  log.warn('The serving certificate that was issued is not what was asked for');
+  return undefined;
 };
 
 interface ServingCertificateOptions {

@@ -1,3 +1,4 @@
+import { backoffMs } from '@tartan/kube';
 import type { Clock, Random } from '@tartan/kube/clock';
 
 /** Counts failures in a row, and says when the next try may be. */
@@ -10,7 +11,6 @@ export interface Backoff {
 
 /** Every denied request stays in the cluster for an hour: at this pace, a dozen of them. */
 const defaultMaxMs = 5 * 60_000;
-const firstMs = 1_000;
 
 /** The upper half of each wait is random: Macs that lost the API server together do not come back together. */
 export const createBackoff = (clock: Pick<Clock, 'now'>, random: Random, maxMs = defaultMaxMs): Backoff => {
@@ -21,8 +21,8 @@ export const createBackoff = (clock: Pick<Clock, 'now'>, random: Random, maxMs =
       return retryAt;
     },
     failed: () => {
-      const step = Math.min(maxMs, firstMs * 2 ** failures);
       failures += 1;
+      const step = backoffMs({ baseMs: 1_000, maxMs }, failures);
       retryAt = clock.now() + step / 2 + (step / 2) * random();
     },
     reset: () => {

@@ -1,5 +1,4 @@
 import {
-  certificateSigningRequests,
   type Client,
   type ClusterConfig,
   createClient,
@@ -9,8 +8,8 @@ import {
   type Transport,
 } from '@tartan/kube';
 import { type Clock, type Random, sleep } from '@tartan/kube/clock';
-import { deadlineSignal, waitForCertificate } from '../certificates/signing-request.ts';
-import { createCertificateRequest, type Validity } from '../certificates/x509.ts';
+import { requestCertificate } from '../certificates/signing-request.ts';
+import type { Validity } from '../certificates/x509.ts';
 import { createBackoff } from './backoff.ts';
 import { decide, type Decision, isUsable, type Snapshot } from './decide.ts';
 import { createKubeconfigFile } from './kubeconfig-file.ts';
@@ -34,8 +33,6 @@ export const isSameCluster = (one: ClusterConfig, other: ClusterConfig): boolean
   one.serverName === other.serverName &&
   one.insecureSkipTlsVerify === other.insecureSkipTlsVerify;
 
-/** The longest that the provider approves. */
-const lifetimeSeconds = 7 * 24 * 3600;
 /** A verdict comes within a second. A request that has none after this time is taken for lost, and another one is made. */
 const approvalTimeoutMs = 5 * 60_000;
 
@@ -45,8 +42,7 @@ class CertificateDenied extends Error {
 }
 
 /**
- * Asks for a client certificate of this Node and waits for the verdict. Needs what `system:node-bootstrapper` may, no more. The key is
- * made here and forgotten when there is no certificate: whoever asks again asks for another key.
+ * Asks for a client certificate of this Node and waits for the verdict. Needs what `system:node-bootstrapper` may, no more.
  */
 export const requestClientCertificate = async (
   client: Client,
@@ -54,34 +50,21 @@ export const requestClientCertificate = async (
   clock: Clock,
   signal: AbortSignal,
 ): Promise<NodeCertificate> => {
-  const { key, request } = createCertificateRequest({ nodeName });
-  const wait = deadlineSignal(clock, approvalTimeoutMs, signal);
-  try {
-    const { metadata } = await client.create(
-      certificateSigningRequests,
-      {
-        apiVersion: 'certificates.k8s.io/v1',
-        kind: 'CertificateSigningRequest',
-        metadata: { generateName: 'node-csr-' },
-        spec: {
-          request: Buffer.from(request).toString('base64'),
-          signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
-          // Exactly these: the provider denies a request that wants less or more.
-          usages: ['client auth', 'digital signature'],
-          expirationSeconds: lifetimeSeconds,
-        },
-      },
-      { signal: wait.signal },
-    );
-    const result = await waitForCertificate(client, metadata.name, wait.signal);
-    if (result.kind === 'refused') throw new CertificateDenied(result.message);
-    const certificate = parseNodeCertificate(`${result.certificate}\n${key}`);
-    if (certificate === undefined)
-      throw new CertificateDenied('What was issued is no certificate of the key that asked.');
-    return certificate;
-  } finally {
-    wait.end();
-  }
+  const result = await requestCertificate({
+    client,
+    clock,
+    signal,
+    subject: { nodeName },
+    generateName: 'node-csr-',
+    signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
+    usages: ['client auth', 'digital signature'],
+    timeoutMs: approvalTimeoutMs,
+  });
+  if (result.kind === 'denied') throw new CertificateDenied(result.message);
+  const certificate = parseNodeCertificate(`${result.certificate}\n${result.key}`);
+  if (certificate === undefined)
+    throw new CertificateDenied('What was issued is no certificate of the key that asked.');
+  return certificate;
 };
 
 export interface IdentityOptions {

@@ -12,6 +12,21 @@ interface ConditionState {
   readonly message: string;
 }
 
+type SetState = (status: ConditionState['status'], reason: string, message: string) => ConditionState;
+
+const condition =
+  (type: string): SetState =>
+  (status, reason, message) => ({ type, status, reason, message });
+
+const diskPressureState = condition('DiskPressure');
+const memoryPressureState = condition('MemoryPressure');
+const pidPressureState = condition('PIDPressure');
+const readyState = condition('Ready');
+const guiSessionState = condition('GUISession');
+const vmSlotsState = condition('VMSlots');
+const vmStartState = condition(vmStartCondition);
+const guestAddressesState = condition('GuestAddresses');
+
 /** Below this share of free space the host counts as full. */
 const minFreePercent = 10;
 /** From this share on a guest counts as full. */
@@ -21,47 +36,32 @@ const maxGuestUsedPercent = 90;
 const freePercent = ({ freeBytes, totalBytes }: NonNullable<Facts['disk']>): number =>
   totalBytes > 0 ? (freeBytes / totalBytes) * 100 : 100;
 
-/**
- * The host's disk first, then those of running guests: either hides the other's trouble (INC-39, INC-40). Unknown never: core counts
- * a Machine as not ready for it.
- */
+/** The host's disk first, then those of running guests (INC-39, INC-40). Never Unknown: Cluster API counts that as not ready. */
 export const diskPressure = ({ disk, guestDisks = [] }: Facts): ConditionState => {
-  const pressure = (message: string): ConditionState => ({
-    type: 'DiskPressure',
-    status: 'True',
-    reason: 'TartKubeletHasDiskPressure',
-    message,
-  });
+  const reason = 'TartKubeletHasDiskPressure';
   const free = disk === undefined ? 100 : freePercent(disk);
   if (free < minFreePercent)
-    return pressure(`The disk of the host has ${Math.floor(free)} % free, less than ${minFreePercent} %.`);
+    return diskPressureState(
+      'True',
+      reason,
+      `The disk of the host has ${Math.floor(free)} % free, less than ${minFreePercent} %.`,
+    );
   const full = guestDisks.filter(({ usedPercent }) => usedPercent >= maxGuestUsedPercent);
   if (full.length > 0) {
     const each = full.map(({ vm, usedPercent }) => `${vm} at ${Math.floor(usedPercent)}%`).sort();
-    return pressure(`Disks of guests are full: ${each.join(', ')}.`);
+    return diskPressureState('True', reason, `Disks of guests are full: ${each.join(', ')}.`);
   }
-  return {
-    type: 'DiskPressure',
-    status: 'False',
-    reason: 'TartKubeletHasSufficientDisk',
-    message: 'There is room on the disk of the host and on those of its guests.',
-  };
+  return diskPressureState(
+    'False',
+    'TartKubeletHasSufficientDisk',
+    'There is room on the disk of the host and on those of its guests.',
+  );
 };
 
 export const memoryPressure = ({ memory }: Facts): ConditionState =>
   memory === 'critical'
-    ? {
-        type: 'MemoryPressure',
-        status: 'True',
-        reason: 'TartKubeletHasMemoryPressure',
-        message: 'macOS says that memory is critically short.',
-      }
-    : {
-        type: 'MemoryPressure',
-        status: 'False',
-        reason: 'TartKubeletHasSufficientMemory',
-        message: 'macOS has memory enough.',
-      };
+    ? memoryPressureState('True', 'TartKubeletHasMemoryPressure', 'macOS says that memory is critically short.')
+    : memoryPressureState('False', 'TartKubeletHasSufficientMemory', 'macOS has memory enough.');
 
 /** Of the processes that macOS allows. */
 const maxProcessesPercent = 90;
@@ -69,42 +69,29 @@ const maxProcessesPercent = 90;
 export const pidPressure = ({ processes }: Facts): ConditionState => {
   const { running, limit } = processes ?? { running: 0, limit: 0 };
   return limit > 0 && (running / limit) * 100 >= maxProcessesPercent
-    ? {
-        type: 'PIDPressure',
-        status: 'True',
-        reason: 'TartKubeletHasPIDPressure',
-        message: `More than ${maxProcessesPercent} % of ${limit} possible processes run.`,
-      }
-    : {
-        type: 'PIDPressure',
-        status: 'False',
-        reason: 'TartKubeletHasSufficientPID',
-        message: 'There is room for more processes.',
-      };
+    ? pidPressureState(
+        'True',
+        'TartKubeletHasPIDPressure',
+        `More than ${maxProcessesPercent} % of ${limit} possible processes run.`,
+      )
+    : pidPressureState('False', 'TartKubeletHasSufficientPID', 'There is room for more processes.');
 };
 
-/** Trouble with the console does not make a Node unready: the agent mends it before each start, and Pods say what they wait for. */
+/** A missing console session does not make a Node unready: the agent repairs it before each start, and Pods say what they wait for. */
 const ready = ({ tartVersion }: Facts): ConditionState =>
   tartVersion === undefined
-    ? {
-        type: 'Ready',
-        status: 'False',
-        reason: 'TartKubeletNotReady',
-        message: 'The agent runs, but tart has not answered yet: see whether it is installed and works.',
-      }
-    : { type: 'Ready', status: 'True', reason: 'TartKubeletReady', message: 'The agent takes Pods.' };
+    ? readyState(
+        'False',
+        'TartKubeletNotReady',
+        'The agent runs, but tart has not answered yet: see whether it is installed and works.',
+      )
+    : readyState('True', 'TartKubeletReady', 'The agent takes Pods.');
 
 const guiSession = ({ guiSession: present }: Facts): ConditionState => {
-  const about = (status: ConditionState['status'], reason: string, message: string): ConditionState => ({
-    type: 'GUISession',
-    status,
-    reason,
-    message,
-  });
-  if (present === undefined) return about('Unknown', 'NotLookedAt', 'Nobody has looked at the console yet.');
+  if (present === undefined) return guiSessionState('Unknown', 'NotLookedAt', 'Nobody has looked at the console yet.');
   return present
-    ? about('True', 'LoggedIn', 'Virtual machines can start: the console session is there.')
-    : about(
+    ? guiSessionState('True', 'LoggedIn', 'Virtual machines can start: the console session is there.')
+    : guiSessionState(
         'False',
         'NoSession',
         'No virtual machine can start: nobody is logged in at the console. The agent restarts loginwindow before each start; if that does not help, look at automatic login.',
@@ -112,41 +99,31 @@ const guiSession = ({ guiSession: present }: Facts): ConditionState => {
 };
 
 const vmSlots = ({ slots }: Facts): ConditionState => {
-  const about = (status: ConditionState['status'], reason: string, message: string): ConditionState => ({
-    type: 'VMSlots',
-    status,
-    reason,
-    message,
-  });
-  if (slots === undefined) return about('Unknown', 'NotCounted', 'Nobody has counted the virtual machines yet.');
+  if (slots === undefined) return vmSlotsState('Unknown', 'NotCounted', 'Nobody has counted the virtual machines yet.');
   const message = `${slots.taken} of ${slots.total} virtual machines run.`;
-  return slots.taken < slots.total ? about('True', 'SlotsFree', message) : about('False', 'SlotsTaken', message);
+  return slots.taken < slots.total
+    ? vmSlotsState('True', 'SlotsFree', message)
+    : vmSlotsState('False', 'SlotsTaken', message);
 };
 
 /** The provider taints a Node on which this is False: no Node may taint itself. */
-const vmStart = ({ vmStart: verdict }: Facts): ConditionState => {
-  const about = (status: ConditionState['status'], reason: string, message: string): ConditionState => ({
-    type: vmStartCondition,
-    status,
-    reason,
-    message,
-  });
-  switch (verdict?.kind) {
+const vmStart = ({ vmStart: health }: Facts): ConditionState => {
+  switch (health?.kind) {
     case undefined:
-      return about('Unknown', 'NotRead', 'The agent has not read yet what became of earlier starts.');
+      return vmStartState('Unknown', 'NotRead', 'The agent has not read yet what became of earlier starts.');
     case 'works':
-      return about('True', 'NotRefused', 'Starts of virtual machines are not refused.');
+      return vmStartState('True', 'NotRefused', 'Starts of virtual machines are not refused.');
     case 'refused':
-      return about(
+      return vmStartState(
         'False',
         'StartsRefused',
-        `Virtual machines do not start on this Mac: ${shortenMessage(verdict.message)} Waiting Pods try again. See whether somebody is logged in at the console and the login keychain is unlocked; if that does not help, restart the Mac.`,
+        `Virtual machines do not start on this Mac: ${shortenMessage(health.message)} Waiting Pods try again. See whether somebody is logged in at the console and the login keychain is unlocked; if that does not help, restart the Mac.`,
       );
     case 'slots leaked':
-      return about(
+      return vmStartState(
         'False',
         'SlotsLeaked',
-        `macOS refuses to start a virtual machine as too many, although ${verdict.running} of ${verdict.total} run: it has not given back the slots of some that ended. Restart the Mac.`,
+        `macOS refuses to start a virtual machine as too many, although ${health.running} of ${health.total} run: it has not given back the slots of some that ended. Restart the Mac.`,
       );
   }
 };
@@ -167,18 +144,16 @@ const maxLeaseSeconds = 3600;
 /** Each clone has a MAC of its own, so each run takes an address for as long as a lease lasts (INC-428). */
 const guestAddresses = ({ dhcpLeaseSeconds }: Facts): readonly ConditionState[] => {
   if (dhcpLeaseSeconds === undefined) return [];
-  const type = 'GuestAddresses';
   const message = `A guest keeps its address for ${dhcpLeaseSeconds} s, also after it is gone, and there are ${addressCount}.`;
-  return dhcpLeaseSeconds <= maxLeaseSeconds
-    ? [{ type, status: 'True', reason: 'LeasesShort', message }]
-    : [
-        {
-          type,
-          status: 'False',
-          reason: 'LeasesTooLong',
-          message: `${message} Once they are used up, guests get none, or one that another has. Set DHCPLeaseTimeSecs of bootpd in com.apple.InternetSharing.default to 600.`,
-        },
-      ];
+  return [
+    dhcpLeaseSeconds <= maxLeaseSeconds
+      ? guestAddressesState('True', 'LeasesShort', message)
+      : guestAddressesState(
+          'False',
+          'LeasesTooLong',
+          `${message} Once they are used up, guests get none, or one that another has. Set DHCPLeaseTimeSecs of bootpd in com.apple.InternetSharing.default to 600.`,
+        ),
+  ];
 };
 
 /** Everything that the agent says about the Mac; other conditions of the Node are other people's. */

@@ -2,7 +2,7 @@ import { finalizers, type PodWaitReason } from '@tartan/api';
 import { hasFinalizer, type Live } from '@tartan/kube';
 import { isSameProcess, type ProcessIdentity, type TartReason } from '@tartan/tart';
 import type { Termination, VmRecord } from '../journal/journal.ts';
-import { isPresent, isTerminal, type Pod, type Snapshot, type Vm } from './snapshot.ts';
+import { isPresent, isTerminal, type Pod, readableRecord, type Snapshot, type Vm } from './snapshot.ts';
 import { admit } from './spec/admission.ts';
 import {
   deadlineMessage,
@@ -69,9 +69,10 @@ const podStartFaults: ReadonlySet<TartReason> = new Set(['invalid', 'missing', '
  * is as clean as before, and a Pod that may run only once has not run yet. The words do not matter: macOS says a locked keychain, a
  * missing session and a full Mac in words that change with its versions.
  */
-const refusedStart = ({ record, lastRun: { ending, report } }: SnapshotWithPod): Decision | undefined => {
-  if (report !== undefined || ending.kind !== 'failed' || record === undefined || record === 'unreadable')
-    return undefined;
+const refusedStart = (snapshot: SnapshotWithPod): Decision | undefined => {
+  const { ending, report } = snapshot.lastRun;
+  const record = readableRecord(snapshot);
+  if (report !== undefined || ending.kind !== 'failed' || record === undefined) return undefined;
   if (record.state.kind === 'running' && record.state.address !== undefined) return undefined;
   const { message, reason } = ending;
   return podStartFaults.has(reason) ? undefined : { kind: 'undo start', reason, message };
@@ -80,9 +81,8 @@ const refusedStart = ({ record, lastRun: { ending, report } }: SnapshotWithPod):
 const decideEnd = (snapshot: SnapshotWithPod): Decision => {
   const refused = refusedStart(snapshot);
   if (refused !== undefined) return refused;
-  const record = snapshot.record === 'unreadable' ? undefined : snapshot.record;
   const image = snapshot.pod.spec?.containers[0]?.image ?? '';
-  return { kind: 'end', ending: terminationOf(record, snapshot.lastRun, snapshot.now), image };
+  return { kind: 'end', ending: terminationOf(readableRecord(snapshot), snapshot.lastRun, snapshot.now), image };
 };
 
 /** The server's copy says that it has run: a journal that was lost makes no fresh Pod of it (INC-18). */
@@ -178,8 +178,8 @@ const decideAfterEnd = (
 };
 
 const decideByRecord = (snapshot: SnapshotWithPod): Decision => {
-  const { record } = snapshot;
-  if (record === undefined || record === 'unreadable') return decideWithoutRecord(snapshot);
+  const record = readableRecord(snapshot);
+  if (record === undefined) return decideWithoutRecord(snapshot);
   const { state } = record;
   switch (state.kind) {
     case 'cloning':
@@ -199,7 +199,7 @@ const decidePastDeadline = (snapshot: SnapshotWithPod): Decision | undefined => 
   const deadline = deadlineOf(pod);
   if (deadline === undefined || now < deadline) return undefined;
   if (vm.kind === 'running') return decideStop(snapshot, gracePeriodMs(pod));
-  const record = snapshot.record === 'unreadable' ? undefined : snapshot.record;
+  const record = readableRecord(snapshot);
   if (record?.state.kind === 'ended') {
     const { ending } = record.state;
     return shouldRestart(pod, ending)
@@ -250,8 +250,6 @@ export const decide = (snapshot: Snapshot): Decision => {
 const notFoundGraceMs = 2 * 60_000;
 
 type KnownVm = Exclude<Vm, { kind: 'unknown' }>;
-
-const readableRecord = ({ record }: Snapshot) => (record === 'unreadable' ? undefined : record);
 
 /** Somebody took the finalizer away, or the whole cluster forgot: nobody else would ever free the slot (INC-405). */
 const decideMissingPod = (snapshot: Snapshot, vm: KnownVm, goneForMs: number): Decision => {

@@ -6,7 +6,7 @@ import type { PodDeps } from './context.ts';
 import type { Decision } from './decide.ts';
 import type { PodObservation } from './observe.ts';
 import { runnerBusyConditions } from './runner-busy.ts';
-import { isPresent, isTerminal, type Pod, type PodStatus, type Snapshot } from './snapshot.ts';
+import { isPresent, isTerminal, type Pod, type PodStatus, readableRecord, type Snapshot } from './snapshot.ts';
 import { shouldRestart, terminationReasons } from './termination.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
@@ -105,7 +105,7 @@ const containerStateOf = (
 
 /** The one container, always there: a Pod without it shows as 0/1 for no reason (INC-31). */
 const containerStatusOf = (snapshot: Snapshot, pod: Pod, decision: Decision): ContainerStatus => {
-  const record = snapshot.record === 'unreadable' ? undefined : snapshot.record;
+  const record = readableRecord(snapshot);
   const before = pod.status?.containerStatuses?.[0];
   const [container] = pod.spec?.containers ?? [];
   const state = containerStateOf(pod, record, decision, before?.state);
@@ -236,7 +236,7 @@ const reasonAndMessage = (pod: Pod, decision: Decision): { reason?: string; mess
 };
 
 const addressFields = (pod: Pod, snapshot: Snapshot, decision: Decision, hostIP: string | undefined) => {
-  const state = typeof snapshot.record === 'object' ? snapshot.record.state : undefined;
+  const state = readableRecord(snapshot)?.state;
   const known = state?.kind === 'running' ? state.address : undefined;
   const podIP = decision.kind === 'running' ? decision.address : (known ?? pod.status?.podIP);
   return {

@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import type { PodEndReason } from '@tartan/api';
+import { backoffMs } from '@tartan/kube';
 import type { ExitCause } from '@tartan/tart';
 import type { Termination, VmRecord } from '../journal/journal.ts';
 import type { LastRun, Pod } from './snapshot.ts';
@@ -88,9 +89,8 @@ export const deadlineTermination = (pod: Pod, ending: Termination): Termination 
   message: deadlineMessage(pod),
 });
 
-/** As the kubelet: 10 s, doubled for each restart, at most 5 min, and from the beginning after a run of 10 min. */
-const initialBackoffMs = 10_000;
-const maxBackoffMs = 5 * 60_000;
+/** As the kubelet, also that it begins anew after a run of 10 min. */
+const restartBackoff = { baseMs: 10_000, maxMs: 5 * 60_000 };
 const backoffResetMs = 10 * 60_000;
 
 /** Whether the container is to run again. A policy that is not there is `Always`, as in Kubernetes. */
@@ -110,5 +110,5 @@ export const shouldRestart = (pod: Pod, ending: Termination): boolean => {
 export const restartAt = ({ run }: Pick<VmRecord, 'run'>, { startedAt, finishedAt }: Termination): number => {
   const ranWell = startedAt !== undefined && finishedAt - startedAt >= backoffResetMs;
   if (run === 0 || ranWell) return finishedAt;
-  return finishedAt + Math.min(maxBackoffMs, initialBackoffMs * 2 ** Math.min(run - 1, 16));
+  return finishedAt + backoffMs(restartBackoff, run);
 };
