@@ -27,15 +27,13 @@ describe('the image of a Pod', { timeout: 120_000 }, () => {
   it('reports pull progress, and an event for every step (INC-27)', () =>
     withMac(
       async (stage) => {
-        stage.tart.controls.image(image, { digest, percents: [0, 43, 100], stepMs: 300 });
+        const percents = [0, 43, 100];
+        stage.tart.controls.image(image, { digest, percents, stallAt: 43 });
         stage.startAgent();
         const pod = await stage.pod();
-        const reasons = new Set<string>();
-        await stage.waitForPod(pod, 'is Running', (seen) => {
-          reasons.add(waitingReason(seen) ?? '');
-          return isRunning(seen);
-        });
-        assert.ok(reasons.has('Pulling 43 %'), [...reasons].join());
+        await stage.waitForPod(pod, 'is pulled', (seen) => waitingReason(seen) === 'Pulling 43 %');
+        stage.tart.controls.image(image, { digest, percents });
+        await stage.waitForPod(pod, 'is Running', isRunning);
         assert.deepEqual(eventReasonsOf(stage, pod), ['Pulling', 'Pulled', 'CreatingVM', 'Started']);
       },
       { speed: 20 },
@@ -43,7 +41,8 @@ describe('the image of a Pod', { timeout: 120_000 }, () => {
 
   it('is still pulled for a second Pod when the first is deleted (INC-27)', () =>
     withMac(async (stage) => {
-      stage.tart.controls.image(image, { digest, percents: [0, 50, 100], stepMs: 600 });
+      const percents = [0, 50, 100];
+      stage.tart.controls.image(image, { digest, percents, stallAt: 50 });
       stage.startAgent();
       const [one, two] = await Promise.all([stage.pod(), stage.pod()]);
       await stage.waitForPod(one, 'pulls', (seen) => waitingReason(seen)?.startsWith('Pulling') === true);
@@ -51,6 +50,7 @@ describe('the image of a Pod', { timeout: 120_000 }, () => {
       await stage.deletePod(one);
       await stage.waitForPod(one, 'is gone', isGone);
       assert.equal(pulls(stage)[0]?.exitCode, undefined, 'the pull is not over');
+      stage.tart.controls.image(image, { digest, percents });
       await stage.waitForPod(two, 'is Running', isRunning);
       assert.equal(pulls(stage).length, 1);
     }));

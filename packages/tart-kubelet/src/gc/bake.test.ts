@@ -15,7 +15,7 @@ describe('a bake whose push takes longer than the interval', () => {
   beforeEach(() => {
     stage = createHarness();
     stage.fake.addVm(bake);
-    stage.fake.controls.host({ pushDiskMs: 1500 });
+    stage.fake.controls.host({ pushHeld: true });
   });
   afterEach(() => stage.remove());
 
@@ -44,6 +44,7 @@ describe('a bake whose push takes longer than the interval', () => {
       end.abort();
       await running;
     }
+    stage.fake.controls.host({ pushHeld: undefined });
     const [code] = await ended;
     return `${code} ${said}`;
   };

@@ -55,6 +55,8 @@ export interface HostControls {
   readonly memoryMb?: number;
   /** How long `push` takes for the disk (INC-46). */
   readonly pushDiskMs?: number;
+  /** `push` does not get past the disk until this is taken back. */
+  readonly pushHeld?: boolean;
 }
 
 /** One guest, by the name of its virtual machine, or every guest. */
@@ -93,7 +95,7 @@ export interface ImageControls {
   readonly stepMs?: number;
   /** Moves without a word. */
   readonly quiet?: boolean;
-  /** Never gets past this one. */
+  /** Does not get past this one until it is taken back. */
   readonly stallAt?: number;
   readonly failAt?: { readonly percent: number; readonly stderr: string };
   /** `user:password` without which it is refused. */
@@ -151,6 +153,7 @@ const hostKeys: {
   secondMs: ['second', time],
   memoryMb: ['memory', text],
   pushDiskMs: ['push-disk', time],
+  pushHeld: ['push-held', text],
 };
 
 const guestKeys: {

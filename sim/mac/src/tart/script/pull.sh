@@ -80,7 +80,10 @@ download() {
     echo "$at" >>"$part/disk.img"
     percent "$at"
     control "$known/stall"
-    [ "$value" != "$at" ] || forever
+    while [ "$value" = "$at" ]; do
+      pause 0.05
+      control "$known/stall"
+    done
     control "$known/fail-at"
     if [ "$value" = "$at" ]; then
       cat "$fake/$known/fail" >&2
@@ -156,6 +159,7 @@ tart_push() {
   echo 'pushing disk...'
   control host/push-disk 0
   pause "$value"
+  while [ -f "$fake/host/push-held" ]; do pause 0.05; done
   echo 'pushing NVRAM...'
   [ -f "$vm/nvram.bin" ] || fail 1 'Error: The file “nvram.bin” doesn’t exist.'
   exec 8<&-
