@@ -93,7 +93,6 @@ const open = async (flags: readonly string[], env: Record<string, string>): Prom
       clock: systemClock,
       log: createLogger({ clock: systemClock, level: 'info', write: () => {} }),
       metrics: async () => ({ contentType: 'text/plain', body: '' }),
-      unhealthy: () => undefined,
     });
     const stop = new AbortController();
     const done = api.run(stop.signal);

@@ -28,7 +28,8 @@ import { macAddressLookup } from '../../../packages/provider/src/identity/machin
 import { createServingCertificate } from '../../../packages/tart-kubelet/src/api/serving-certificate.ts';
 import { createNodeIdentity } from '../../../packages/tart-kubelet/src/identity/node-identity.ts';
 import { createRecordingLogger } from '../../../packages/tart-kubelet/src/identity/testing/recording-logger.ts';
-import { createNodeController, type Facts } from '../../../packages/tart-kubelet/src/node/index.ts';
+import type { Facts } from '../../../packages/tart-kubelet/src/facts/host-facts.ts';
+import { createNodeController } from '../../../packages/tart-kubelet/src/node/controller.ts';
 import {
   exampleFacts,
   exampleNodeConfig,

@@ -103,7 +103,6 @@ export const startReachHarness = async (
       random: Math.random,
       log: createLogger({ clock, level: 'info', write: (line) => lines.push(line) }),
       metrics: async () => ({ contentType: 'text/plain', body: '' }),
-      unhealthy: () => undefined,
       onListening: listening.resolve,
       limits: { closingMs: 0 },
     });

@@ -10,10 +10,14 @@ import {
 import { systemClock } from '@tartan/kube/clock';
 import { createProcessTable, createTart, tartHome } from '@tartan/tart';
 import { createServerSupervisor } from '../api/server-supervisor.ts';
+import type { HostFacts } from '../facts/host-facts.ts';
+import { createMacFacts } from '../facts/mac-facts.ts';
+import { runCommand } from '../facts/run-command.ts';
 import { createTartFacts } from '../facts/tart-facts.ts';
 import type { AgentOptions } from '../flags/flags.ts';
 import { createNodeIdentity } from '../identity/node-identity.ts';
-import { createMacFacts, createNodeController, type HostFacts, runCommand, stampsFolder } from '../node/index.ts';
+import { createNodeController } from '../node/controller.ts';
+import { stampsFolder } from '../node/stamps.ts';
 import { agentVersion } from '../release.ts';
 import { createConsoleSession } from '../vm-start/console-session.ts';
 import { createStartRecorder } from '../vm-start/start-recorder.ts';
@@ -158,7 +162,6 @@ export const createAgent = ({ options, root, env, uid, log }: AgentDeps): Agent 
     file: paths.servingCertificate,
     runtime: vms.runtime,
     metrics: () => metrics.text(),
-    unhealthy: () => undefined,
     onListening: () => node.trigger(),
   });
   const node = createNodeController({

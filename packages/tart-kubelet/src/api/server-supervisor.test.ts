@@ -91,7 +91,6 @@ describe('the kubelet API of a Mac', { timeout: 30_000 }, () => {
       random: () => 0,
       log: createLogger({ clock: systemClock, level: 'info', write: (line) => world.lines.push(line) }),
       metrics: async () => ({ contentType: 'text/plain', body: '' }),
-      unhealthy: () => undefined,
       onListening: (bound) => world.ports.push(bound),
       limits: { closingMs: 0 },
     });

@@ -72,14 +72,9 @@ describe('the kubelet API', { timeout: 60_000 }, () => {
     assert.deepEqual([head.code, head.body], [200, '']);
   });
 
-  test('reports bad health, and no internal details when a request fails', async () => {
-    const sick = await stage.open({}, { unhealthy: () => 'tart does not answer' });
+  test('reports no internal details when a request fails', async () => {
+    const sick = await stage.open({});
     try {
-      assert.deepEqual(await stage.request('/healthz', stage.admin, sick), {
-        code: 500,
-        body: 'tart does not answer',
-        type: 'text/plain; charset=utf-8',
-      });
       sick.runtime.usage = async () => {
         throw new Error('secret detail');
       };

@@ -38,7 +38,7 @@ const defaultLimits: ApiLimits = {
   closingMs: 1_000,
 };
 
-export interface KubeletApiOptions extends Pick<RequestDeps, 'metrics' | 'unhealthy'> {
+export interface KubeletApiOptions extends Pick<RequestDeps, 'metrics'> {
   runtime: PodRuntime;
   reviews: RequestAuthOptions['reviews'];
   nodeName: string;
@@ -74,7 +74,7 @@ const tlsOptions = (clientCA: string, { certificate, key }: ServingKeyPair) => (
 });
 
 export const createKubeletApi = (options: KubeletApiOptions): KubeletApi => {
-  const { runtime, reviews, nodeName, host, port, clientCA, clock, log, metrics, unhealthy } = options;
+  const { runtime, reviews, nodeName, host, port, clientCA, clock, log, metrics } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const auth = createRequestAuth({ reviews, nodeName, clock, log });
   const address = Promise.withResolvers<{ host: string; port: number }>();
@@ -94,7 +94,7 @@ export const createKubeletApi = (options: KubeletApiOptions): KubeletApi => {
       socket.setTimeout(limits.idleMs, () => void socket.destroy());
     },
   });
-  const deps: RequestDeps = { runtime, auth, clock, metrics, unhealthy };
+  const deps: RequestDeps = { runtime, auth, clock, metrics };
 
   const server = createServer(
     {

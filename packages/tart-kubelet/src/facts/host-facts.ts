@@ -18,7 +18,7 @@ export interface GuestDiskUsage {
 /** What `kern.memorystatus_vm_pressure_level` tells. How much is free says little: virtual machines take most of it by intent. */
 export type MemoryPressureLevel = 'normal' | 'warning' | 'critical';
 
-export interface ProcessCount {
+interface ProcessCount {
   readonly running: number;
   readonly limit: number;
 }

@@ -24,10 +24,10 @@ import {
 /** How a configuration leads to an API server. */
 export type CreateTransport = (config: ClusterConfig, clock: Clock) => Transport;
 
-export const createHttpsTransport: CreateTransport = (config, clock) => httpsTransport({ ...config, clock });
+const createHttpsTransport: CreateTransport = (config, clock) => httpsTransport({ ...config, clock });
 
 /** The same API server, known by the same authority. */
-export const isSameCluster = (one: ClusterConfig, other: ClusterConfig): boolean =>
+const isSameCluster = (one: ClusterConfig, other: ClusterConfig): boolean =>
   one.server === other.server &&
   one.ca === other.ca &&
   one.serverName === other.serverName &&
@@ -44,7 +44,7 @@ class CertificateDenied extends Error {
 /**
  * Asks for a client certificate of this Node and waits for the verdict. Needs what `system:node-bootstrapper` may, no more.
  */
-export const requestClientCertificate = async (
+const requestClientCertificate = async (
   client: Client,
   nodeName: string,
   clock: Clock,

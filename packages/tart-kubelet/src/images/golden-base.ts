@@ -97,6 +97,20 @@ export interface EnsureGoldenOptions {
   readonly freeSpace?: (() => Promise<void>) | undefined;
 }
 
+/** Repeats `work` once after garbage collection when it fails for lack of space. */
+export const retryAfterFreeingSpace = async (
+  freeSpace: (() => Promise<void>) | undefined,
+  work: () => Promise<void>,
+): Promise<void> => {
+  try {
+    await work();
+  } catch (error) {
+    if (!isTartError(error, 'no space') || freeSpace === undefined) throw error;
+    await freeSpace();
+    await work();
+  }
+};
+
 export type EnsureGolden = (request: GoldenRequest) => Promise<GoldenBase>;
 
 /**
@@ -112,24 +126,22 @@ export const createEnsureGolden = (options: EnsureGoldenOptions): EnsureGolden =
   /** Clones under way, by the name of the base. */
   const clones = new Map<string, Promise<GoldenBase['from']>>();
 
-  const retryAfterFreeingSpace = async (request: GoldenRequest, work: () => Promise<void>): Promise<void> => {
-    try {
-      await work();
-    } catch (error) {
-      if (!isTartError(error, 'no space') || options.freeSpace === undefined) throw error;
-      request.onProgress?.({ stage: 'freeing space' });
-      await options.freeSpace();
-      request.signal.throwIfAborted();
-      await work();
-    }
-  };
+  const { freeSpace } = options;
+  /** For a request, whose Pod says so. */
+  const freeSpaceFor = ({ onProgress, signal }: GoldenRequest) =>
+    freeSpace &&
+    (async (): Promise<void> => {
+      onProgress?.({ stage: 'freeing space' });
+      await freeSpace();
+      signal.throwIfAborted();
+    });
 
   const pull = async (reference: ImageReference, request: GoldenRequest): Promise<void> => {
     const image = formatPullReference(reference);
     // Also a tag's image: otherwise it would be collected between its pull and its clone.
     const release = await holds.hold(image);
     try {
-      await retryAfterFreeingSpace(request, () =>
+      await retryAfterFreeingSpace(freeSpaceFor(request), () =>
         pulls.pull({
           image,
           credentials: request.credentials,
@@ -150,7 +162,7 @@ export const createEnsureGolden = (options: EnsureGoldenOptions): EnsureGolden =
     }
     request.onProgress?.({ stage: 'cloning' });
     await records.beginClone(name, image);
-    await retryAfterFreeingSpace(request, () =>
+    await retryAfterFreeingSpace(freeSpaceFor(request), () =>
       tart.clone(formatDigestReference(image), name, { credentials: request.credentials }),
     );
     await records.finishClone(name);

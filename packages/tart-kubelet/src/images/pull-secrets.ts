@@ -107,7 +107,7 @@ export const registryCredentials = (secrets: readonly PullSecret[], image: Image
   return { credentials: found[0]?.credentials, problems };
 };
 
-type PullCredentials = (pod: Pod, image: ImageReference, signal: AbortSignal) => Promise<FoundCredentials>;
+export type PullCredentials = (pod: Pod, image: ImageReference, signal: AbortSignal) => Promise<FoundCredentials>;
 
 /**
  * What the Pod's `imagePullSecrets` hold for an image, as the server has them now. One that is not there is a problem and no error, as

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { createSemaphore } from '@tartan/kube';
 import { isTartError, type PullProgress, type RegistryCredentials, type Tart } from '@tartan/tart';
 import { formatPullReference, type ImageReference, parseReference, type PinnedImage } from './image-reference.ts';
@@ -30,9 +31,6 @@ interface Download {
   waiters: number;
   last: PullProgress | undefined;
 }
-
-const isSameCredentials = (one: RegistryCredentials | undefined, other: RegistryCredentials | undefined): boolean =>
-  one?.host === other?.host && one?.username === other?.username && one?.password === other?.password;
 
 const orAborted = (done: Promise<void>, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -89,7 +87,7 @@ export const createPulls = ({ tart, limit }: { readonly tart: Pick<Tart, 'pull'>
       await joinDownload(flight, request);
     } catch (error) {
       // What was refused to another Pod's secret may be given to ours.
-      if (!isTartError(error, 'registry refused') || isSameCredentials(flight.credentials, request.credentials))
+      if (!isTartError(error, 'registry refused') || isDeepStrictEqual(flight.credentials, request.credentials))
         throw error;
       await pull(request);
     }

@@ -10,7 +10,7 @@ import {
   type ReconcileResult,
   requestForObject,
   requeueAfter,
-  type Source,
+  untilAborted,
   withoutManagedFields,
 } from '@tartan/kube';
 import type { Clock, Random } from '@tartan/kube/clock';
@@ -81,11 +81,11 @@ export const createNodeController = (options: NodeOptions): NodeController => {
   const facts = createFactsCache(host, clock, log);
   const observe = createObserve({ current, facts, config, stamps: options.stamps, clock, log });
   const loggedProblems = new Set<string>();
-  const triggers = new Set<() => void>();
+  let trigger = (): void => {};
 
   const logProblems = (texts: readonly string[]): void => {
     for (const problem of texts)
-      if (!loggedProblems.has(problem)) log.warn('Something about the Node cannot be mended from here', { problem });
+      if (!loggedProblems.has(problem)) log.warn('The Node has a problem that the agent cannot fix', { problem });
     loggedProblems.clear();
     for (const text of texts) loggedProblems.add(text);
   };
@@ -107,39 +107,36 @@ export const createNodeController = (options: NodeOptions): NodeController => {
     return requeueAfter(answer === undefined ? watchLagMs : 0);
   };
 
-  const triggerSource: Source = (enqueue) => {
-    const enqueueNode = (): void => enqueue(nodeName);
-    triggers.add(enqueueNode);
-    enqueueNode();
-    return () => triggers.delete(enqueueNode);
-  };
   const controller = createController({
     name: 'node',
     reconcile,
-    sources: [fromInformer(cache, requestForObject), triggerSource],
+    sources: [
+      fromInformer(cache, requestForObject),
+      (enqueue) => {
+        trigger = () => enqueue(nodeName);
+        trigger();
+        return () => {};
+      },
+    ],
     backoff,
     clock,
     log,
   });
-
-  const trigger = (): void => {
-    for (const each of triggers) each();
-  };
 
   return {
     ready: ready.promise,
     get node() {
       return current();
     },
-    trigger,
+    trigger: () => trigger(),
     run: async (signal) => {
-      const unwatch = watchStamps(options.stamps, trigger);
+      const unwatch = watchStamps(options.stamps, () => trigger());
       const leave = cache.subscribe(() => {
         watchEvents += 1;
         lastWritten = undefined;
       });
       const afterFirstList = async (): Promise<void> => {
-        await Promise.race([cache.synced, aborted(signal)]);
+        await Promise.race([cache.synced, untilAborted(signal)]);
         await controller.run(signal);
       };
       const nodeUID = (): string | undefined => current()?.metadata.uid;
@@ -153,9 +150,3 @@ export const createNodeController = (options: NodeOptions): NodeController => {
     },
   };
 };
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });

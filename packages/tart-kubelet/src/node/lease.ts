@@ -1,4 +1,12 @@
-import { type CallOptions, type Client, isKubeError, leases, type Live, type Logger } from '@tartan/kube';
+import {
+  type CallOptions,
+  type Client,
+  ignoreNotFound,
+  isKubeError,
+  leases,
+  type Live,
+  type Logger,
+} from '@tartan/kube';
 import { type Clock, microTimestamp, sleep } from '@tartan/kube/clock';
 
 type Lease = NonNullable<(typeof leases)['ofType']>;
@@ -56,7 +64,7 @@ const renewOnce = async (
   call: CallOptions,
 ): Promise<Live<Lease> | undefined> => {
   const { client, nodeName } = options;
-  const found = last ?? (await client.get(leases, { namespace, name: nodeName }, call).catch(undefinedIfNotFound));
+  const found = last ?? (await ignoreNotFound(client.get(leases, { namespace, name: nodeName }, call)));
   if (found !== undefined) {
     try {
       return await client.update(leases, { ...found, ...leaseContent(options, found) }, call);
@@ -90,8 +98,3 @@ const leaseContent = <Metadata extends object>(
 };
 
 const nodeOwner = (name: string, uid: string) => ({ apiVersion: 'v1', kind: 'Node', name, uid });
-
-const undefinedIfNotFound = (error: unknown): undefined => {
-  if (isKubeError(error, 'notFound')) return undefined;
-  throw error;
-};

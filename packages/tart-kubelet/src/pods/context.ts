@@ -1,11 +1,11 @@
 import { type EventReason, events, type PodWaitReason } from '@tartan/api';
 import type { Client, EventRecorder, Logger } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import type { ProcessTable, RegistryCredentials, Tart } from '@tartan/tart';
+import type { ProcessTable, Tart } from '@tartan/tart';
 import type { Guests } from '../guest/guests.ts';
 import type { EnsureGolden, GoldenBase } from '../images/golden-base.ts';
 import type { Holds } from '../images/holds.ts';
-import type { ImageReference } from '../images/image-reference.ts';
+import type { PullCredentials } from '../images/pull-secrets.ts';
 import type { Journal, VmRecord } from '../journal/journal.ts';
 import type { VmRuns } from '../vm-runs/vm-runs.ts';
 import type { ConsoleSession } from '../vm-start/console-session.ts';
@@ -14,13 +14,6 @@ import type { PodCache } from './apiserver/pod-cache.ts';
 import type { PodObservation } from './observe.ts';
 import type { PodWorker } from './pod-worker.ts';
 import type { Pod, Snapshot } from './snapshot.ts';
-
-/** What the user's `imagePullSecrets` come to. */
-interface PullCredentials {
-  readonly credentials: RegistryCredentials | undefined;
-  /** For people; never with anything from inside a Secret. */
-  readonly problems: readonly string[];
-}
 
 /** Told of what is worth measuring. */
 export interface PodMetrics {
@@ -49,7 +42,7 @@ export interface PodDeps {
   readonly dhcpLeases: string;
   readonly journal: Journal;
   readonly ensureGolden: EnsureGolden;
-  readonly pullCredentials: (pod: Pod, image: ImageReference, signal: AbortSignal) => Promise<PullCredentials>;
+  readonly pullCredentials: PullCredentials;
   /** The base was cloned from. */
   readonly markGoldenUsed: (name: string) => void;
   /** Collects garbage since the disk is full. Absent with --disable-vm-gc. */

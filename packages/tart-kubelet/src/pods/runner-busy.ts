@@ -33,10 +33,6 @@ export const runnerBusyOf = (before: string | undefined, markers: RunnerMarkers,
 };
 
 const currentCondition = (pod: Pod) => pod.status?.conditions?.find(({ type }) => type === runnerBusyCondition);
-const conditionOf = (pod: Pod): string | undefined => currentCondition(pod)?.status;
-const messageOf = (pod: Pod): string | undefined => currentCondition(pod)?.message ?? undefined;
-
-const wasBusy = (pod: Pod): boolean => conditionOf(pod) === 'True';
 
 /** As a condition of the Pod. None for Pods that run something else. */
 export const runnerBusyConditions = (
@@ -46,9 +42,11 @@ export const runnerBusyConditions = (
   if (!isRunnerPod(pod)) return [];
   const isRunning = vm.kind === 'running' || vm.kind === 'unknown';
   const { version } = markers;
-  const busyness = runnerBusyOf(conditionOf(pod), markers, isRunning);
-  const message = version === undefined ? messageOf(pod) : formatRunnerVersion(version);
-  return [{ type: runnerBusyCondition, ...busyness, ...(message !== undefined && { message }) }];
+  const before = currentCondition(pod);
+  const message = version === undefined ? before?.message : formatRunnerVersion(version);
+  return [
+    { type: runnerBusyCondition, ...runnerBusyOf(before?.status, markers, isRunning), ...(message && { message }) },
+  ];
 };
 
 const startedStates: ReadonlySet<string> = new Set(['starting', 'running', 'ended']);
@@ -73,7 +71,8 @@ export const updateMarkerWatch = (
   const { markers = noRunnerMarkers, pod } = snapshot;
   // Nobody could tell whether it is on: as before.
   if (snapshot.vm.kind === 'unknown') return;
-  const awaitsJob = isPresent(pod) && isRunnerPod(pod) && !wasBusy(pod) && markers.jobStarted !== 'there';
+  const awaitsJob =
+    isPresent(pod) && isRunnerPod(pod) && currentCondition(pod)?.status !== 'True' && markers.jobStarted !== 'there';
   if (awaitsJob && snapshot.vm.kind === 'running') watch.watch(vm, markers);
   else watch.stop();
 };

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync } from 'node:fs';
-import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { rename, stat, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { openIfPresent, readAt } from '../logs/read-log.ts';
 
@@ -30,24 +30,12 @@ export type CopyCheckpoint = Readonly<z.infer<typeof checkpointSchema>>;
 const fileStart: Position = { file: 0, offset: 0 };
 export const emptyCheckpoint: CopyCheckpoint = { version: 1, raw: fileStart, guest: fileStart };
 
-/** Too much is copied again rather than anything lost: what cannot be read says that nothing was copied. */
-const parseCheckpoint = (text: string): CopyCheckpoint => {
-  try {
-    return checkpointSchema.safeParse(JSON.parse(text)).data ?? emptyCheckpoint;
-  } catch {
-    return emptyCheckpoint;
-  }
-};
-
 export const formatCheckpoint = (one: CopyCheckpoint): string => `${JSON.stringify(one)}\n`;
 
-export const readCheckpoint = async (path: string): Promise<CopyCheckpoint> =>
-  parseCheckpoint(await readFile(path, 'utf8').catch(() => ''));
-
-/** For those who cannot wait. The file has a few hundred bytes. */
-export const readCheckpointSync = (path: string): CopyCheckpoint => {
+/** What cannot be read says that nothing was copied: it is copied again rather than lost. The file has a few hundred bytes. */
+export const readCheckpoint = (path: string): CopyCheckpoint => {
   try {
-    return parseCheckpoint(readFileSync(path, 'utf8'));
+    return checkpointSchema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data ?? emptyCheckpoint;
   } catch {
     return emptyCheckpoint;
   }

@@ -94,7 +94,7 @@ export const createLogCopier = (options: LogCopierOptions): LogCopier => {
     return mine;
   };
   const loadCheckpoint = async (): Promise<CopyCheckpoint> =>
-    (checkpoint ??= await recoverAfterCrash(raw, await readCheckpoint(checkpointFile)));
+    (checkpoint ??= await recoverAfterCrash(raw, readCheckpoint(checkpointFile)));
   const save = async (next: CopyCheckpoint): Promise<void> => {
     checkpoint = next;
     await writeCheckpoint(checkpointFile, next);

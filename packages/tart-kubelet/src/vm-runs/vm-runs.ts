@@ -16,9 +16,9 @@ import {
 import { copyOffsetPath, type LogFiles, rawOutputPath, rotatedPath } from '../logs/log-files.ts';
 import type { LogNotifier } from '../logs/log-notifier.ts';
 import type { LastRun } from '../pods/snapshot.ts';
-import { readCheckpointSync } from './copy-checkpoint.ts';
+import { readCheckpoint } from './copy-checkpoint.ts';
 import { createLogCopier, type LogCopier } from './log-copier.ts';
-import { type ProcessExists, processExists, throttledProcessTable } from './process-liveness.ts';
+import { processExists, throttledProcessTable } from './process-liveness.ts';
 
 /** One run of a Pod's container. */
 export interface VmRun {
@@ -73,7 +73,6 @@ export interface VmRunsOptions {
   readonly maxBytes?: number;
   /** What tart wrote is cut when it is longer than this and all of it is in the log. */
   readonly maxRawBytes?: number;
-  readonly processExists?: ProcessExists;
 }
 
 /** Also the running of it: resolves after `signal` fired and everything is closed. Virtual machines stay on. */
@@ -109,11 +108,10 @@ const fileExists = (file: string): boolean => {
 export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
   const { tart, processes, clock, log, files, changes, statusFolder, onExit } = options;
   const { pollMs = 1_000, maxBytes = 10 * 1024 * 1024, maxRawBytes = 1024 * 1024 } = options;
-  const exists = options.processExists ?? processExists;
   const watched = new Map<string, WatchedRun>();
   let isStopped = false;
 
-  const hasFinishedCheckpoint = (path: string): boolean => readCheckpointSync(copyOffsetPath(path)).finished === true;
+  const hasFinishedCheckpoint = (path: string): boolean => readCheckpoint(copyOffsetPath(path)).finished === true;
 
   const watchedRunOf = (run: VmRun): WatchedRun => {
     const key = keyOf(run);
@@ -171,7 +169,12 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
       if (one.isWatched || isStopped) return;
       const { signal } = one.stopWatching;
       const vm = { name: run.vm, logFile: rawOutputPath(one.path), ...process };
-      const adopted = adoptVm(vm, { processes: throttledProcessTable(processes, exists), clock, pollMs, signal });
+      const adopted = adoptVm(vm, {
+        processes: throttledProcessTable(processes, processExists),
+        clock,
+        pollMs,
+        signal,
+      });
       awaitExit(run, one, adopted.exited);
     },
 
@@ -181,7 +184,7 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
         const one = watched.get(keyOf(run));
         if (!isRunning && one?.exiting !== undefined) await waitForExit(one.exiting);
         const { exit } = one ?? {};
-        const { cutOff = '' } = readCheckpointSync(copyOffsetPath(path));
+        const { cutOff = '' } = readCheckpoint(copyOffsetPath(path));
         const started = fileExists(rawOutputPath(path));
         const text = started ? cutOff + (await readLogTail(rawOutputPath(path))) : cutOff;
         return {

@@ -90,7 +90,6 @@ export const createApiHarness = async (): Promise<ApiHarness> => {
       clock: systemClock,
       log: createLogger({ clock: systemClock, level: 'error', write: () => {} }),
       metrics: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'tart_up 1\n' }),
-      unhealthy: () => undefined,
       limits: { closingMs: 10, ...limits },
       ...more,
     });

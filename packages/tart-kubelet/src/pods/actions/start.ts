@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Live } from '@tartan/kube';
 import { isTartError, type TartReason } from '@tartan/tart';
+import { retryAfterFreeingSpace } from '../../images/golden-base.ts';
 import type { RunState } from '../../journal/journal.ts';
 import { writeOwnershipMarker } from '../../journal/vm-identity.ts';
 import {
@@ -19,17 +20,6 @@ import type { Pod } from '../snapshot.ts';
 import { vmSizeOf } from '../spec/vm-size.ts';
 
 type DecisionOf<K extends Decision['kind']> = Extract<Decision, { kind: K }>;
-
-/** Whatever fails for lack of space is tried once more after a collection. */
-const retryAfterFreeingSpace = async ({ deps }: ActionContext, work: () => Promise<void>): Promise<void> => {
-  try {
-    await work();
-  } catch (error) {
-    if (!isTartError(error, 'no space') || deps.freeSpace === undefined) throw error;
-    await deps.freeSpace();
-    await work();
-  }
-};
 
 /** The collector leaves it alone from before it exists. */
 const holdVm = async ({ worker, vm, deps }: ActionContext): Promise<void> => {
@@ -80,7 +70,7 @@ export const clone = async (context: ActionContext, pod: Live<Pod>): Promise<Act
   await holdVm(context);
   const record = await writeRecord(context, { image, state: { kind: 'cloning' } });
   try {
-    await retryAfterFreeingSpace(context, () => deps.tart.clone(golden.name, vm));
+    await retryAfterFreeingSpace(deps.freeSpace, () => deps.tart.clone(golden.name, vm));
   } catch (error) {
     // An earlier life of the agent made it: what is there is looked at before anything else.
     return isTartError(error, 'already exists') ? observeAgain : failed(error);
