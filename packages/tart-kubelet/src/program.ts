@@ -21,9 +21,9 @@ export const runAgent = async (args: readonly string[], context: AgentContext): 
     return exitCodes.done;
   }
   // Before anything else is judged: arguments of another release may be ones that this one does not know.
-  const check = await checkArguments(folder, args);
-  if (check.kind === 'wrong') {
-    stderr(`${check.message}\n`);
+  const problem = await checkArguments(folder, args);
+  if (problem !== undefined) {
+    stderr(`${problem}\n`);
     return wrongArgumentsExitCode;
   }
   if ('errors' in parsed) {

@@ -10,12 +10,6 @@ export const agentVersion: string = `v${packageFile.version}`;
 /** As BSD's sysexits names it: the configuration is wrong. launchd starts the agent again, and by then the roll is through. */
 export const wrongArgumentsExitCode = 78;
 
-export type ArgumentsCheck =
-  | { readonly kind: 'right' }
-  /** Run from a folder that is no release, such as a checkout. */
-  | { readonly kind: 'no release' }
-  | { readonly kind: 'wrong'; readonly message: string };
-
 /** The file beside the agent that holds the hash of the arguments which this very code expects. */
 const argumentsFile = 'arguments';
 
@@ -26,28 +20,26 @@ export const hashArguments = (args: readonly string[]): string =>
     .digest('hex');
 
 /**
- * Whether these arguments are those that this release was made for: new code never runs with old arguments, nor the reverse, wherever
- * a roll was cut (tuist/tuist#11428).
+ * What is wrong with these arguments, if this release was made for others: new code never runs with old arguments, nor the reverse,
+ * wherever a roll was cut (tuist/tuist#11428). Not checked in a folder that is no release, such as a checkout.
  *
  * Assumptions: `folder` is where the running code really lies, with links resolved once. By way of `current` the file of another
  * release could be read.
  */
-export const checkArguments = async (folder: string, args: readonly string[]): Promise<ArgumentsCheck> => {
+export const checkArguments = async (folder: string, args: readonly string[]): Promise<string | undefined> => {
   let expected: string;
   try {
     expected = (await readFile(join(folder, argumentsFile), 'utf8')).trim();
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return { kind: 'no release' };
+    if (errorCode(error) === 'ENOENT') return undefined;
     const why = error instanceof Error ? error.message : String(error);
-    return { kind: 'wrong', message: `The arguments that this release expects cannot be read: ${why}. Push it again.` };
+    return `The arguments that this release expects cannot be read: ${why}. Push it again.`;
   }
   const given = hashArguments(args);
-  if (given === expected) return { kind: 'right' };
+  if (given === expected) return undefined;
   const short = (hash: string): string => hash.slice(0, 12);
-  return {
-    kind: 'wrong',
-    message:
-      `This release expects other arguments (${short(expected)}) than it was started with (${short(given)}): ` +
-      'a roll of the agent was cut between its code and its launchd job. The next push of the host steps mends it.',
-  };
+  return (
+    `This release expects other arguments (${short(expected)}) than it was started with (${short(given)}): ` +
+    'a roll of the agent was cut between its code and its launchd job. The next push of the host steps mends it.'
+  );
 };

@@ -16,7 +16,7 @@ import { isTartError, TartError } from './tart-error.ts';
 import type { CallControl, PullOptions, RegistryCredentials, Tart, VmChanges } from './tart.ts';
 import { deadline, stallTimeout, type Timeout } from './timeouts.ts';
 
-/** In milliseconds. A pull has none: see `stallMs`. */
+/** In milliseconds. A pull has none: see `stallMs` below. */
 export interface Deadlines {
   readonly probe: number;
   readonly set: number;
@@ -34,11 +34,11 @@ export interface TartOptions {
   readonly clock?: Clock;
   readonly spawn?: Spawn;
   readonly processes?: ProcessTable;
-  readonly platform?: NodeJS.Platform;
   readonly deadlines?: Partial<Deadlines>;
-  /** A pull that moves nothing for this long is killed. */
-  readonly stallMs?: number;
 }
+
+/** A pull that moves nothing for this long is killed. */
+const stallMs = 300_000;
 
 /** As the original found them to be enough. */
 const defaultDeadlines: Deadlines = { probe: 30_000, set: 60_000, clone: 300_000, delete: 300_000, margin: 30_000 };
@@ -74,7 +74,7 @@ export const tartHome = (environment: TartOptions['environment']): string =>
   environment['TART_HOME'] ?? join(environment['HOME'] ?? homedir(), '.tart');
 
 export const createTart = (options: TartOptions): Tart => {
-  const { clock = systemClock, spawn = nodeSpawn, platform = process.platform, stallMs = 300_000 } = options;
+  const { clock = systemClock, spawn = nodeSpawn } = options;
   const deadlines = { ...defaultDeadlines, ...options.deadlines };
   const home = tartHome(options.environment);
   // What is deleted when space is short is for the collector to decide.
@@ -204,7 +204,7 @@ export const createTart = (options: TartOptions): Tart => {
     },
     exec: (name, command, exec = {}) => {
       checkVmName('exec', name);
-      return execInVm(deps, platform, name, command, exec, redact);
+      return execInVm(deps, name, command, exec, redact);
     },
   };
 };

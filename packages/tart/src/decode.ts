@@ -8,53 +8,33 @@ export interface VmEntry {
   readonly source: 'local' | 'OCI';
   readonly name: string;
   readonly state: VmState;
-  readonly diskGb: number | undefined;
-  readonly sizeGb: number | undefined;
   /** Milliseconds since the epoch. */
   readonly accessedAt: number | undefined;
-}
-
-export interface VmList {
-  readonly entries: readonly VmEntry[];
-  /** Entries that could not be understood. While there are any, absence from `entries` proves nothing. */
-  readonly unreadable: number;
 }
 
 /** What `tart get` says of a local virtual machine. */
 export interface VmDetails {
   readonly state: VmState;
-  readonly os: string | undefined;
   readonly cpu: number | undefined;
   readonly memoryMb: number | undefined;
-  readonly diskGb: number | undefined;
-  readonly sizeGb: number | undefined;
   readonly display: string | undefined;
 }
 
-/** A number, or one in a string: `list` and `get` differ in `Size` (INC-49). Anything else is as if absent. */
-const numberLike = z
-  .union([z.number(), z.string().trim().min(1).transform(Number)])
-  .pipe(z.number().nonnegative())
-  .optional()
-  .catch(undefined);
+/** Anything else is as if absent: versions of tart differ in the types of fields (INC-49). */
+const optionalNumber = z.number().nonnegative().optional().catch(undefined);
 const optionalString = z.string().optional().catch(undefined);
 const optionalBoolean = z.boolean().optional().catch(undefined);
 
 const entrySchema = z.object({
   Source: z.enum(['local', 'OCI', 'oci']),
   Name: z.string().min(1),
-  Disk: numberLike,
-  Size: numberLike,
   Accessed: optionalString,
   Running: optionalBoolean,
   State: optionalString,
 });
 const detailsSchema = z.object({
-  OS: optionalString,
-  CPU: numberLike,
-  Memory: numberLike,
-  Disk: numberLike,
-  Size: numberLike,
+  CPU: optionalNumber,
+  Memory: optionalNumber,
   Display: optionalString,
   Running: optionalBoolean,
   State: optionalString,
@@ -81,39 +61,29 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-/** `tart list --format json`; `undefined` is an answer that is no list at all. */
-export const decodeList = (text: string): VmList | undefined => {
-  const parsed = z.array(z.unknown()).safeParse(parseJson(text));
-  if (!parsed.success) return undefined;
-  const entries: VmEntry[] = [];
-  for (const item of parsed.data) {
-    const entry = entrySchema.safeParse(item);
-    if (!entry.success) continue;
-    const { Source, Name, Disk, Size, Accessed, Running, State } = entry.data;
-    entries.push({
-      source: Source === 'local' ? 'local' : 'OCI',
-      name: Name,
-      state: stateOf(Running, State),
-      diskGb: Disk,
-      sizeGb: Size,
-      accessedAt: timeOf(Accessed),
+/** `tart list --format json`; `undefined` is an answer that is no list at all. An entry that cannot be understood is left out. */
+export const decodeList = (text: string): readonly VmEntry[] | undefined =>
+  z
+    .array(z.unknown())
+    .safeParse(parseJson(text))
+    .data?.flatMap((item) => {
+      const { data } = entrySchema.safeParse(item);
+      return data === undefined
+        ? []
+        : [
+            {
+              source: data.Source === 'local' ? 'local' : 'OCI',
+              name: data.Name,
+              state: stateOf(data.Running, data.State),
+              accessedAt: timeOf(data.Accessed),
+            },
+          ];
     });
-  }
-  return { entries, unreadable: parsed.data.length - entries.length };
-};
 
 /** `tart get --format json`; `undefined` is an answer that is no object. */
 export const decodeDetails = (text: string): VmDetails | undefined => {
-  const parsed = detailsSchema.safeParse(parseJson(text));
-  if (!parsed.success) return undefined;
-  const { OS, CPU, Memory, Disk, Size, Display, Running, State } = parsed.data;
-  return {
-    state: stateOf(Running, State),
-    os: OS,
-    cpu: CPU,
-    memoryMb: Memory,
-    diskGb: Disk,
-    sizeGb: Size,
-    display: Display,
-  };
+  const { data } = detailsSchema.safeParse(parseJson(text));
+  if (data === undefined) return undefined;
+  const { CPU, Memory, Display, Running, State } = data;
+  return { state: stateOf(Running, State), cpu: CPU, memoryMb: Memory, display: Display };
 };

@@ -22,12 +22,11 @@ const ptyScript = 'stty rows "$1" columns "$2" raw -echo; tty >&3; exec 3>&-; sh
  * Node has none to give. script(1) of the system has, with other arguments on each.
  */
 const withPty = (
-  platform: NodeJS.Platform,
   words: readonly string[],
   { rows, columns }: TerminalSize,
 ): readonly [file: string, ...args: string[]] => {
   const command = ['/bin/sh', '-c', ptyScript, 'sh', String(rows), String(columns), ...words];
-  return platform === 'darwin'
+  return process.platform === 'darwin'
     ? ['/usr/bin/script', '-q', '/dev/null', ...command]
     : ['/usr/bin/script', '-q', '-e', '-c', command.map(shellQuote).join(' '), '/dev/null'];
 };
@@ -117,7 +116,6 @@ const resultOf = (code: number | null, signal: string | null, output: string, re
 
 export const execInVm = (
   deps: CallDeps,
-  platform: NodeJS.Platform,
   name: string,
   command: readonly string[],
   { stdin = false, tty, deadlineMs, signal }: ExecOptions,
@@ -125,7 +123,7 @@ export const execInVm = (
 ): ExecSession => {
   const { clock } = deps;
   const words = [deps.path, 'exec', ...(stdin ? ['-i'] : []), ...(tty === undefined ? [] : ['-t']), name, ...command];
-  const [file = deps.path, ...args] = tty === undefined ? words : withPty(platform, words, tty);
+  const [file = deps.path, ...args] = tty === undefined ? words : withPty(words, tty);
   const child = deps.spawn(file, args, {
     detached: true,
     env: { ...deps.environment },

@@ -18,7 +18,7 @@ export {
   type TerminalSize,
 } from './exec.ts';
 export { createTart, type Deadlines, type TartOptions, tartHome } from './create-tart.ts';
-export type { VmDetails, VmEntry, VmList, VmState } from './decode.ts';
+export type { VmDetails, VmEntry, VmState } from './decode.ts';
 export {
   createProcessTable,
   createProcessUsage,

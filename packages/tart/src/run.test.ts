@@ -32,7 +32,7 @@ describe('a virtual machine', () => {
     await booted();
     assert.equal(await bench.tart.ip('vm'), '192.168.64.7');
     assert.equal((await bench.tart.get('vm'))?.state, 'running');
-    assert.equal((await bench.tart.list()).entries[0]?.state, 'running');
+    assert.equal((await bench.tart.list())[0]?.state, 'running');
   });
 
   test('ip returns undefined before there is an address, and fails for a missing VM', async () => {

@@ -1,5 +1,5 @@
 import type { RunOptions } from './arguments.ts';
-import type { VmDetails, VmList } from './decode.ts';
+import type { VmDetails, VmEntry } from './decode.ts';
 import type { ExecOptions, ExecSession } from './exec.ts';
 import type { PullProgress } from './pull-progress.ts';
 import type { RunningVm } from './run.ts';
@@ -39,7 +39,7 @@ export interface Tart {
   /** `2.32.1`. */
   version(control?: CallControl): Promise<string>;
   /** Local virtual machines and images. Collects tart's folder for downloads as a side effect: the part of a killed pull is gone. */
-  list(control?: CallControl): Promise<VmList>;
+  list(control?: CallControl): Promise<readonly VmEntry[]>;
   /** A local virtual machine; `undefined` is one that is not there, and an error is never that (INC-49). */
   get(name: string, control?: CallControl): Promise<VmDetails | undefined>;
   /** Fetches an image, also a moved tag of one that is here. As long as it takes, while anything moves. Safe to repeat. */

@@ -39,7 +39,7 @@ const sendLog = async (
 
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Answers everything that stays HTTP. Rejects with ApiProblem, or anything else for what is our own fault. */
+/** Answers everything that stays HTTP. Rejects with HttpError, or anything else for what is our own fault. */
 export const handleRequest = async (
   deps: RequestDeps,
   incoming: IncomingMessage,

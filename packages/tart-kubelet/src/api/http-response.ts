@@ -6,7 +6,7 @@ export class HttpError extends Error {
   readonly code: HttpErrorCode;
   constructor(code: HttpErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = 'ApiProblem';
+    this.name = 'HttpError';
     this.code = code;
   }
 }

@@ -65,7 +65,7 @@ const routeOf = (path: string): Route => {
 /** Those that become something else than HTTP. */
 const isStreaming = ({ kind }: Route): boolean => kind === 'exec' || kind === 'attach' || kind === 'portForward';
 
-/** Total but for ApiProblem. Percent signs are not decoded: no name needs them. */
+/** Total but for HttpError. Percent signs are not decoded: no name needs them. */
 export const parseRequest = (method: string, url: string): ParsedRequest => {
   const [path = '', ...query] = url.split('?');
   const route = routeOf(path);

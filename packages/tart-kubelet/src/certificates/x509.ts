@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv4 } from 'node:net';
 import {
   bitString,
   booleanTrue,
@@ -21,12 +21,11 @@ export interface Validity {
   readonly notAfter: number;
 }
 
-/** Whom a certificate of ours is about. One for clients has neither addresses nor names. */
+/** Whom a certificate of ours is about. One for clients has no addresses. */
 export interface CertificateSubject {
   readonly nodeName: string;
-  /** IP addresses by which the API server reaches this node. */
+  /** IPv4 addresses by which the API server reaches this Node. */
   readonly addresses?: readonly string[];
-  readonly dnsNames?: readonly string[];
 }
 
 const organizationOID = objectID('55040a');
@@ -40,28 +39,14 @@ const distinguishedName = ({ nodeName }: CertificateSubject): Buffer =>
     set(sequence(commonNameOID, utf8String(`system:node:${nodeName}`))),
   );
 
-/** `::` stands for as many zeros as are missing. */
-const bytesOfIPv6 = (address: string): Buffer => {
-  const { hostname } = new URL(`http://[${address}]/`);
-  const [head = '', tail] = hostname.slice(1, -1).split('::');
-  const groups = (text = ''): string[] => text.split(':').filter((group) => group !== '');
-  const missing = tail === undefined ? 0 : 8 - groups(head).length - groups(tail).length;
-  const all = [...groups(head), ...Array.from({ length: missing }, () => '0'), ...groups(tail)];
-  return Buffer.from(all.map((group) => group.padStart(4, '0')).join(''), 'hex');
-};
-
 const bytesOfAddress = (address: string): Buffer => {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
-  if (isIPv6(address)) return bytesOfIPv6(address);
-  throw new Error(`${JSON.stringify(address)} is no IP address: a serving certificate cannot hold it`);
+  throw new Error(`${JSON.stringify(address)} is no IPv4 address: a serving certificate cannot hold it`);
 };
 
-/** The extension that holds addresses and names; `undefined` when there are none. */
-const subjectAltNames = ({ addresses = [], dnsNames = [] }: CertificateSubject): Buffer | undefined => {
-  const names = [
-    ...dnsNames.map((name) => implicitTag(2, Buffer.from(name))),
-    ...addresses.map((address) => implicitTag(7, bytesOfAddress(address))),
-  ];
+/** The extension that holds addresses; `undefined` when there are none. */
+const subjectAltNames = ({ addresses = [] }: CertificateSubject): Buffer | undefined => {
+  const names = addresses.map((address) => implicitTag(7, bytesOfAddress(address)));
   return names.length === 0 ? undefined : sequence(subjectAltNameOID, octetString(sequence(...names)));
 };
 

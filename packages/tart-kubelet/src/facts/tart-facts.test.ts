@@ -210,21 +210,4 @@ describe('facts about virtual machines and images', () => {
     await flushEventLoop();
     assert.deepEqual(await looking, []);
   });
-
-  test('concurrent reads share one process listing, and a failure is not cached', async () => {
-    let looks = 0;
-    const list = async () => {
-      looks += 1;
-      if (looks === 1) throw new Error('no ps');
-      return [{ pid: 1, startedAt: 0, command: `${fake.path} run ns-pod-u1` }];
-    };
-    const known = facts({ processes: { list, find: async () => undefined } });
-    await assert.rejects(known.slots(signal), /no ps/);
-    assert.equal((await known.slots(signal)).taken, 1);
-    await known.guestDisks(signal);
-    assert.equal(looks, 2);
-    clock.advance(5_000);
-    await known.slots(signal);
-    assert.equal(looks, 3);
-  });
 });

@@ -21,9 +21,6 @@ export interface TartFactsOptions {
     | undefined;
 }
 
-/** One look at the processes serves all who ask within this time. */
-const cacheMs = 5_000;
-
 /**
  * What this Mac has of virtual machines and images. Each fact is looked up by itself and may fail by itself; whoever asks keeps the last
  * one then (INC-43). Images and labels are read from the disk: `tart list` would cost a process each time, and a cut pull its part (INC-422).
@@ -31,22 +28,11 @@ const cacheMs = 5_000;
 export const createTartFacts = (options: TartFactsOptions): TartFacts => {
   const { tart, tartHome, processes, tartPaths, vmSlots, clock, onObserved } = options;
   const readGuestDisks = createGuestDiskReader(tart, clock);
-  let last: { readonly at: number; readonly names: Promise<readonly string[]> } | undefined;
 
   /** Names of virtual machines that are on, whoever started them. */
-  const runningVms = (): Promise<readonly string[]> => {
-    const at = clock.monotonic();
-    if (last === undefined || at - last.at >= cacheMs) {
-      const names = processes.list().then((list) => [...new Set(vmProcesses(list, tartPaths).map(({ name }) => name))]);
-      const mine = { at, names };
-      last = mine;
-      // A failure is told to those who wait for it, and to nobody later.
-      names.catch(() => {
-        if (last === mine) last = undefined;
-      });
-    }
-    return last.names;
-  };
+  const runningVms = async (): Promise<readonly string[]> => [
+    ...new Set(vmProcesses(await processes.list(), tartPaths).map(({ name }) => name)),
+  ];
   /** Those of Pods: nothing is executed in what somebody else runs, nor in a base of ours that somebody runs by hand. */
   const ownVms = async (): Promise<readonly string[]> => {
     const names = (await runningVms()).filter((name) => !isGoldenName(name));

@@ -150,7 +150,7 @@ describe('the collector', () => {
     for (const state of ['running', 'suspended', 'unknown'] as const) {
       const list: Tart['list'] = async (options) => {
         const listed = await tart.list(options);
-        return { ...listed, entries: listed.entries.map((entry) => ({ ...entry, state })) };
+        return listed.map((entry) => ({ ...entry, state }));
       };
       const get: Tart['get'] = async (name, options) => {
         const details = await tart.get(name, options);

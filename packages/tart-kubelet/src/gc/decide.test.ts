@@ -14,8 +14,6 @@ const entry = (name: string, more: Partial<VmEntry> = {}): VmEntry => ({
   source: name.includes('/') ? 'OCI' : 'local',
   name,
   state: 'stopped',
-  diskGb: 50,
-  sizeGb: 20,
   accessedAt: 0,
   ...more,
 });
@@ -29,7 +27,7 @@ const snapshotWith = (entries: readonly VmEntry[], more: Partial<Snapshot> = {})
   return {
     now,
     pods: [],
-    list: { entries, unreadable: 0 },
+    list: entries,
     owners: new Map([...names, image('a'), image('b')].map((name) => [name, 'ours'])),
     tags: new Map(),
     namesInTartCommands: new Set(),
@@ -242,11 +240,6 @@ describe('decide for garbage collection', () => {
       [],
     ],
     [
-      'an entry that cannot be read stops all collection',
-      snapshotWith([entry('x')], { list: { entries: [entry('x')], unreadable: 1 } }),
-      ['x'],
-    ],
-    [
       'a clock that was set back deletes a base',
       snapshotWith([entry(golden('a')), entry(golden('b'))], {
         lastUsed: new Map([[golden('a'), now + 10 * retentionMs]]),
@@ -297,10 +290,7 @@ describe('decide, for every possible snapshot', () => {
     list: unknownOr(
       fc
         .uniqueArray(fc.tuple(name, states, fc.option(fc.nat(), { nil: undefined })), { selector: ([one]) => one })
-        .map((some) => ({
-          entries: some.map(([one, state, accessedAt]) => entry(one, { state, accessedAt })),
-          unreadable: 0,
-        })),
+        .map((some) => some.map(([one, state, accessedAt]) => entry(one, { state, accessedAt }))),
     ),
     owners: mapOf(fc.constantFrom('ours', 'ours', 'ours', 'not ours', 'unknown')),
     tags: fc.constantFrom(new Map<string, string>(), new Map([[`${repository}:1`, digest('a')]])),
@@ -318,7 +308,7 @@ describe('decide, for every possible snapshot', () => {
         const decision = decide(snapshot);
         if (decision.kind === 'abort') return assert.ok(snapshot.pods === 'unknown' || snapshot.list === 'unknown');
         assert.ok(snapshot.list !== 'unknown' && snapshot.pods !== 'unknown');
-        const { entries } = snapshot.list;
+        const entries = snapshot.list;
         for (const { name: one, ownershipKey, kind } of decision.deletions) {
           assert.equal(snapshot.owners.get(ownershipKey), 'ours');
           assert.ok(

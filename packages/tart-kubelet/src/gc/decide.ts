@@ -131,15 +131,14 @@ export const decide = (snapshot: Snapshot): Decision => {
   if (pods === 'unknown') return { kind: 'abort', why: 'the Pods are not known' };
   if (list === 'unknown') return { kind: 'abort', why: 'the virtual machines are not known' };
 
-  const { entries } = list;
   const pressure = isUnderDiskPressure(snapshot);
   const isLive = (vm: string): boolean =>
-    entries.some(
+    list.some(
       (entry) => entry.source === 'local' && entry.name === vm && inUseReason(snapshot, entry, vm) !== undefined,
     );
   const needs = podNeeds(pods, tags, isLive);
 
-  const goldens = entries.filter(isGolden);
+  const goldens = list.filter(isGolden);
   const lastUsed = new Map(
     goldens.map(({ name }) => {
       const seen = snapshot.lastUsed.get(name);
@@ -195,7 +194,7 @@ export const decide = (snapshot: Snapshot): Decision => {
 
   const inUse: { name: string; reason: InUseReason }[] = [];
   const candidates: Candidate[] = [];
-  for (const entry of entries) {
+  for (const entry of list) {
     const candidate = candidateOf(entry);
     if (candidate === undefined || !isOurs(candidate.ownershipKey)) continue;
     const reason = alive(entry, candidate.ownershipKey);

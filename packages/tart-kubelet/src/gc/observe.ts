@@ -1,5 +1,5 @@
 import type { Clock } from '@tartan/kube/clock';
-import { type HostProcess, type ProcessTable, type Tart, tartProcesses, type VmList } from '@tartan/tart';
+import { type HostProcess, type ProcessTable, type Tart, tartProcesses, type VmEntry } from '@tartan/tart';
 import type { DiskUsage } from '../facts/host-facts.ts';
 import type { Holds } from '../images/holds.ts';
 import { formatTagReference, parseReference } from '../images/image-reference.ts';
@@ -23,7 +23,7 @@ type Known<T> = T | 'unknown';
 export interface Snapshot {
   readonly now: number;
   readonly pods: Known<readonly PodOnNode[]>;
-  readonly list: Known<VmList>;
+  readonly list: Known<readonly VmEntry[]>;
   /** By name. Absent: unknown. */
   readonly owners: ReadonlyMap<string, Owner>;
   /** What tags point at, by `repository:tag`. Absent: unknown. */
@@ -97,7 +97,7 @@ export const observe = async (
   const list = await orUnknown(tart.list({ signal }));
   const pods = await orUnknown(deps.pods(signal));
   const disk = await orUnknown(deps.disk(signal));
-  const entries = list === 'unknown' ? [] : list.entries;
+  const entries = list === 'unknown' ? [] : list;
   const images = entries.filter(({ source }) => source === 'OCI').map(({ name }) => name);
   const vms = entries.filter(({ source }) => source === 'local').map(({ name }) => name);
   const tags = await resolveTags(local, [...images, ...(pods === 'unknown' ? [] : pods.flatMap((pod) => pod.images))]);

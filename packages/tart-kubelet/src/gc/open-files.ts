@@ -51,11 +51,9 @@ const isIn = (path: string, folder: string): boolean => path === folder || path.
 export const createOpenFiles = ({
   tartHome,
   ask: run = runCommand,
-  command = 'lsof',
 }: {
   readonly tartHome: string;
   readonly ask?: RunCommand;
-  readonly command?: string;
 }): OpenFiles => ({
   check: async (names, signal) => {
     const answers = new Map<string, 'open' | 'closed'>();
@@ -75,7 +73,7 @@ export const createOpenFiles = ({
     if (asked.length === 0) return answers;
     try {
       // -w: no warnings about file systems that are not ours; -n -P: no names of hosts and ports are looked up.
-      const { code, stdout, stderr } = await run(command, ['-w', '-n', '-P', '-F', 'pn', '--', ...files], signal);
+      const { code, stdout, stderr } = await run('lsof', ['-w', '-n', '-P', '-F', 'pn', '--', ...files], signal);
       const open = parseOpenPaths(stdout);
       // 1 also means that one of the files is not open, which is the usual thing; an error says something.
       if (open === undefined || code > 1 || stderr.trim() !== '') return answers;

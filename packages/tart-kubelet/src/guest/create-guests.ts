@@ -58,7 +58,7 @@ interface GuestInputs {
 }
 
 /**
- * Asks the server for everything at once, and writes nothing. Rejects with HandoverRefused for what somebody has to change, else with a
+ * Asks the server for everything at once, and writes nothing. Rejects with GuestConfigError for what somebody has to change, else with a
  * KubeError.
  */
 const readGuestInputs = async (

@@ -17,9 +17,9 @@ describe('marker files of a runner in its status share', { timeout: 20_000 }, ()
   test('are plain files, empty or with a time in them', async () => {
     assert.deepEqual(await readRunnerMarkers(status), { ready: 'missing', jobStarted: 'missing' });
     writeFileSync(join(status, guestNames.ready), '');
-    assert.deepEqual(await readRunnerMarkers(status), { ready: 'there', jobStarted: 'missing' });
+    assert.deepEqual(await readRunnerMarkers(status), { ready: 'present', jobStarted: 'missing' });
     writeFileSync(join(status, guestNames.jobStarted), '2026-06-01T12:00:00Z\n');
-    assert.deepEqual(await readRunnerMarkers(status), { ready: 'there', jobStarted: 'there' });
+    assert.deepEqual(await readRunnerMarkers(status), { ready: 'present', jobStarted: 'present' });
   });
 
   test('hold the version of the runner, and ignore other content', async () => {
@@ -34,7 +34,7 @@ describe('marker files of a runner in its status share', { timeout: 20_000 }, ()
     for (const [content, version] of rows) {
       writeFileSync(join(status, guestNames.ready), content);
       const { ready, version: read } = await readRunnerMarkers(status);
-      assert.deepEqual([ready, read], ['there', version], content);
+      assert.deepEqual([ready, read], ['present', version], content);
     }
   });
 

@@ -3,7 +3,7 @@ import { openGuestFile, readAtMost, readGuestFile } from './guest-file.ts';
 import type { Guests } from './guests.ts';
 
 /** `unreadable`: there is something of that name, and not what a guest's runner makes. */
-type Marker = 'there' | 'missing' | 'unreadable';
+type Marker = 'present' | 'missing' | 'unreadable';
 
 /** What a runner in a guest says of itself, by files in its status share that are there or not. */
 export interface RunnerMarkers {
@@ -24,7 +24,7 @@ const readMarker = async (status: string, name: string): Promise<{ marker: Marke
     const content = await readGuestFile(status, name, maxMarkerBytes);
     if (content.kind === 'missing') return { marker: 'missing' };
     if (content.kind !== 'read' || content.truncated) return { marker: 'unreadable' };
-    return { marker: 'there', text: content.bytes.toString('latin1') };
+    return { marker: 'present', text: content.bytes.toString('latin1') };
   } catch {
     return { marker: 'unreadable' };
   }

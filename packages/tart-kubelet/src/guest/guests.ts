@@ -52,7 +52,7 @@ export class GuestConfigError extends Error {
   readonly problem: GuestConfigProblem;
   constructor(reason: GuestConfigProblem['reason'], message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
-    this.name = 'HandoverRefused';
+    this.name = 'GuestConfigError';
     this.problem = { kind: 'problem', reason, message };
   }
 }

@@ -118,7 +118,7 @@ const audienceText = (audience: string): string => (audience === '' ? 'the API s
 
 /**
  * A token for the Pod's ServiceAccount, good for one audience and as long as this very Pod is there (INC-69, INC-70). Rejects with
- * HandoverRefused when somebody has to change something, else with a KubeError.
+ * GuestConfigError when somebody has to change something, else with a KubeError.
  */
 export const requestToken = async (
   { clock, tokens }: TokenDeps,

@@ -10,10 +10,10 @@ const good: Snapshot = { now, nodeName: 'mac-1', certificate, refused: false, cl
 const lived = (days: number) => ({ ...certificate, notBefore: now - days * day, notAfter: now + (7 - days) * day });
 
 const table: readonly [string, Partial<Snapshot>, Decision['kind']][] = [
-  ['a fresh certificate is held', {}, 'hold'],
-  ['before two thirds of its life too', { certificate: lived(4.6) }, 'hold'],
+  ['a fresh certificate is held', {}, 'valid'],
+  ['before two thirds of its life too', { certificate: lived(4.6) }, 'valid'],
   ['from two thirds of its life on it is renewed', { certificate: lived(4.7) }, 'renew'],
-  ['a renewal that failed waits, and the certificate is held', { certificate: lived(5), retryAt: now + 1 }, 'hold'],
+  ['a renewal that failed waits, and the certificate is held', { certificate: lived(5), retryAt: now + 1 }, 'valid'],
   ['a renewal that failed comes again', { certificate: lived(5), retryAt: now }, 'renew'],
   ['an expired one joins again', { certificate: lived(7) }, 'join'],
   ['a refused one joins again', { refused: true }, 'join'],
@@ -26,10 +26,10 @@ const table: readonly [string, Partial<Snapshot>, Decision['kind']][] = [
   [
     'one that could not be stored is held',
     { certificate: { ...certificate, stored: false }, retryAt: now + 1 },
-    'hold',
+    'valid',
   ],
-  ['one without a kubeconfig is held until there is one', { certificate: lived(5), clusterKnown: false }, 'hold'],
-  ['one that is not valid yet by our clock is held', { certificate: lived(-1) }, 'hold'],
+  ['one without a kubeconfig is held until there is one', { certificate: lived(5), clusterKnown: false }, 'valid'],
+  ['one that is not valid yet by our clock is held', { certificate: lived(-1) }, 'valid'],
 ];
 
 const time = fc.integer({ min: 0, max: 4_102_444_800_000 });
@@ -56,7 +56,7 @@ describe('decisions about the certificate of the Node', () => {
   test('rechecks at the renewal time, not later', () => {
     const soon = { ...certificate, notBefore: now - 2 * day + 60_000 / 2, notAfter: now + day };
     const decision = decide({ ...good, certificate: soon });
-    assert.deepEqual(decision, { kind: 'hold', until: renewalTime(soon) });
+    assert.deepEqual(decision, { kind: 'valid', until: renewalTime(soon) });
   });
 
   test('is total, and never waits for a time in the past or for long', () => {
@@ -64,7 +64,7 @@ describe('decisions about the certificate of the Node', () => {
       fc.property(anySnapshot, (snapshot) => {
         const decision = decide(snapshot);
         switch (decision.kind) {
-          case 'hold':
+          case 'valid':
             assert.ok(isUsable(snapshot));
             assert.ok(decision.until > snapshot.now && decision.until <= snapshot.now + 60_000);
             break;

@@ -15,7 +15,7 @@ export interface Snapshot {
 
 export type Decision =
   /** The certificate is good. Look again then. */
-  | { readonly kind: 'hold'; readonly until: number }
+  | { readonly kind: 'valid'; readonly until: number }
   /** Write it down first: the token that it came from may be gone by now. */
   | { readonly kind: 'store' }
   /** Ask for the next certificate with the present one. */
@@ -46,10 +46,10 @@ export const decide = (snapshot: Snapshot): Decision => {
   if (certificate !== undefined && isUsable(snapshot)) {
     if (!certificate.stored && mayTry) return { kind: 'store' };
     if (!refused) {
-      if (!clusterKnown) return { kind: 'hold', until: now + joinPollMs };
+      if (!clusterKnown) return { kind: 'valid', until: now + joinPollMs };
       const due = renewalTime(certificate);
       if (now >= due && mayTry) return { kind: 'renew' };
-      return { kind: 'hold', until: now < due ? Math.min(due, later(pollMs)) : later(pollMs) };
+      return { kind: 'valid', until: now < due ? Math.min(due, later(pollMs)) : later(pollMs) };
     }
   }
   return clusterKnown && mayTry ? { kind: 'join' } : { kind: 'wait', until: later(joinPollMs) };

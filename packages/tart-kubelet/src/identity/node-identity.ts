@@ -38,7 +38,7 @@ const approvalTimeoutMs = 5 * 60_000;
 
 /** No certificate this time. Says what the one who decided says, which names machines and nothing secret. */
 class CertificateDenied extends Error {
-  override readonly name = 'NoCertificate';
+  override readonly name = 'CertificateDenied';
 }
 
 /**
@@ -204,7 +204,7 @@ export const createNodeIdentity = (options: IdentityOptions): NodeIdentity => {
         );
       case 'join':
         return join(signal);
-      case 'hold':
+      case 'valid':
       case 'wait':
         return sleep(clock, decision.until - clock.now(), AbortSignal.any([signal, wake.signal]));
     }
@@ -217,7 +217,7 @@ export const createNodeIdentity = (options: IdentityOptions): NodeIdentity => {
     if (wake.signal.aborted) wake = new AbortController();
     try {
       await act(decision, signal);
-      if (decision.kind !== 'hold' && decision.kind !== 'wait') backoff.reset();
+      if (decision.kind !== 'valid' && decision.kind !== 'wait') backoff.reset();
     } catch (error) {
       if (signal.aborted) return;
       backoff.failed();

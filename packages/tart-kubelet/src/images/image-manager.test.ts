@@ -70,7 +70,7 @@ describe('the image manager', () => {
     base.release();
     return base;
   };
-  const names = async () => (await tart.list()).entries.map(({ name }) => name);
+  const names = async () => (await tart.list()).map(({ name }) => name);
   const addClone = async (name: string, marked: boolean, uid = 'u1'): Promise<void> => {
     fake.addVm(name);
     if (marked)

@@ -65,21 +65,10 @@ const openLogSnapshot = async (path: string): Promise<LogSnapshot | undefined> =
 
 const firstWindow = 64 * 1024;
 
-const readAll = async (span: LogSnapshot, from: number): Promise<Buffer> => {
-  const parts: Buffer[] = [];
-  for (let at = from; at < span.size; ) {
-    const part = await span.read(at, span.size - at);
-    if (part.length === 0) break;
-    parts.push(part);
-    at += part.length;
-  }
-  return Buffer.concat(parts);
-};
-
 /** Where lines begin in the last `window` bytes, in order. A line that began before them is not among these. */
 const lineStarts = async (span: LogSnapshot, window: number): Promise<number[]> => {
   const from = Math.max(0, span.size - window);
-  const bytes = await readAll(span, from);
+  const bytes = Buffer.concat(await Array.fromAsync(readBlocks(span, from)));
   const starts: number[] = from === 0 ? [0] : [];
   let last = from;
   for (const { record, end } of createRecordParser().push(bytes)) {

@@ -18,7 +18,7 @@ const replaceAddresses = ({ addresses, ...rest }: NodeStatus): object =>
  * server drops either from a write of the other (INC-36), and each is made from what was observed, never from an answer (INC-12).
  */
 export const act = async (
-  decision: Exclude<Decision, { kind: 'hold' }>,
+  decision: Exclude<Decision, { kind: 'done' }>,
   { client, nodeName, signal }: ActContext,
 ): Promise<Live<Node> | undefined> => {
   const name = { name: nodeName };
@@ -29,19 +29,19 @@ export const act = async (
         if (isKubeError(error, 'alreadyExists')) return undefined;
         throw error;
       });
-    case 'fill':
+    case 'set provider ID':
       return client.patch(
         nodes,
         name,
         { type: 'merge', body: { spec: { providerID: decision.providerID } } },
         { signal },
       );
-    case 'report': {
+    case 'patch status': {
       const body = { status: replaceAddresses(decision.status) };
       const options = { subresource: 'status', fieldValidation: 'Ignore', signal } as const;
       return client.patch(nodes, name, { type: 'strategic', body }, options);
     }
-    case 'describe':
+    case 'patch metadata':
       return client.patch(nodes, name, { type: 'merge', body: { metadata: decision.metadata } }, { signal });
   }
 };

@@ -95,7 +95,7 @@ export const createNodeController = (options: NodeOptions): NodeController => {
     if (signal.aborted) return done;
     logProblems(unfixableProblems(snapshot));
     const decision = decide(snapshot);
-    if (decision.kind === 'hold') {
+    if (decision.kind === 'done') {
       ready.resolve();
       return requeueAfter(Math.max(0, Math.min(pollMs, decision.until - snapshot.now)));
     }

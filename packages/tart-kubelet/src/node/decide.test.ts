@@ -24,11 +24,11 @@ const merged = (before: object = {}, changes: object = {}): object => {
 /** The Node after a decision, as a server would keep it. */
 const applied = (node: Live<Node> | undefined, decision: Decision): Live<Node> | undefined => {
   if (decision.kind === 'register') return storedNode(decision.node);
-  if (node === undefined || decision.kind === 'hold') return node;
+  if (node === undefined || decision.kind === 'done') return node;
   switch (decision.kind) {
-    case 'fill':
+    case 'set provider ID':
       return { ...node, spec: { ...node.spec, providerID: decision.providerID } };
-    case 'describe':
+    case 'patch metadata':
       return {
         ...node,
         metadata: {
@@ -37,7 +37,7 @@ const applied = (node: Live<Node> | undefined, decision: Decision): Live<Node> |
           annotations: merged(node.metadata.annotations, decision.metadata.annotations) as Record<string, string>,
         },
       };
-    case 'report': {
+    case 'patch status': {
       const { conditions = [], ...rest } = decision.status;
       const kept = (node.status?.conditions ?? []).filter(({ type }) => !conditions.some((each) => each.type === type));
       const offer = (list: 'capacity' | 'allocatable') => ({ [list]: { ...node.status?.[list], ...rest[list] } });
@@ -56,57 +56,57 @@ const condition = (node: Node | undefined, type: string): NodeCondition =>
 
 const table: readonly [string, Snapshot, Decision['kind']][] = [
   ['a Node that is not there is registered', unregistered, 'register'],
-  ['an up-to-date Node is not written', known, 'hold'],
-  ['no provider id is filled in', withNode((node) => ({ ...node, spec: { taints: [] } })), 'fill'],
-  ['an empty provider id is filled in', withNode((node) => ({ ...node, spec: { providerID: '' } })), 'fill'],
+  ['an up-to-date Node is not written', known, 'done'],
+  ['no provider id is filled in', withNode((node) => ({ ...node, spec: { taints: [] } })), 'set provider ID'],
+  ['an empty provider id is filled in', withNode((node) => ({ ...node, spec: { providerID: '' } })), 'set provider ID'],
   [
     'another provider id is never overwritten',
     withNode((node) => ({ ...node, spec: { providerID: 'other://1' } })),
-    'hold',
+    'done',
   ],
   [
     'without one told the provider id is left alone',
     { ...known, config: { ...exampleNodeConfig, providerID: undefined }, node: { ...registered(), spec: {} } },
-    'hold',
+    'done',
   ],
   [
     'somebody else says Unknown of it',
     withNode((node) => ({ ...node, status: { ...node.status, conditions: [] } })),
-    'report',
+    'patch status',
   ],
-  ['no status at all', withNode((node) => ({ ...node, status: {} })), 'report'],
-  ['another summary', { ...known, hostConfigHash: 'def' }, 'describe'],
-  ['stamps that cannot be read', { ...known, hostConfigHash: undefined }, 'hold'],
+  ['no status at all', withNode((node) => ({ ...node, status: {} })), 'patch status'],
+  ['another summary', { ...known, hostConfigHash: 'def' }, 'patch metadata'],
+  ['stamps that cannot be read', { ...known, hostConfigHash: undefined }, 'done'],
   [
     'a label of ours is missing',
     withNode((node) => ({ ...node, metadata: { ...node.metadata, labels: {} } })),
-    'describe',
+    'patch metadata',
   ],
-  ['a cordon is left alone', withNode((node) => ({ ...node, spec: { ...node.spec, unschedulable: true } })), 'hold'],
-  ['taints of others are left alone', withNode((node) => ({ ...node, spec: { ...node.spec, taints: [] } })), 'hold'],
-  ['the fifth minute has passed', { ...known, now: now + 300_000 }, 'report'],
-  ['the fifth minute has not passed', { ...known, now: now + 299_000 }, 'hold'],
-  ['the clock was set back by hours', { ...known, now: now - 7_200_000 }, 'report'],
+  ['a cordon is left alone', withNode((node) => ({ ...node, spec: { ...node.spec, unschedulable: true } })), 'done'],
+  ['taints of others are left alone', withNode((node) => ({ ...node, spec: { ...node.spec, taints: [] } })), 'done'],
+  ['the fifth minute has passed', { ...known, now: now + 300_000 }, 'patch status'],
+  ['the fifth minute has not passed', { ...known, now: now + 299_000 }, 'done'],
+  ['the clock was set back by hours', { ...known, now: now - 7_200_000 }, 'patch status'],
   [
     'a virtual machine has started, and whether a Mac is busy must be known (INC-13)',
     { ...known, facts: { ...exampleFacts, slots: { taken: 2, total: 2 } } },
-    'report',
+    'patch status',
   ],
   [
     'free space has changed a little',
     { ...known, facts: { ...exampleFacts, disk: { freeBytes: 2 ** 36, totalBytes: 460 * 2 ** 30 } } },
-    'hold',
+    'done',
   ],
-  ['an image was pulled', { ...known, facts: { ...exampleFacts, images: [] } }, 'report'],
+  ['an image was pulled', { ...known, facts: { ...exampleFacts, images: [] } }, 'patch status'],
   [
     'a fact is not known any more',
     { ...known, facts: { ...exampleFacts, images: undefined, address: undefined } as never },
-    'hold',
+    'done',
   ],
   [
     'features that a server drops are no reason to write',
     withNode((node) => ({ ...node, status: { ...node.status, declaredFeatures: [] } })),
-    'hold',
+    'done',
   ],
 ];
 
@@ -156,15 +156,15 @@ describe('decisions about the Node', () => {
   test('writes the status before the host config hash', () => {
     const snapshot = { ...known, hostConfigHash: 'def', facts: { ...exampleFacts, guiSession: false } };
     const first = decide(snapshot);
-    assert.equal(first.kind, 'report');
+    assert.equal(first.kind, 'patch status');
     const node = applied(snapshot.node, first);
     assert.equal(node?.metadata.annotations?.['tuist.dev/host-config-hash'], 'abc');
-    assert.equal(decide({ ...snapshot, node }).kind, 'describe');
+    assert.equal(decide({ ...snapshot, node }).kind, 'patch metadata');
   });
 
   test('only the parts of the status that changed are written', () => {
     const decision = decide({ ...known, facts: { ...exampleFacts, address: '10.0.0.8' } });
-    assert.ok(decision.kind === 'report');
+    assert.ok(decision.kind === 'patch status');
     assert.deepEqual(decision.status, { addresses: [{ type: 'InternalIP', address: '10.0.0.8' }] });
   });
 
@@ -184,7 +184,7 @@ describe('decisions about the Node', () => {
       status: { ...node.status, conditions: [...(node.status?.conditions ?? []), foreign] },
     }));
     const decision = decide({ ...snapshot, now: now + 600_000 });
-    assert.ok(decision.kind === 'report');
+    assert.ok(decision.kind === 'patch status');
     assert.ok(!decision.status.conditions?.some(({ type }) => type === foreign.type));
   });
 
@@ -192,12 +192,12 @@ describe('decisions about the Node', () => {
     const labels = { ...registered().metadata.labels, 'tuist.dev/fleet-old': 'x', 'example.com/theirs': 'y' };
     const snapshot = withNode((node) => ({ ...node, metadata: { ...node.metadata, labels } }));
     const decision = decide(snapshot);
-    assert.ok(decision.kind === 'describe');
+    assert.ok(decision.kind === 'patch metadata');
     assert.deepEqual(decision.metadata, { labels: { 'tuist.dev/fleet-old': null } });
     const { labels: _, ...blind } = exampleFacts;
     assert.equal(
       decide({ ...snapshot, facts: blind }).kind,
-      'hold',
+      'done',
       'not before it is known which ones there should be',
     );
   });
@@ -205,7 +205,7 @@ describe('decisions about the Node', () => {
   test('leaves out an invalid label and writes the others (INC-43)', () => {
     const found = { 'tuist.dev/golden-1': 'true', 'tuist.dev/bad key': 'true', 'tuist.dev/x': 'bad value' };
     const decision = decide({ ...known, facts: { ...exampleFacts, labels: found } });
-    assert.ok(decision.kind === 'describe');
+    assert.ok(decision.kind === 'patch metadata');
     assert.deepEqual(decision.metadata.labels, {
       'tuist.dev/golden-1': 'true',
       'tuist.dev/golden-0123456789abcdef': null,
@@ -291,7 +291,7 @@ describe('for any snapshot', () => {
         const written: string[] = [];
         for (;;) {
           const decision = decide({ now, config: exampleNodeConfig, facts, node, hostConfigHash });
-          if (decision.kind === 'hold') {
+          if (decision.kind === 'done') {
             assert.ok(decision.until > now && decision.until <= now + 600_000);
             break;
           }
@@ -302,7 +302,7 @@ describe('for any snapshot', () => {
           if (before?.providerID) assert.equal(node?.spec?.providerID, before.providerID);
           if (before) assert.equal(node?.spec?.unschedulable, before.unschedulable);
         }
-        const order = ['register', 'fill', 'report', 'describe'];
+        const order = ['register', 'set provider ID', 'patch status', 'patch metadata'];
         assert.deepEqual(
           written,
           order.filter((kind) => written.includes(kind)),

@@ -7,11 +7,11 @@ export type Decision =
   /** There is no such Node, for the first time or again (INC-35). */
   | { readonly kind: 'register'; readonly node: Node }
   /** It has no provider id. Cluster API binds by nothing else (INC-38). */
-  | { readonly kind: 'fill'; readonly providerID: string }
-  | { readonly kind: 'report'; readonly status: NodeStatus }
-  | { readonly kind: 'describe'; readonly metadata: MetadataChanges }
+  | { readonly kind: 'set provider ID'; readonly providerID: string }
+  | { readonly kind: 'patch status'; readonly status: NodeStatus }
+  | { readonly kind: 'patch metadata'; readonly metadata: MetadataChanges }
   /** It says everything. At the latest then its status is written again. */
-  | { readonly kind: 'hold'; readonly until: number };
+  | { readonly kind: 'done'; readonly until: number };
 
 /** The Node whole, in one write: its taint can never be added later by itself, and whoever sees it sees how it is. */
 const newNode = (snapshot: Snapshot): Node => {
@@ -36,12 +36,13 @@ const newNode = (snapshot: Snapshot): Node => {
 export const decide = (snapshot: Snapshot): Decision => {
   const { node, config } = snapshot;
   if (node === undefined) return { kind: 'register', node: newNode(snapshot) };
-  if (config.providerID !== undefined && !node.spec?.providerID) return { kind: 'fill', providerID: config.providerID };
+  if (config.providerID !== undefined && !node.spec?.providerID)
+    return { kind: 'set provider ID', providerID: config.providerID };
   const status = statusChanges(snapshot);
-  if (status !== undefined) return { kind: 'report', status };
+  if (status !== undefined) return { kind: 'patch status', status };
   const metadata = metadataChanges(snapshot);
-  if (metadata !== undefined) return { kind: 'describe', metadata };
-  return { kind: 'hold', until: nextStatusRefresh(snapshot) };
+  if (metadata !== undefined) return { kind: 'patch metadata', metadata };
+  return { kind: 'done', until: nextStatusRefresh(snapshot) };
 };
 
 /** What is wrong with the Node and cannot be mended from here: for the log of the agent. */

@@ -62,7 +62,7 @@ export interface PodDeps {
 
 /** What an act came to. */
 export type ActionResult =
-  /** These are facts now: the pass goes on with them, without another look at the world. */
+  /** These are facts now: the pass goes on with them, without another observation. */
   | { readonly kind: 'changed'; readonly facts: Partial<Snapshot> }
   /** More may have changed than we know. */
   | { readonly kind: 'observe again' }

@@ -14,7 +14,7 @@ import {
   exampleStates,
 } from './testing/example.ts';
 
-const words = ['there', 'missing', 'unreadable'] as const;
+const words = ['present', 'missing', 'unreadable'] as const;
 const befores = [undefined, 'Unknown', 'False', 'True'];
 
 /** What the share shows of `runner-ready` and `job-started`, and what comes of it after nothing or Unknown, False, and True. */
@@ -28,20 +28,20 @@ const table: readonly (readonly [
 ])[] = [
   ['missing', 'missing', 'on', 'Unknown', 'Unknown', 'True'],
   ['missing', 'missing', 'off', 'Unknown', 'False', 'True'],
-  ['missing', 'there', 'on', 'True', 'True', 'True'],
-  ['missing', 'there', 'off', 'True', 'True', 'True'],
+  ['missing', 'present', 'on', 'True', 'True', 'True'],
+  ['missing', 'present', 'off', 'True', 'True', 'True'],
   ['missing', 'unreadable', 'on', 'Unknown', 'Unknown', 'True'],
   ['missing', 'unreadable', 'off', 'Unknown', 'Unknown', 'True'],
-  ['there', 'missing', 'on', 'False', 'False', 'True'],
-  ['there', 'missing', 'off', 'False', 'False', 'True'],
-  ['there', 'there', 'on', 'True', 'True', 'True'],
-  ['there', 'there', 'off', 'True', 'True', 'True'],
-  ['there', 'unreadable', 'on', 'Unknown', 'Unknown', 'True'],
-  ['there', 'unreadable', 'off', 'Unknown', 'Unknown', 'True'],
+  ['present', 'missing', 'on', 'False', 'False', 'True'],
+  ['present', 'missing', 'off', 'False', 'False', 'True'],
+  ['present', 'present', 'on', 'True', 'True', 'True'],
+  ['present', 'present', 'off', 'True', 'True', 'True'],
+  ['present', 'unreadable', 'on', 'Unknown', 'Unknown', 'True'],
+  ['present', 'unreadable', 'off', 'Unknown', 'Unknown', 'True'],
   ['unreadable', 'missing', 'on', 'Unknown', 'Unknown', 'True'],
   ['unreadable', 'missing', 'off', 'Unknown', 'Unknown', 'True'],
-  ['unreadable', 'there', 'on', 'True', 'True', 'True'],
-  ['unreadable', 'there', 'off', 'True', 'True', 'True'],
+  ['unreadable', 'present', 'on', 'True', 'True', 'True'],
+  ['unreadable', 'present', 'off', 'True', 'True', 'True'],
   ['unreadable', 'unreadable', 'on', 'Unknown', 'Unknown', 'True'],
   ['unreadable', 'unreadable', 'off', 'Unknown', 'Unknown', 'True'],
 ];
@@ -73,7 +73,7 @@ describe('the RunnerBusy condition', () => {
     const { conditions } = statusOf(snapshot, { kind: 'wait for address' }, undefined) ?? {};
     return conditions?.filter(({ type }) => type === runnerBusyCondition);
   };
-  const ready: RunnerMarkers = { ready: 'there', jobStarted: 'missing' };
+  const ready: RunnerMarkers = { ready: 'present', jobStarted: 'missing' };
   const type = runnerBusyCondition;
 
   test('has lastTransitionTime', () => {
@@ -93,12 +93,12 @@ describe('the RunnerBusy condition', () => {
   });
 
   test('is absent from other Pods, whatever their guests write', () => {
-    assert.deepEqual(busy(undefined, { ready: 'there', jobStarted: 'there' }, 'false'), []);
+    assert.deepEqual(busy(undefined, { ready: 'present', jobStarted: 'present' }, 'false'), []);
   });
 });
 
-const ready: RunnerMarkers = { ready: 'there', jobStarted: 'missing' };
-const job: RunnerMarkers = { ready: 'there', jobStarted: 'there' };
+const ready: RunnerMarkers = { ready: 'present', jobStarted: 'missing' };
+const job: RunnerMarkers = { ready: 'present', jobStarted: 'present' };
 
 describe('the marker watch', () => {
   const stage = () => {

@@ -25,9 +25,9 @@ const unknown: RunnerBusy = { status: 'Unknown', reason: 'NotReported' };
  * the last word stays, so that whoever counts knows whether it had a job. Unknown is taken for busy, so it is the answer to every doubt.
  */
 export const runnerBusyOf = (before: string | undefined, markers: RunnerMarkers, isRunning: boolean): RunnerBusy => {
-  if (before === 'True' || markers.jobStarted === 'there') return busy;
+  if (before === 'True' || markers.jobStarted === 'present') return busy;
   if (markers.jobStarted === 'unreadable' || markers.ready === 'unreadable') return unknown;
-  if (markers.ready === 'there') return idle;
+  if (markers.ready === 'present') return idle;
   // Its share goes with it: that says nothing new.
   return before === 'False' && !isRunning ? idle : unknown;
 };
@@ -72,7 +72,7 @@ export const updateMarkerWatch = (
   // Nobody could tell whether it is on: as before.
   if (snapshot.vm.kind === 'unknown') return;
   const awaitsJob =
-    isPresent(pod) && isRunnerPod(pod) && currentCondition(pod)?.status !== 'True' && markers.jobStarted !== 'there';
+    isPresent(pod) && isRunnerPod(pod) && currentCondition(pod)?.status !== 'True' && markers.jobStarted !== 'present';
   if (awaitsJob && snapshot.vm.kind === 'running') watch.watch(vm, markers);
   else watch.stop();
 };

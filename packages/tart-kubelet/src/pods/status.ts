@@ -269,7 +269,7 @@ export const statusOf = (snapshot: Snapshot, decision: Decision, hostIP: string 
   };
 };
 
-/** The status by this sight and this decision, whatever else somebody has written to the Pod meanwhile. */
+/** The status by this observation and decision, whatever others have written to the Pod meanwhile. */
 export const statusFor =
   ({ snapshot, deps }: Pick<PodObservation, 'snapshot'> & { readonly deps: PodDeps }, decision: Decision) =>
   (pod: Live<Pod>): PodStatus | undefined =>

@@ -24,7 +24,7 @@ const logExists = async (path: string): Promise<boolean> => {
 
 /**
  * As a kubelet chooses: the run that is on; else the last one that left a log, also while the next one waits to start; `previous` is the
- * one before the container's present one. Rejects with ApiProblem when there is none.
+ * one before the container's present one. Rejects with HttpError when there is none.
  */
 const selectLog = async (
   files: LogFiles,

@@ -31,7 +31,7 @@ export const userOfCertificate = (
 
 /** Who may call. Nobody is let in without a name, and nobody by our own word: the API server's roles decide. */
 export interface RequestAuth {
-  /** Rejects with ApiProblem 401 (who?), 403 (no) or 503 (cannot tell: never let in on a guess). */
+  /** Rejects with HttpError 401 (who?), 403 (no) or 503 (cannot tell: never let in on a guess). */
   authorize(incoming: IncomingMessage, route: Route): Promise<User>;
 }
 

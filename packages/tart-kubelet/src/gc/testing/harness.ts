@@ -59,7 +59,7 @@ export const createHarness = () => {
     state,
     environment,
     collector: (more: Partial<CollectorOptions> = {}): Collector => createCollector({ ...options, ...more }),
-    names: async (): Promise<readonly string[]> => (await tart.list()).entries.map(({ name }) => name),
+    names: async (): Promise<readonly string[]> => (await tart.list()).map(({ name }) => name),
     remove: () => {
       fake.powerOff();
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
