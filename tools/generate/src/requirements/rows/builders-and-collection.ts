@@ -1,6 +1,6 @@
 import type { Chapter } from '../requirements.ts';
 
-const agentFlags = 'packages/tart-kubelet/src/flags/parse-flags.test.ts';
+const agentFlags = 'packages/tart-kubelet/src/flags/flags.test.ts';
 const builder = 'packages/provider/src/machine/builder.test.ts';
 const reclaimDisk = 'packages/host/src/steps/reclaim-disk.test.ts';
 const builderAtWork = 'test/regressions/builder-lifecycle.test.ts';
