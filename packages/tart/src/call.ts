@@ -1,6 +1,6 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import type { Clock } from '@tartan/kube/clock';
-import type { Redact } from './redact.ts';
+import { redact } from './redact.ts';
 import { classifyError, TartError, type TartReason } from './tart-error.ts';
 import type { Timeout } from './timeouts.ts';
 
@@ -74,7 +74,8 @@ interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly environment?: Readonly<Record<string, string>>;
   readonly onOutput?: (text: string) => void;
-  readonly redact: Redact;
+  /** Not to be in an error. */
+  readonly secrets?: readonly string[];
 }
 
 const maxTail = 4096;
@@ -95,7 +96,7 @@ const reasonFor = (error: unknown): TartReason =>
  */
 export const callTart = (deps: CallDeps, args: readonly string[], options: CallOptions): Promise<string> => {
   const { clock } = deps;
-  const { timeout, signal, redact } = options;
+  const { timeout, signal } = options;
   const [command = ''] = args;
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(abortedError(command, signal.reason));
@@ -162,7 +163,7 @@ export const callTart = (deps: CallDeps, args: readonly string[], options: CallO
         if (terminatedBy !== undefined) signalGroup(child, 'SIGKILL');
         if (code === 0 && terminatedBy?.reason !== 'unreadable') return resolve(stdout);
         if (terminatedBy !== undefined) return reject(terminatedBy);
-        const output = redact(tail).trim();
+        const output = redact(tail, options.secrets).trim();
         const how = code === null ? `was ended by ${endedBy ?? 'a signal'}` : `failed with exit code ${code}`;
         reject(
           new TartError(

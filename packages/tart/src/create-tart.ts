@@ -10,7 +10,7 @@ import { decodeDetails, decodeList } from './decode.ts';
 import { execInVm } from './exec.ts';
 import { createProcessTable, type ProcessTable } from './processes.ts';
 import { createPullParser, downloadSnapshot } from './pull-progress.ts';
-import { createRedact } from './redact.ts';
+import { redact } from './redact.ts';
 import { runVm } from './run.ts';
 import { isTartError, TartError } from './tart-error.ts';
 import type { CallControl, PullOptions, RegistryCredentials, Tart, VmChanges } from './tart.ts';
@@ -81,12 +81,11 @@ export const createTart = (options: TartOptions): Tart => {
   const environment = { ...options.environment, TART_NO_AUTO_PRUNE: '1' };
   const deps: CallDeps = { path: options.path, environment, clock, spawn };
   const processes = options.processes ?? createProcessTable(options.environment);
-  const redact = createRedact([]);
   /** Names that a clone of ours is under way to. */
   const cloning = new Set<string>();
 
   const call = (args: readonly string[], milliseconds: number, control: CallControl = {}): Promise<string> =>
-    callTart(deps, args, { timeout: deadline(milliseconds), signal: control.signal, redact });
+    callTart(deps, args, { timeout: deadline(milliseconds), signal: control.signal });
 
   const callWithCredentials = (args: readonly string[], timeout: Timeout, pull: PullOptions): Promise<string> =>
     callTart(deps, args, {
@@ -95,7 +94,7 @@ export const createTart = (options: TartOptions): Tart => {
       // CI: progress in lines that end, without rewriting.
       environment: { ...credentialsEnvironment(pull.credentials), CI: '1' },
       onOutput: createPullParser(pull.onProgress ?? (() => {})),
-      redact: createRedact(secretsOf(pull.credentials)),
+      secrets: secretsOf(pull.credentials),
     });
   const pullTimeout = (): Timeout => stallTimeout(stallMs, () => downloadSnapshot(home));
 
@@ -204,7 +203,7 @@ export const createTart = (options: TartOptions): Tart => {
     },
     exec: (name, command, exec = {}) => {
       checkVmName('exec', name);
-      return execInVm(deps, name, command, exec, redact);
+      return execInVm(deps, name, command, exec);
     },
   };
 };

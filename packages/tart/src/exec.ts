@@ -1,7 +1,7 @@
 import { Readable, Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type CallDeps, createTerminator, graceMs } from './call.ts';
-import type { Redact } from './redact.ts';
+import { redact } from './redact.ts';
 import { classifyError, TartError, type TartReason } from './tart-error.ts';
 
 export interface TerminalSize {
@@ -98,7 +98,7 @@ const firstLine = (stream: Readable): Promise<string> =>
 const tartFailures: readonly TartReason[] = ['missing', 'not running', 'guest agent unreachable'];
 const oneLine = /^[^\n]*\n?$/;
 
-const resultOf = (code: number | null, signal: string | null, output: string, redact: Redact): ExecResult => {
+const resultOf = (code: number | null, signal: string | null, output: string): ExecResult => {
   const command = 'exec';
   const text = redact(output.replaceAll('\r', '')).trim();
   if (code === null) {
@@ -119,7 +119,6 @@ export const execInVm = (
   name: string,
   command: readonly string[],
   { stdin = false, tty, deadlineMs, signal }: ExecOptions,
-  redact: Redact,
 ): ExecSession => {
   const { clock } = deps;
   const words = [deps.path, 'exec', ...(stdin ? ['-i'] : []), ...(tty === undefined ? [] : ['-t']), name, ...command];
@@ -179,7 +178,7 @@ export const execInVm = (
         finish(
           terminatedBy !== undefined && code !== 0
             ? { kind: 'failed', error: terminatedBy }
-            : resultOf(code, endedBy, tty === undefined ? stderr.text() : stdout.text(), redact),
+            : resultOf(code, endedBy, tty === undefined ? stderr.text() : stdout.text()),
         );
       };
       // All it complained of, unless somebody holds the pipe.

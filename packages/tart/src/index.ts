@@ -1,9 +1,8 @@
 /** Drives the `tart` command line: virtual machines, images, and the processes they run in. */
 export {
-  type AdoptOptions,
-  adoptVm,
   type ExitCause,
   exitCause,
+  pollExit,
   readLogTail,
   type RunningVm,
   type VmExit,
@@ -34,7 +33,7 @@ export {
   vmProcesses,
 } from './processes.ts';
 export type { PullProgress } from './pull-progress.ts';
-export { createRedact, type Redact } from './redact.ts';
+export { redact } from './redact.ts';
 export type { RunOptions, Share } from './arguments.ts';
 export type { CallControl, PullOptions, RegistryCredentials, Tart, VmChanges } from './tart.ts';
 export { isTartError, TartError, type TartReason } from './tart-error.ts';

@@ -1,6 +1,3 @@
-/** Takes secrets out of a text: the given ones, and whatever looks like one. */
-export type Redact = (text: string) => string;
-
 const secretPatterns: readonly (readonly [RegExp, string])[] = [
   // The screen of a virtual machine, with its password.
   [/vnc:\/\/\S+/gi, 'vnc://<redacted>'],
@@ -9,11 +6,10 @@ const secretPatterns: readonly (readonly [RegExp, string])[] = [
   [/\b(password|token|secret)(["']?\s*[:=]\s*["']?)[^\s"',}]+/gi, '$1$2<redacted>'],
 ];
 
-export const createRedact = (secrets: readonly string[]): Redact => {
+/** Takes secrets out of a text: the given ones, and whatever looks like one. */
+export const redact = (text: string, secrets: readonly string[] = []): string => {
   // The longest first: one may be part of another.
-  const known = [...new Set(secrets.filter((secret) => secret !== ''))].sort((a, b) => b.length - a.length);
-  return (text) => {
-    const without = known.reduce((rest, secret) => rest.replaceAll(secret, '<redacted>'), text);
-    return secretPatterns.reduce((rest, [pattern, instead]) => rest.replace(pattern, instead), without);
-  };
+  const known = secrets.filter((secret) => secret !== '').toSorted((a, b) => b.length - a.length);
+  const without = known.reduce((rest, secret) => rest.replaceAll(secret, '<redacted>'), text);
+  return secretPatterns.reduce((rest, [pattern, instead]) => rest.replace(pattern, instead), without);
 };

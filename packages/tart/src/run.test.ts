@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { manualClock, systemClock } from '@tartan/kube/clock';
 import fc from 'fast-check';
 import { createProcessTable, vmProcesses } from './processes.ts';
-import { adoptVm, exitCause, type ExitCause, readLogTail, type RunningVm } from './run.ts';
+import { exitCause, type ExitCause, pollExit, readLogTail, type RunningVm } from './run.ts';
 import { isTartError, TartError } from './tart-error.ts';
 import { createTartHarness, type TartHarness } from './testing/tart-harness.ts';
 import { waitUntil } from './testing/wait-until.ts';
@@ -78,14 +78,14 @@ describe('a virtual machine', () => {
     const started = JSON.parse(said) as RunningVm;
     await booted();
     const stopped = new AbortController();
-    const vm = adoptVm(started, {
-      processes: createProcessTable(process.env),
+    const exited = pollExit(started, {
+      find: createProcessTable(process.env).find,
       clock: systemClock,
       pollMs: 10,
       signal: stopped.signal,
     });
     assert.equal(await bench.tart.stop('vm', { timeoutSeconds: 5 }), 'stopped');
-    assert.deepEqual(await ending(vm), { kind: 'stopped' });
+    assert.deepEqual(await ending({ ...started, exited }), { kind: 'stopped' });
   });
 
   test('writes a log that only the agent can read, and never through a symlink', async () => {
@@ -175,17 +175,14 @@ describe('an adopted virtual machine', () => {
       command: '',
     });
     const looked: (() => void)[] = [];
-    const processes = {
-      list: async () => [],
-      find: () => {
-        looked.shift()?.();
-        return look();
-      },
+    const find = () => {
+      looked.shift()?.();
+      return look();
     };
     const next = (): Promise<void> => new Promise((resolve) => looked.push(resolve));
     const first = next();
     const { signal } = new AbortController();
-    const { exited } = adoptVm(vm, { processes, clock, pollMs: 1000, signal });
+    const exited = pollExit(vm, { find, clock, pollMs: 1000, signal });
     let gone = false;
     void exited.then(() => {
       gone = true;

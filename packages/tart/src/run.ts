@@ -7,7 +7,7 @@ import { type Clock, sleep } from '@tartan/kube/clock';
 import { runArguments, type RunOptions } from './arguments.ts';
 import type { CallDeps } from './call.ts';
 import { isSameProcess, type ProcessIdentity, type ProcessTable } from './processes.ts';
-import { createRedact } from './redact.ts';
+import { redact } from './redact.ts';
 import { classifyError, TartError, type TartReason } from './tart-error.ts';
 
 /** How the process of a virtual machine ended. `code` and `signal` are unknown for one that an earlier process of ours started. */
@@ -82,32 +82,29 @@ export const runVm = async (
   return { name, pid, startedAt: found?.startedAt ?? startedAt, logFile: options.logFile, exited };
 };
 
-export interface AdoptOptions {
-  readonly processes: ProcessTable;
+interface PollOptions {
+  readonly find: ProcessTable['find'];
   readonly clock: Clock;
   /** How often it looks. */
   readonly pollMs: number;
-  /** Ends the looking: `exited` then stays open for good. */
+  /** Ends the polling: the exit then stays pending for good. */
   readonly signal: AbortSignal;
 }
 
 /**
- * A virtual machine that an earlier process of ours started. It is no child of ours, so its end is seen by looking, and its code is
- * lost. A look that fails says nothing: it counts as alive.
+ * The exit of a virtual machine that an earlier process of ours started. It is no child of ours, so it is polled, and its code is lost. A
+ * poll that fails says nothing: it counts as alive.
  */
-export const adoptVm = (vm: Omit<RunningVm, 'exited'>, options: AdoptOptions): RunningVm => {
-  const { processes, clock, pollMs, signal } = options;
-  const watch = async (): Promise<VmExit> => {
-    for (;;) {
-      const found = await processes.find(vm.pid).catch(() => vm);
-      if (signal.aborted) return new Promise(() => {});
-      if (found === undefined || !isSameProcess(found, vm))
-        return { code: undefined, signal: undefined, at: clock.now() };
-      await sleep(clock, pollMs, signal);
-      if (signal.aborted) return new Promise(() => {});
-    }
-  };
-  return { ...vm, exited: watch() };
+export const pollExit = async (vm: ProcessIdentity, options: PollOptions): Promise<VmExit> => {
+  const { find, clock, pollMs, signal } = options;
+  for (;;) {
+    const found = await find(vm.pid).catch(() => vm);
+    if (signal.aborted) return new Promise(() => {});
+    if (found === undefined || !isSameProcess(found, vm))
+      return { code: undefined, signal: undefined, at: clock.now() };
+    await sleep(clock, pollMs, signal);
+    if (signal.aborted) return new Promise(() => {});
+  }
 };
 
 /** Why a virtual machine is not on any more. The exit code alone would call a crash and a power cut a success: both are 0 (INC-409). */
@@ -129,7 +126,6 @@ const maxLines = 20;
 const crashPattern =
   /guest has stopped the virtual machine due to error:|network attachment .*has been disconnected with error:/;
 const exitPattern = new RegExp(`${crashPattern.source}|guest has stopped the virtual machine|^Stopping VM\\.\\.\\.$`);
-const redact = createRedact([]);
 
 /** The last complaint that is known counts: a log may hold an earlier start as well. */
 const reasonIn = (lines: readonly string[], code: number | undefined): TartReason => {

@@ -23,7 +23,7 @@ import {
   servingSigner,
 } from './serving-certificate.ts';
 
-const subject = { nodeName: 'mac-1', addresses: ['192.0.2.7', '192.0.2.8'] };
+const subject = { nodeName: 'mac-1', addresses: ['192.0.2.7', '198.51.100.7'] };
 const log = createLogger({ clock: systemClock, level: 'error', write: () => {} });
 
 describe('a certificate of the kubelet API', () => {
@@ -32,14 +32,14 @@ describe('a certificate of the kubelet API', () => {
     const certificate = new X509Certificate(made.certificate);
     assert.equal(certificate.subject, 'O=system:nodes\nCN=system:node:mac-1');
     assert.equal(certificate.checkIP('192.0.2.7'), '192.0.2.7');
-    assert.ok(certificate.checkIP('192.0.2.8'));
+    assert.ok(certificate.checkIP('198.51.100.7'));
     assert.equal(certificate.checkIP('192.0.2.8'), undefined);
     assert.deepEqual(certificate.keyUsage, ['1.3.6.1.5.5.7.3.1']);
     assert.ok(certificate.verify(certificate.publicKey));
     assert.ok(Date.parse(certificate.validTo) > Date.now());
     assert.throws(
       () => createSelfSignedCertificate({ nodeName: 'x', addresses: ['mac.local'] }, 0),
-      /is no IP address/,
+      /is no IPv4 address/,
     );
   });
 

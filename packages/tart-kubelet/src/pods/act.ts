@@ -1,6 +1,6 @@
 import type { VmRecord } from '../journal/journal.ts';
 import { pullImage } from './actions/pull-image.ts';
-import { adopt, boot, clone, configure, recordRefusedStart } from './actions/start.ts';
+import { adopt, boot, clone, configure, undoStart } from './actions/start.ts';
 import { deleteRecord, deleteVm, forceStop, stopGracefully } from './actions/stop.ts';
 import { addFinalizer, deletePod, removeFinalizer, writeStatusNow } from './apiserver/pod-writes.ts';
 import {
@@ -126,15 +126,8 @@ export const act = async (context: ActionContext, decision: Decision): Promise<A
       return { kind: 'done', until: decision.until };
     case 'force stop':
       return forceStop(context);
-    case 'undo start': {
-      const { state } = recordOrNew(context);
-      await recordRefusedStart(context, decision.reason, decision.message);
-      // Before the log goes: what is said to run and has no log would have ended, and could never start.
-      if (state.kind === 'running') await writeRecord(context, { state: { kind: 'starting', at: state.since } });
-      await deps.runs.undoStart(runOf(context, snapshot.record, pod));
-      await writeRecord(context, { state: { kind: 'configured' } });
-      return { kind: 'failed', reason: 'TartCreateFailed', message: decision.message };
-    }
+    case 'undo start':
+      return undoStart(context, pod, decision);
     case 'end': {
       await deps.runs.finishLog(runOf(context, snapshot.record, pod));
       const { ending, image } = decision;

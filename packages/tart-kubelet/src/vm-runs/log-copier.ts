@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path';
 import type { Logger } from '@tartan/kube';
 import { type Clock, sleep } from '@tartan/kube/clock';
-import { createRedact } from '@tartan/tart';
+import { redact } from '@tartan/tart';
 import { writeFileAtomic } from '../journal/atomic-write.ts';
 import { copyOffsetPath, rawOutputPath } from '../logs/log-files.ts';
 import type { LogNotifier } from '../logs/log-notifier.ts';
@@ -18,12 +18,13 @@ import {
 } from './copy-checkpoint.ts';
 import { blockSize, createTail, type Tail } from './tail.ts';
 
-const redact = createRedact([]);
-
 /** What tart wrote, without the address of a screen and whatever else looks like a secret. Bytes that hold none stay as they are. */
 const redactSecrets = (bytes: Buffer): Buffer => {
   const text = bytes.toString('utf8');
-  const clean = text.split('\n').map(redact).join('\n');
+  const clean = text
+    .split('\n')
+    .map((line) => redact(line))
+    .join('\n');
   return clean === text ? bytes : Buffer.from(clean);
 };
 

@@ -13,28 +13,25 @@ export const processExists: ProcessExists = (pid) => {
   }
 };
 
-/** In looks. */
+/** One check in so many runs ps. */
 const psEvery = 10;
 
 /**
- * Looks at one process again and again: each look sees whether its number is gone, and only some ask ps, which is a process of its own,
- * whether it is still the same one.
+ * Finds one process again and again. Each check sees whether the PID is gone; only some run ps, which is a process of its own, to see
+ * whether it is still the same process.
  */
-export const throttledProcessTable = (processes: ProcessTable, exists: ProcessExists): ProcessTable => {
-  let lookups = 0;
+export const throttledFind = (find: ProcessTable['find'], exists: ProcessExists): ProcessTable['find'] => {
+  let checks = 0;
   let known: ReturnType<ProcessTable['find']> | undefined;
-  return {
-    list: () => processes.list(),
-    find: async (pid) => {
-      if (!exists(pid)) return undefined;
-      if (known === undefined || lookups % psEvery === 0) known = processes.find(pid);
-      lookups += 1;
-      try {
-        return await known;
-      } catch (error) {
-        known = undefined;
-        throw error;
-      }
-    },
+  return async (pid) => {
+    if (!exists(pid)) return undefined;
+    if (known === undefined || checks % psEvery === 0) known = find(pid);
+    checks += 1;
+    try {
+      return await known;
+    } catch (error) {
+      known = undefined;
+      throw error;
+    }
   };
 };

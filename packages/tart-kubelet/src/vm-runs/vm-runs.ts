@@ -3,8 +3,8 @@ import { rm } from 'node:fs/promises';
 import { type Logger, untilAborted } from '@tartan/kube';
 import { type Clock, sleep } from '@tartan/kube/clock';
 import {
-  adoptVm,
   exitCause,
+  pollExit,
   type ProcessIdentity,
   type ProcessTable,
   readLogTail,
@@ -18,7 +18,7 @@ import type { LogNotifier } from '../logs/log-notifier.ts';
 import type { LastRun } from '../pods/snapshot.ts';
 import { readCheckpoint } from './copy-checkpoint.ts';
 import { createLogCopier, type LogCopier } from './log-copier.ts';
-import { processExists, throttledProcessTable } from './process-liveness.ts';
+import { processExists, throttledFind } from './process-liveness.ts';
 
 /** One run of a Pod's container. */
 export interface VmRun {
@@ -168,14 +168,8 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
       const one = watchedRunOf(run);
       if (one.isWatched || isStopped) return;
       const { signal } = one.stopWatching;
-      const vm = { name: run.vm, logFile: rawOutputPath(one.path), ...process };
-      const adopted = adoptVm(vm, {
-        processes: throttledProcessTable(processes, processExists),
-        clock,
-        pollMs,
-        signal,
-      });
-      awaitExit(run, one, adopted.exited);
+      const find = throttledFind((pid) => processes.find(pid), processExists);
+      awaitExit(run, one, pollExit(process, { find, clock, pollMs, signal }));
     },
 
     lastRun: async (run, isRunning) => {

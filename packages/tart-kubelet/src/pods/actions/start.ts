@@ -27,11 +27,7 @@ const holdVm = async ({ worker, vm, deps }: ActionContext): Promise<void> => {
 };
 
 /** tart, or the console, did not let it start: it is counted, and the Node says so when that goes on. */
-export const recordRefusedStart = async (
-  context: ActionContext,
-  reason: TartReason,
-  message: string,
-): Promise<void> => {
+const recordRefusedStart = async (context: ActionContext, reason: TartReason, message: string): Promise<void> => {
   const { image } = recordOrNew(context);
   const running = await countRunningVms(context.deps);
   await context.deps.startRecorder.recordRefusal({ reason, message, image: image.digest ?? image.reference, running });
@@ -129,11 +125,23 @@ export const boot = async (context: ActionContext, pod: Live<Pod>): Promise<Acti
     return await recordRunning(next, { kind: 'running', process, since: at });
   } catch (error) {
     if (!isTartError(error)) throw error;
-    await recordRefusedStart(next, error.reason, error.message);
-    await runs.undoStart(run);
-    await writeRecord(next, { state: { kind: 'configured' } });
-    return failed(error);
+    return undoStart(next, pod, error);
   }
+};
+
+/** tart refused to start it, and the guest was never on: the start is taken back. */
+export const undoStart = async (
+  context: ActionContext,
+  pod: Live<Pod>,
+  { reason, message }: { readonly reason: TartReason; readonly message: string },
+): Promise<ActionResult> => {
+  const { state } = recordOrNew(context);
+  await recordRefusedStart(context, reason, message);
+  // Before the log is deleted: a record that says running, without a log, would have ended and could never start.
+  if (state.kind === 'running') await writeRecord(context, { state: { kind: 'starting', at: state.since } });
+  await context.deps.runs.undoStart(runOf(context, context.snapshot.record, pod));
+  await writeRecord(context, { state: { kind: 'configured' } });
+  return { kind: 'failed', reason: 'TartCreateFailed', message };
 };
 
 const recordRunning = async (
