@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { undefinedIfMissing } from '../file-errors.ts';
 import { temporarySuffix, writeFileAtomic } from '../journal/atomic-write.ts';
+import { parseJson } from '../parse-json.ts';
 import type { CloneRecords } from './golden-base.ts';
 import { formatDigestReference } from './image-reference.ts';
 import type { PullRecords } from './pulls.ts';
@@ -56,13 +57,8 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): Image
     if (record.name !== name) throw new Error(`The record of ${name} is about ${record.name}`);
     return record;
   };
-  const parsed = async (file: string): Promise<ImageRecord | undefined> => {
-    try {
-      return recordSchema.parse(JSON.parse(await readFile(join(folder, file), 'utf8')));
-    } catch {
-      return undefined;
-    }
-  };
+  const parsed = async (file: string): Promise<ImageRecord | undefined> =>
+    parseJson(recordSchema, await readFile(join(folder, file), 'utf8').catch(() => ''));
   const forget = async (name: string): Promise<void> => {
     await removeTemporaryFiles(name);
     await rm(pathOf(name), { force: true });

@@ -1,6 +1,7 @@
 import { type Client, isKubeError, secrets } from '@tartan/kube';
 import type { RegistryCredentials } from '@tartan/tart';
 import { z } from 'zod';
+import { parseJson } from '../parse-json.ts';
 import type { Pod } from '../pods/snapshot.ts';
 import type { ImageReference } from './image-reference.ts';
 
@@ -27,20 +28,12 @@ const configSchema = z.object({ auths: authsSchema });
 
 type Auths = z.infer<typeof authsSchema>;
 
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 const decodeBase64 = (base64: string | undefined): string => Buffer.from(base64 ?? '', 'base64').toString('utf8');
 
 const authsOf = ({ data }: PullSecret): Auths | undefined => {
   const modern = data?.['.dockerconfigjson'];
-  if (modern !== undefined) return configSchema.safeParse(parseJson(decodeBase64(modern))).data?.auths;
-  return authsSchema.safeParse(parseJson(decodeBase64(data?.['.dockercfg']))).data;
+  if (modern !== undefined) return parseJson(configSchema, decodeBase64(modern))?.auths;
+  return parseJson(authsSchema, decodeBase64(data?.['.dockercfg']));
 };
 
 /** Docker writes its own registry as an address; others are a host, maybe with a scheme, a path or stars in it. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { undefinedIfMissing } from '../file-errors.ts';
 import { readGuestFile } from '../guest/guest-file.ts';
+import { parseJson } from '../parse-json.ts';
 import { syncFolder, temporarySuffix, writeFileAtomic } from './atomic-write.ts';
 
 const timeSchema = z.number().int().nonnegative();
@@ -58,13 +59,7 @@ export type Termination = Readonly<z.infer<typeof terminationSchema>>;
 export const formatRecord = (one: VmRecord): string => `${JSON.stringify(one)}\n`;
 
 /** `undefined`: torn, of another program, or of a version that we do not know. */
-export const parseRecord = (text: string): VmRecord | undefined => {
-  try {
-    return recordSchema.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
-};
+export const parseRecord = (text: string): VmRecord | undefined => parseJson(recordSchema, text);
 
 type JournalEntry =
   | { readonly kind: 'record'; readonly record: VmRecord }

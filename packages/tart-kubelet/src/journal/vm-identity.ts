@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readGuestFile } from '../guest/guest-file.ts';
+import { parseJson } from '../parse-json.ts';
 import { writeFileAtomic } from './atomic-write.ts';
 
 const uidPattern = /^[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?$/;
@@ -49,10 +50,6 @@ export const writeOwnershipMarker = (vmFolder: string, one: OwnershipMarker): Pr
 export const readOwnershipMarker = async (vmFolder: string, vm: string): Promise<OwnershipMarker | undefined> => {
   const content = await readGuestFile(vmFolder, markerFile, 4096);
   if (content.kind !== 'read' || content.truncated) return undefined;
-  try {
-    const found = markerSchema.safeParse(JSON.parse(content.bytes.toString('utf8'))).data;
-    return found?.vm === vm ? found : undefined;
-  } catch {
-    return undefined;
-  }
+  const found = parseJson(markerSchema, content.bytes.toString('utf8'));
+  return found?.vm === vm ? found : undefined;
 };

@@ -3,6 +3,7 @@ import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '@tartan/kube/clock';
 import { HttpError } from '../api/http-response.ts';
+import { errorCode } from '../file-errors.ts';
 
 /** A guest on this Mac answers in a millisecond, or not at all. */
 const connectTimeoutMs = 10_000;
@@ -29,11 +30,11 @@ export const localAddressFor = (
 };
 
 const connectErrorMessage = (error: unknown): string => {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = errorCode(error);
   if (code === 'ECONNREFUSED') return 'connection refused: nothing listens there in the guest';
   if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH')
     return 'no route to the guest: if it is up, allow the agent into the local network (macOS privacy settings), and restart the Mac';
-  return `cannot connect${code === '' ? '' : ` (${code})`}`;
+  return `cannot connect${code === undefined ? '' : ` (${code})`}`;
 };
 
 export interface DialOptions {

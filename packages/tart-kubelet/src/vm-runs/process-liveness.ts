@@ -1,4 +1,5 @@
 import type { ProcessTable } from '@tartan/tart';
+import { errorCode } from '../file-errors.ts';
 
 /** Whether anybody has this number. Costs one system call. */
 export type ProcessExists = (pid: number) => boolean;
@@ -9,7 +10,7 @@ export const processExists: ProcessExists = (pid) => {
     return true;
   } catch (error) {
     // Anything else is somebody, if of another user.
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+    return errorCode(error) !== 'ESRCH';
   }
 };
 

@@ -1,5 +1,6 @@
 import type { TartReason } from '@tartan/tart';
 import { z } from 'zod';
+import { parseJson } from '../parse-json.ts';
 
 /**
  * Whether this Mac can start virtual machines, judged by the starts since it booted. Pure: `starts.ts` keeps the evidence.
@@ -110,10 +111,6 @@ export const startHealth = ({ leaked, refused, started }: StartHistory, total: n
 
 /** `undefined`: torn, of another boot, or of a version that we do not know. */
 export const parseHistory = (text: string, bootID: string): StartHistory | undefined => {
-  try {
-    const { data } = startHistory.safeParse(JSON.parse(text));
-    return data?.bootID === bootID ? data : undefined;
-  } catch {
-    return undefined;
-  }
+  const history = parseJson(startHistory, text);
+  return history?.bootID === bootID ? history : undefined;
 };
