@@ -72,10 +72,7 @@ const inSource = (path: string, pattern: RegExp): string[] => {
   return words;
 };
 const nodeReasons = (): string[] =>
-  inSource(
-    'packages/tart-kubelet/src/node/conditions.ts',
-    /(?:reason: |about\(\s*'(?:True|False|Unknown)',\s*)'(\w+)'/g,
-  );
+  inSource('packages/tart-kubelet/src/node/conditions.ts', /State\(\s*'(?:True|False|Unknown)',\s*'(\w+)'/g);
 /** Keys of the tables of verdicts. */
 const verdicts = (): string[] => inSource('packages/provider/src/identity/csr/decide.ts', /^ {2}([A-Z]\w+): \(/gm);
 

@@ -38,18 +38,17 @@ const freePercent = ({ freeBytes, totalBytes }: NonNullable<Facts['disk']>): num
 
 /** The host's disk first, then those of running guests (INC-39, INC-40). Never Unknown: Cluster API counts that as not ready. */
 export const diskPressure = ({ disk, guestDisks = [] }: Facts): ConditionState => {
-  const reason = 'TartKubeletHasDiskPressure';
   const free = disk === undefined ? 100 : freePercent(disk);
   if (free < minFreePercent)
     return diskPressureState(
       'True',
-      reason,
+      'TartKubeletHasDiskPressure',
       `The disk of the host has ${Math.floor(free)} % free, less than ${minFreePercent} %.`,
     );
   const full = guestDisks.filter(({ usedPercent }) => usedPercent >= maxGuestUsedPercent);
   if (full.length > 0) {
     const each = full.map(({ vm, usedPercent }) => `${vm} at ${Math.floor(usedPercent)}%`).sort();
-    return diskPressureState('True', reason, `Disks of guests are full: ${each.join(', ')}.`);
+    return diskPressureState('True', 'TartKubeletHasDiskPressure', `Disks of guests are full: ${each.join(', ')}.`);
   }
   return diskPressureState(
     'False',
