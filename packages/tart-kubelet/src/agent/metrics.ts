@@ -65,30 +65,26 @@ export const createMacMetrics = (registry: Registry, options: MacMetricsOptions)
     // A count of such Pods looks the same for one that waits for hours as for many that wait for a moment (INC-72).
     'Age of the oldest Pod of this Mac whose virtual machine has not started. Zero when there is none: alert on it',
     [],
-    (gauge) =>
-      ({ clock, oldestWaitingSince }) => {
-        const since = oldestWaitingSince();
-        gauge.set(since === undefined ? 0 : Math.max(0, clock.now() - since) / 1000);
-      },
+    (gauge, { clock, oldestWaitingSince }) => {
+      const since = oldestWaitingSince();
+      gauge.set(since === undefined ? 0 : Math.max(0, clock.now() - since) / 1000);
+    },
   );
   scrapeGauge(
     names.imagePullsUnderWay,
     'Images that are being fetched, or wait for their turn',
     [],
-    (gauge) =>
-      ({ pullsInProgress }) =>
-        gauge.set(pullsInProgress()),
+    (gauge, { pullsInProgress }) => gauge.set(pullsInProgress()),
   );
   const certificateTime = (name: string, what: string, bound: keyof Validity): void =>
     scrapeGauge(
       name,
       `${what} the certificate of this Mac is good: certificate is client or serving. Zero while it has none`,
       ['certificate'],
-      (gauge) =>
-        ({ certificates }) => {
-          for (const [certificate, validity] of Object.entries(certificates()))
-            gauge.set({ certificate }, (validity?.[bound] ?? 0) / 1000);
-        },
+      (gauge, { certificates }) => {
+        for (const [certificate, validity] of Object.entries(certificates()))
+          gauge.set({ certificate }, (validity?.[bound] ?? 0) / 1000);
+      },
     );
   certificateTime(names.certificateStart, 'Since when', 'notBefore');
   certificateTime(names.certificateEnd, 'Until when', 'notAfter');
