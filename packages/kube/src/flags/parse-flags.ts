@@ -72,7 +72,7 @@ const unknownFlagMessage = (name: string, known: readonly string[], { removed = 
   if (gone !== undefined) return `--${name}: removed: ${gone.because}. Delete it from the arguments.`;
   return (
     `${quoteName(name)}: there is no such flag; the nearest is --${nearestName(name, known)}. ` +
-    'Correct or delete it. If the chart passes it, use the chart and the image of the same release.'
+    'Correct or delete it. If it is a flag of another release, use the chart, the image and the agent of one release.'
   );
 };
 

@@ -79,7 +79,7 @@ describe('how flags are written', () => {
 describe('an unknown flag', () => {
   test('is an error that names the nearest and says what to do', () => {
     assert.deepEqual(errorsOf(['--leader-elct=false']), [
-      '--leader-elct: there is no such flag; the nearest is --leader-elect. Correct or delete it. If the chart passes it, use the chart and the image of the same release.',
+      '--leader-elct: there is no such flag; the nearest is --leader-elect. Correct or delete it. If it is a flag of another release, use the chart, the image and the agent of one release.',
     ]);
   });
 
