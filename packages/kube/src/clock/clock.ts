@@ -28,14 +28,32 @@ export const microTimestamp = (milliseconds: number): string =>
   `${new Date(milliseconds).toISOString().slice(0, 23)}000Z`;
 
 /** Resolves after that time, or at once when `signal` fires. Never rejects: whoever waits looks at the signal afterwards. */
-export const sleep = (clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> =>
+export const sleep = (clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    if (signal.aborted) return resolve();
+    if (signal?.aborted) return resolve();
     const finish = (): void => {
       cancelTimer();
-      signal.removeEventListener('abort', finish);
+      signal?.removeEventListener('abort', finish);
       resolve();
     };
     const cancelTimer = clock.after(milliseconds, finish);
-    signal.addEventListener('abort', finish, { once: true });
+    signal?.addEventListener('abort', finish, { once: true });
   });
+
+/** Calls `run` with a signal that fires after that time, or with `signal`. */
+export const withTimeout = async <T>(
+  clock: Clock,
+  milliseconds: number,
+  run: (signal: AbortSignal) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> => {
+  const timeout = new AbortController();
+  const cancelTimer = clock.after(milliseconds, () =>
+    timeout.abort(new DOMException(`No answer within ${milliseconds} ms`, 'TimeoutError')),
+  );
+  try {
+    return await run(AbortSignal.any([timeout.signal, ...(signal ? [signal] : [])]));
+  } finally {
+    cancelTimer();
+  }
+};

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { microTimestamp, timestamp } from './clock.ts';
+import { microTimestamp, timestamp, withTimeout } from './clock.ts';
 import { manualClock } from './manual-clock.ts';
 
 test('due timers run in order of time, then of registration', () => {
@@ -33,6 +33,24 @@ test('a cancelled timer does not run', () => {
   const takeBack = clock.after(1, () => assert.fail('ran'));
   takeBack();
   clock.advance(10);
+});
+
+test('withTimeout aborts a call after its time, or with the signal of its caller, and leaves no timer behind', async () => {
+  const clock = manualClock(0);
+  const untilAborted = (signal: AbortSignal): Promise<unknown> =>
+    new Promise((resolve) => signal.addEventListener('abort', () => resolve(signal.reason), { once: true }));
+  const late = withTimeout(clock, 10, untilAborted);
+  clock.advance(10);
+  assert.match(String(await late), /^TimeoutError: No answer within 10 ms$/);
+  const caller = new AbortController();
+  const stopped = withTimeout(clock, 10, untilAborted, caller.signal);
+  caller.abort('enough');
+  assert.equal(await stopped, 'enough');
+  assert.equal(
+    await withTimeout({ ...clock, after: () => () => void clock.advance(1) }, 10, async () => 'done'),
+    'done',
+  );
+  assert.equal(clock.now(), 11, 'the timer is cancelled');
 });
 
 test('times are written as Go reads them', () => {

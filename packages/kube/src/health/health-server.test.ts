@@ -136,10 +136,10 @@ test('connections above the limit are refused', async () => {
   await Promise.all(closed);
 });
 
-test('the connection of a client that does not read is closed', { timeout: 20_000 }, async () => {
+test('the connection of a client that does not read is closed', { timeout: 60_000 }, async () => {
   const { log, lines } = recordedLog();
   const metrics = async () => ({ contentType: 'text/plain', body: huge });
-  const { port, stop } = await start({ idleTimeoutMs: 50, log, metrics });
+  const { port, stop } = await start({ idleTimeoutMs: 500, log, metrics });
   const socket = await askWithoutReading(port);
   while (!lines.some(({ message }) => message.includes('cut off'))) await setImmediate();
   // What had been sent can still be read; it is not all.
@@ -165,14 +165,16 @@ const stopMeanwhile = async () => {
   return { clock, collected, answer, stopped };
 };
 
-test('a request under way is answered before the server stops', { timeout: 4_000 }, async () => {
+test('a request under way is answered before the server stops', { timeout: 60_000 }, async () => {
   const { collected, answer, stopped } = await stopMeanwhile();
   collected.resolve({ contentType: 'text/plain', body: 'up 1\n' });
   assert.equal(await (await answer).text(), 'up 1\n');
   await stopped;
 });
 
-test('a request under way that is never answered holds up the stop for a moment only', { timeout: 4_000 }, async () => {
+test('a request under way that is never answered holds up the stop for a moment only', {
+  timeout: 60_000,
+}, async () => {
   const { clock, answer, stopped } = await stopMeanwhile();
   clock.advance(1000);
   await stopped;

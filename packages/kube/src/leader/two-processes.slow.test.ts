@@ -82,7 +82,7 @@ describe('two processes and one lease', () => {
     ]);
   };
 
-  const limit = { timeout: 30_000 };
+  const limit = { timeout: 120_000 };
 
   test('when the leader is killed, the other process leads', limit, async () => {
     const [leader, follower] = await startTwo();

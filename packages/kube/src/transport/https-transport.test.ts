@@ -258,7 +258,7 @@ describe('the HTTPS transport', () => {
   });
 
   test('an expired server certificate is reported as expired', async () => {
-    const past = await createKubernetes({ clock: manualClock(Date.now() - 7_200_000), controllers: false });
+    const past = await createKubernetes({ clock: manualClock(systemClock.now() - 7_200_000), controllers: false });
     const old = await serverCertificate(past.identity);
     const server = await listen(
       createHttpsServer({ key: old.key, cert: old.certificate }, (_in, response) => response.end()),

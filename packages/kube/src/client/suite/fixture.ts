@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { sleep, systemClock } from '../../clock/clock.ts';
-import { isKubeError } from '../../errors/kube-error.ts';
+import { eventually } from '../../clock/testing/real-time.ts';
+import { ignoreNotFound } from '../../errors/kube-error.ts';
 import { customResourceDefinitions, namespaces, serviceAccounts } from '../../objects/builtin.ts';
 import { defineResource, type KubeObject, type Live, type Resource } from '../../objects/object.ts';
 import type { Client } from '../client.ts';
@@ -61,17 +61,8 @@ export interface Widget extends KubeObject {
 }
 
 /** The part of a server that serves objects hears of a definition a moment after everybody else, and tells nobody when. */
-const untilServed = async ({ client, signal }: Fixture, widgets: Resource<Widget>): Promise<void> => {
-  for (;;) {
-    try {
-      await client.list(widgets, { signal });
-      return;
-    } catch (error) {
-      if (!isKubeError(error, 'notFound')) throw error;
-      await sleep(systemClock, 20, signal);
-    }
-  }
-};
+const untilServed = ({ client, signal }: Fixture, widgets: Resource<Widget>): Promise<unknown> =>
+  eventually('the definition is served', () => ignoreNotFound(client.list(widgets, { signal })));
 
 /** A kind of the behaviour's own, with everything a custom resource can have; it goes with `remove`. */
 export const defineWidgets = async (

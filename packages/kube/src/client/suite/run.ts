@@ -19,11 +19,7 @@ export interface ClusterUnderTest {
 }
 
 /** What the client promises, whatever its transport and whoever serves: registers one test per behaviour. */
-export const runClientSuite = (
-  title: string,
-  start: () => Promise<ClusterUnderTest>,
-  { patienceMs = 20_000 }: { patienceMs?: number } = {},
-): void => {
+export const runClientSuite = (title: string, start: () => Promise<ClusterUnderTest>): void => {
   describe(title, { concurrency: 4 }, () => {
     let cluster: ClusterUnderTest | undefined;
     before(async () => {
@@ -35,7 +31,7 @@ export const runClientSuite = (
       await cluster?.close();
     });
     for (const { sentence, run } of [...writing, ...reading, ...subresourceBehaviours]) {
-      test(sentence, { timeout: patienceMs }, async ({ signal }) => {
+      test(sentence, { timeout: 120_000 }, async ({ signal }) => {
         if (!cluster) throw new Error('There is no cluster');
         const options = { clock: systemClock, userAgent: 'tartan-test' };
         const client = createClient(cluster.transport, options);

@@ -1,0 +1,75 @@
+import { setTimeout } from 'node:timers/promises';
+import { type Clock, systemClock } from '../clock.ts';
+import { type ManualClock, manualClock } from '../manual-clock.ts';
+
+/** Real time for tests that work with other processes, sockets or files. */
+
+/** Far more than a busy machine needs, so that only a test that hangs reaches it. */
+const limitMs = 10 * 60_000;
+const firstPauseMs = 1;
+const longestPauseMs = 50;
+
+/** For a call of a test that takes a signal. */
+export const testDeadline = (): AbortSignal => AbortSignal.timeout(limitMs);
+
+/** Looks until there is an answer, for what sends no event. `what` completes "waited in vain until". */
+export const eventually = async <T>(
+  what: string,
+  look: () => T | false | undefined | Promise<T | false | undefined>,
+): Promise<T> => {
+  const deadline = testDeadline();
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 1.1)) {
+    const answer = await look();
+    if (answer !== undefined && answer !== false) return answer;
+    if (deadline.aborted) throw new Error(`waited in vain until ${what}`);
+    await setTimeout(pauseMs);
+  }
+};
+
+const tickMs = 5;
+
+/**
+ * A clock that runs `speed` times as fast as real time, for waits of minutes. It advances by the same amount with each turn that this
+ * process gets, so that a busy machine slows it down. Timers end with `stop`.
+ */
+export const fasterClock = (speed: number): Clock & { stop(): void } => {
+  const { now, monotonic, after, advance } = manualClock(systemClock.now());
+  const timer = setInterval(() => advance(tickMs * speed), tickMs);
+  return { now, monotonic, after, stop: () => clearInterval(timer) };
+};
+
+/** The longest that a timer of Node can be set to. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/** The real clock, which a test can also move forward. */
+export const adjustableClock = (aheadMs = 0): ManualClock => {
+  let ahead = aheadMs;
+  const timers = new Set<{ readonly due: number; readonly run: () => void; cancel: () => void }>();
+  const monotonic = (): number => systemClock.monotonic() + ahead;
+  const fireAt = (due: number, run: () => void): (() => void) =>
+    systemClock.after(Math.min(longestTimerMs, Math.max(0, due - monotonic())), run);
+  return {
+    now: () => systemClock.now() + ahead,
+    monotonic,
+    after: (milliseconds, run) => {
+      const due = monotonic() + milliseconds;
+      const fire = (): void => {
+        timers.delete(timer);
+        run();
+      };
+      const timer = { due, run: fire, cancel: fireAt(due, fire) };
+      timers.add(timer);
+      return () => {
+        timer.cancel();
+        timers.delete(timer);
+      };
+    },
+    advance: (milliseconds) => {
+      ahead += milliseconds;
+      for (const timer of timers) {
+        timer.cancel();
+        timer.cancel = fireAt(timer.due, timer.run);
+      }
+    },
+  };
+};
