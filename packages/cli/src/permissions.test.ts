@@ -71,7 +71,7 @@ describe('a user without all RBAC permissions', () => {
     assert.equal((await admin.get(macFleet.resource, { namespace: 'default', name: 'macos' })).spec.paused, false);
   });
 
-  test('kinds that cannot be listed are not watched', { timeout: 20_000 }, async (t) => {
+  test('kinds that cannot be listed are not watched', { timeout: 60_000 }, async (t) => {
     const { connection } = await start(t, { mayThey: ({ resource }) => resource !== 'pods' && resource !== 'nodes' });
     const stop = new AbortController();
     const stdout = new PassThrough();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +16,7 @@ import {
   type Transport,
 } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
+import { eventually, testDeadline } from '@tartan/kube/testing';
 import { adminKubeconfig, createKubernetes, type Kubernetes, serve } from '@tartan/sim-kubernetes';
 import { canRunContainers, type Image } from './container/start-container.ts';
 import type { Container, Pod } from './pod/pod.ts';
@@ -84,7 +85,7 @@ describe('the simulated Linux Node', {
       },
     });
   const until = async (name: string, holds: (pod: Pod) => boolean): Promise<Pod> => {
-    const signal = AbortSignal.timeout(20_000);
+    const signal = testDeadline();
     const { items, resourceVersion } = await client.list(pods, { namespace });
     const there = items.find(({ metadata }) => metadata.name === name);
     if (there && holds(there)) return there;
@@ -93,10 +94,6 @@ describe('the simulated Linux Node', {
     throw new Error(`waited in vain for Pod ${name}`);
   };
   const logOf = (name: string): string => readFileSync(join(node.logs, `${namespace}_${name}_main.log`), 'utf8');
-  const stateOfNode = (): string =>
-    existsSync(join(node.logs, 'node.log'))
-      ? readFileSync(join(node.logs, 'node.log'), 'utf8')
-      : 'and nobody complains';
   const stateOf = ({ status }: Pod) => status?.containerStatuses?.[0]?.state;
   const phaseIs = (phase: string) => (pod: Pod) => pod.status?.phase === phase;
 
@@ -187,13 +184,8 @@ describe('the simulated Linux Node', {
     listening.closeAllConnections();
     await until('four', (pod) => (pod.status?.containerStatuses?.[0]?.restartCount ?? 0) >= 1);
     await client.delete(pods, { namespace, name: 'four' }, { gracePeriodSeconds: 1 });
-    const left = async (): Promise<boolean> =>
-      (await client.list(pods, { namespace })).items.some(({ metadata }) => metadata.name === 'four');
-    for (
-      const patience = AbortSignal.timeout(20_000);
-      await left();
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    )
-      assert.ok(!patience.aborted, `it does not go: ${stateOfNode()}`);
+    await eventually('the Pod is gone', async () =>
+      (await client.list(pods, { namespace })).items.every(({ metadata }) => metadata.name !== 'four'),
+    );
   });
 });

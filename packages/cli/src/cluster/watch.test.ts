@@ -39,19 +39,19 @@ const followed = async (
 };
 
 describe('--watch', () => {
-  test('redraws in place on a terminal', { timeout: 20_000 }, async (t) => {
+  test('redraws in place on a terminal', { timeout: 60_000 }, async (t) => {
     const parts = await followed(t, { output: 'table' }, true);
     for (const part of parts) assert.ok(part.startsWith('\u001B[H') && part.endsWith('\u001B[J'));
     assert.match(parts.at(-1) ?? '', /h-1[^]*h-2/);
   });
 
-  test('prints only changed rows when stdout is not a terminal', { timeout: 20_000 }, async (t) => {
+  test('prints only changed rows when stdout is not a terminal', { timeout: 60_000 }, async (t) => {
     const [first = '', ...more] = await followed(t, { output: 'table' }, false);
     assert.match(first, /^HOST +STATE[^]*h-1/);
     assert.ok(more.length > 0 && more.every((line) => line.startsWith('-   -   -   h-2 ')), more.join(''));
   });
 
-  test('prints one JSON document per line with -o json', { timeout: 20_000 }, async (t) => {
+  test('prints one JSON document per line with -o json', { timeout: 60_000 }, async (t) => {
     const parts = await followed(t, { output: 'json' }, false);
     assert.deepEqual(
       parts.map((line) => JSON.parse(line).schema),

@@ -1,5 +1,5 @@
 import type { KubeObject, Live, Resource } from '@tartan/kube';
-import { sleep, systemClock as clock } from '@tartan/kube/clock';
+import { sleep, systemClock as clock, withTimeout } from '@tartan/kube/clock';
 import { untilObjects } from '../simulation/wait.ts';
 import type { FaultContext } from './fault.ts';
 
@@ -16,9 +16,9 @@ export const untilAll = async <T extends KubeObject>(
   what: string,
   holds: (objects: readonly Live<T>[]) => boolean,
 ): Promise<void> => {
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)]);
-  if (!(await untilObjects(context.simulation.controlPlane.client, resource, holds, signal)))
-    throw interruption(context, what);
+  const { client } = context.simulation.controlPlane;
+  const wait = (signal: AbortSignal): Promise<boolean> => untilObjects(client, resource, holds, signal);
+  if (!(await withTimeout(clock, timeoutMs, wait, context.signal))) throw interruption(context, what);
 };
 
 /** Waits for one object, and returns it. */
@@ -69,10 +69,10 @@ export const untilTrue = async (
   what: string,
   holds: () => boolean | Promise<boolean>,
 ): Promise<void> => {
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)]);
+  const deadline = clock.monotonic() + timeoutMs;
   while (!(await holds())) {
-    if (signal.aborted) throw interruption(context, what);
-    await sleep(clock, pollMs, signal);
+    if (context.signal.aborted || clock.monotonic() > deadline) throw interruption(context, what);
+    await sleep(clock, pollMs, context.signal);
   }
 };
 

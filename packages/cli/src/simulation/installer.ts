@@ -10,7 +10,6 @@ import { type Clock, sleep, systemClock } from '@tartan/kube/clock';
 
 const pollMs = 100;
 const timeoutMs = 60_000;
-const never = new AbortController().signal;
 
 /** Polls until it holds. Rejects with the message after a minute. */
 export const pollUntil = async (
@@ -21,7 +20,7 @@ export const pollUntil = async (
   const deadline = clock.monotonic() + timeoutMs;
   while (!(await holds())) {
     if (clock.monotonic() > deadline) throw new Error(message());
-    await sleep(clock, pollMs, never);
+    await sleep(clock, pollMs);
   }
 };
 

@@ -8,7 +8,7 @@ import {
   loadConfig,
   type ProcessContext,
 } from '@tartan/kube';
-import { systemClock } from '@tartan/kube/clock';
+import { systemClock, withTimeout } from '@tartan/kube/clock';
 import packageFile from '../../package.json' with { type: 'json' };
 import type { RetryOptions } from './retry.ts';
 
@@ -83,13 +83,13 @@ const runInCluster = async <Options extends CommonOptions>(
   const config = await loadConfig({ env, clock, kubeconfigPath: kubeconfig });
   const transport = httpsTransport({ ...config, clock });
   try {
-    const context = {
-      client: createClient(transport, { clock }),
-      namespace: config.namespace,
+    const context = { client: createClient(transport, { clock }), namespace: config.namespace, clock };
+    return await withTimeout(
       clock,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-    };
-    return await run(options, context, surroundings);
+      timeoutMs,
+      (inTime) => run(options, { ...context, signal: inTime }, surroundings),
+      signal,
+    );
   } finally {
     transport.close();
   }

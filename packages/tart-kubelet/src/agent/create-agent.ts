@@ -7,7 +7,7 @@ import {
   untilAborted,
   withRequestMetrics,
 } from '@tartan/kube';
-import { systemClock } from '@tartan/kube/clock';
+import { systemClock, withTimeout } from '@tartan/kube/clock';
 import { createProcessTable, createTart, tartHome } from '@tartan/tart';
 import { createServerSupervisor } from '../api/server-supervisor.ts';
 import type { HostFacts } from '../facts/host-facts.ts';
@@ -109,7 +109,7 @@ export const createAgent = ({ options, root, env, uid, log }: AgentDeps): Agent 
   let address: string | undefined;
   const startRecorder = createStartRecorder({
     file: paths.starts,
-    bootID: async () => (await mac.system(AbortSignal.timeout(bootIDMs))).bootID,
+    bootID: async () => (await withTimeout(clock, bootIDMs, (signal) => mac.system(signal))).bootID,
     vmSlots: options.vmSlots,
     changed: () => node.trigger(),
     clock,

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { type AddressInfo, isIP, isIPv6, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { sleep, systemClock } from '@tartan/kube/clock';
 import { badRequest } from '../errors/api-error.ts';
 import type { ApiResponse, Handle } from '../http-messages.ts';
 import { kubeletOptions } from '../kubelet/kubelet-client.ts';
@@ -95,12 +96,9 @@ const createClose =
   (server: Server, sockets: Set<Socket>, active: Active, timeoutMs: number) => async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
     for (const controller of active.keys()) controller.abort();
-    let timer: NodeJS.Timeout | undefined;
-    const tooLong = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs);
-    });
-    await Promise.race([Promise.all(active.values()), tooLong]);
-    clearTimeout(timer);
+    const closing = new AbortController();
+    await Promise.race([Promise.all(active.values()), sleep(systemClock, timeoutMs, closing.signal)]);
+    closing.abort();
     for (const socket of sockets) socket.destroy();
     await closed;
   };

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { request, type RequestOptions } from 'node:https';
+import { systemClock } from '@tartan/kube/clock';
 import type { ClusterPki } from '../pki/pki.ts';
 
 const reasons: Readonly<Record<string, string>> = {
@@ -59,8 +60,8 @@ const dialTimeout = 5000;
 export const limitDial = (outgoing: ReturnType<typeof request>, milliseconds = dialTimeout): void => {
   outgoing.once('socket', (socket) => {
     const expire = (): void => void outgoing.destroy(Object.assign(new Error('i/o timeout'), { code: 'ETIMEDOUT' }));
-    const timer = setTimeout(expire, milliseconds);
-    for (const event of ['secureConnect', 'close']) socket.once(event, () => clearTimeout(timer));
+    const cancelTimer = systemClock.after(milliseconds, expire);
+    for (const event of ['secureConnect', 'close']) socket.once(event, cancelTimer);
   });
 };
 

@@ -14,7 +14,7 @@ import { watchFleet, type WatchFleetOptions } from './watch-fleet.ts';
 type Server = ReturnType<WatchFleetOptions['servers']>[number];
 
 test('a view is updated from the cluster and from the stamps on the disks of the Macs', {
-  timeout: 20_000,
+  timeout: 60_000,
 }, async (t) => {
   const cluster = await startCluster();
   const disk = mkdtempSync(join(tmpdir(), 'tartan-disk-'));
