@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { systemClock } from '@tartan/kube/clock';
 import { type Mac, startMac } from '@tartan/sim-mac';
 import type { HostConnection, RemoteCommand } from '../connection/connection.ts';
 import { connectToMac, fleetKey } from '../testing/connect-to-mac.ts';
@@ -148,7 +149,7 @@ describe('pushing an artifact to a Mac', () => {
   test('what pushers that died left behind goes, what living ones write stays', async () => {
     const dead = leaveBehind(await deadProcess());
     const old = leaveBehind(process.pid);
-    const yesterday = Date.now() / 1000 - 25 * 3600;
+    const yesterday = systemClock.now() / 1000 - 25 * 3600;
     utimesSync(old, yesterday, yesterday);
     const alive = leaveBehind(process.ppid);
     await pushArtifact(connection, artifact);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, watch, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { eventually } from '@tartan/kube/testing';
 import { gunzipSync } from 'node:zlib';
 import type { Mac } from '@tartan/sim-mac';
 import type { HostSpec } from '../host-spec.ts';
@@ -82,12 +82,8 @@ describe('the agent’s log', () => {
     });
     writeFileSync(mac.path('/Library/LaunchDaemons/writer.plist'), writer);
     writeFileSync(mac.path(log), '');
-    const says = async (what: string): Promise<void> => {
-      const watcher = watch(mac.path(log));
-      const signal = AbortSignal.timeout(60_000);
-      while (!readFileSync(mac.path(log), 'utf8').includes(what)) await once(watcher, 'change', { signal });
-      watcher.close();
-    };
+    const says = (what: string) =>
+      eventually(`the log has ${what}`, () => readFileSync(mac.path(log), 'utf8').includes(what));
     await mac.run('launchctl bootstrap system "$TARTAN_ROOT/Library/LaunchDaemons/writer.plist"', { asRoot: true });
     await says('before');
     await rotate(5);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { systemClock } from '@tartan/kube/clock';
 import { type Mac, standInSoftware } from '@tartan/sim-mac';
 import { exampleArtifact, exampleSpec, putInStore } from '../testing/example-spec.ts';
 import { type FreshMacs, freshMacs } from '../testing/fresh-macs.ts';
@@ -38,7 +39,7 @@ describe('the command tartan-reclaim-disk', () => {
   };
   const addVm = (name: string): void => {
     mkdirSync(home(`vms/${name}`), { recursive: true });
-    const long = new Date(Date.now() - 10 * 24 * 3_600_000);
+    const long = new Date(systemClock.now() - 10 * 24 * 3_600_000);
     for (const file of ['config.json', 'disk.img', 'nvram.bin', '']) {
       if (file !== '') writeFileSync(home(`vms/${name}/${file}`), '');
       utimesSync(home(`vms/${name}/${file}`), long, long);

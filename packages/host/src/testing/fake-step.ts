@@ -10,7 +10,7 @@ export const fakeStep = (
 ): Step => ({
   name,
   title: `write ${name}`,
-  deadline: 10_000,
+  deadline: 120_000,
   intent: ({ nodeName }) => ({ nodeName }),
   environment: (intent) => ({ NODE_NAME: 'nodeName' in intent ? String(intent.nodeName) : '', FAKE: name }),
   script: `

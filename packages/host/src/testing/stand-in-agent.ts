@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { existsSync, readFileSync, watch } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { eventually } from '@tartan/kube/testing';
 import type { Mac } from '@tartan/sim-mac';
 import { agentLog } from '../agent/job.ts';
 import type { Artifact } from '../artifacts/artifact.ts';
@@ -69,14 +69,6 @@ export const agentsSay = async (
   mac: Pick<Mac, 'path'>,
   isExpected: (events: readonly AgentEvent[]) => boolean,
 ): Promise<AgentEvent[]> => {
-  const watcher = watch(mac.path(agentLog));
-  const signal = AbortSignal.timeout(60_000);
-  try {
-    while (!isExpected(agentEvents(mac))) await once(watcher, 'change', { signal });
-    return agentEvents(mac);
-  } catch (cause) {
-    throw new Error(`the agents said otherwise: ${JSON.stringify(agentEvents(mac).slice(-3))}`, { cause });
-  } finally {
-    watcher.close();
-  }
+  await eventually('the agents have started as expected', () => isExpected(agentEvents(mac)));
+  return agentEvents(mac);
 };

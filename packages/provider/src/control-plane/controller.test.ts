@@ -55,7 +55,7 @@ test('nothing is written while nothing is due, and the token is replaced when tw
 });
 
 test('core connects with it, over HTTPS, as that ServiceAccount, and may do what a drain takes and no more', async (t) => {
-  const stage = await createHarness(t, { startTime: Date.now() });
+  const stage = await createHarness(t, { startTime: systemClock.now() });
   const { handle, identity } = stage.kubernetes;
   const served = await serve({ handle, identity, host: '127.0.0.1', port: 0 });
   t.after(() => served.close());

@@ -38,7 +38,7 @@ const setStage = async (t: TestContext) => {
       clock,
       say: (line) => said.push(line),
       dropFields: false,
-      signal: AbortSignal.timeout(10_000),
+      signal: t.signal,
       ...(wanted && { wanted }),
     });
   const find = (name: string) => admin.get(customResourceDefinitions, { name });
@@ -143,12 +143,18 @@ describe('definitions in a cluster', () => {
       metadata: { name: `others.${first.spec.group}` },
       spec: { ...first.spec, names: { ...names, plural: 'others', singular: 'other', shortNames: [] } },
     });
+    const timeout = new AbortController();
+    const expireOnWait = (run: () => void): (() => void) =>
+      clock.after(0, () => {
+        timeout.abort();
+        run();
+      });
     const installed = installDefinitions({
       client: admin,
-      clock,
+      clock: { ...clock, after: (_ms, run) => expireOnWait(run) },
       say: () => {},
       dropFields: false,
-      signal: AbortSignal.timeout(600),
+      signal: timeout.signal,
       wanted: [first],
     });
     await assert.rejects(installed, /is not served: .*NamesAccepted.*kubectl describe crd/);

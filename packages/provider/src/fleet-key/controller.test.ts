@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { eventually } from '@tartan/kube/testing';
 import { inspect } from 'node:util';
 import { annotations, machine } from '@tartan/api';
 import { newKeyPair, publicKeyOf } from '@tartan/host';
@@ -58,7 +59,7 @@ describe('the key of a fleet', () => {
     assert.deepEqual(keys.of('runners'), { kind: 'pending' });
     assert.equal(await stage.readSecret('runners'), undefined);
     await pause('m1', null);
-    await stage.until('the machine is seen to be unpaused', () => {
+    await eventually('the machine is seen to be unpaused', () => {
       stage.clock.advance(15_000);
       return keys.of('runners').kind === 'ready';
     });
@@ -98,14 +99,14 @@ describe('the key of a fleet', () => {
     const stage = await createHarness(t);
     await stage.addMachine('m1', 'runners');
     const managers = await Promise.all([stage.start(), stage.start(), stage.start()]);
-    await stage.until('all have it', () => {
+    await eventually('all have it', () => {
       // Who met another one's write pauses for a second.
       stage.clock.advance(1000);
       return managers.every(({ keys }) => keys.of('runners').kind === 'ready');
     });
     // Whoever looked before another one registered it may have done so too: the next look finds that.
     stage.clock.advance(10 * minute);
-    await stage.until('there is one key', () => stage.keysAtScaleway().length === 1);
+    await eventually('there is one key', () => stage.keysAtScaleway().length === 1);
     const stored = await stage.readSecret('runners');
     for (const { keys } of managers)
       assert.deepEqual(keys.of('runners'), {
@@ -172,7 +173,7 @@ describe('the key of a fleet', () => {
       ['builders'],
     );
     stage.clock.advance(minute);
-    await stage.until('it is registered again', async () => {
+    await eventually('it is registered again', async () => {
       const now = stage.keysAtScaleway().find(({ name }) => name === 'runners');
       return now !== undefined && now.id !== before && (await stage.readSecret('runners'))?.keyID === now.id;
     });
@@ -284,13 +285,13 @@ describe('the key of a fleet', () => {
     await is('runners', 'ready');
     away = true;
     stage.clock.advance(10 * minute);
-    await stage.until('somebody has asked', () => refused > 0);
+    await eventually('somebody has asked', () => refused > 0);
     assert.equal(keys.of('runners').kind, 'ready');
     away = false;
     stage.scaleway.faults.calls.push({ match: /ssh-keys/, times: 1000, with: { status: 503 } });
     const asked = stage.scaleway.requests.length;
     stage.clock.advance(10 * minute);
-    await stage.until('somebody has asked', () => stage.scaleway.requests.length > asked);
+    await eventually('somebody has asked', () => stage.scaleway.requests.length > asked);
     assert.equal(keys.of('runners').kind, 'ready');
     await stop();
   });

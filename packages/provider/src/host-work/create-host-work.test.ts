@@ -13,6 +13,7 @@ import {
 } from '@tartan/host';
 import { connectToMac, fleetKey, plantedSecrets, workingSpec } from '@tartan/host/testing';
 import { systemClock } from '@tartan/kube/clock';
+import { testDeadline } from '@tartan/kube/testing';
 import { type Mac, startMac } from '@tartan/sim-mac';
 import { createHostWork } from './create-host-work.ts';
 import type { HostJob, WorkOutcome } from './host-work.ts';
@@ -53,10 +54,7 @@ describe('work on a Mac', () => {
     idle: true,
     ...changes,
   });
-  const perform = async (
-    changes: Partial<HostJob> = {},
-    signal = AbortSignal.timeout(120_000),
-  ): Promise<WorkOutcome> => {
+  const perform = async (changes: Partial<HostJob> = {}, signal = testDeadline()): Promise<WorkOutcome> => {
     const outcome = await hostWork.perform(
       {
         addresses: [{ host: '127.0.0.1', port: line.port, transport: 'public' }],

@@ -15,6 +15,7 @@ import {
   namespaces,
 } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
+import { testDeadline } from '@tartan/kube/testing';
 import { adminKubeconfig, createKubernetes, serve } from '@tartan/sim-kubernetes';
 import { runCaptured } from '../hooks/testing/run-captured.ts';
 import { observe, runCheck, uninstallRights } from './check.ts';
@@ -58,7 +59,7 @@ const setStage = async (t: TestContext, { defined = true } = {}) => {
   };
 };
 
-const patience = () => ({ clock, signal: AbortSignal.timeout(10_000) });
+const patience = () => ({ clock, signal: testDeadline() });
 const namesOf = (objects: readonly { metadata: { name: string } }[]) => objects.map(({ metadata }) => metadata.name);
 
 describe('observe', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { eventually } from '@tartan/kube/testing';
 import { guestNames, runnerVariables } from '@tartan/api';
 import { type Guest, type GuestOptions, inGuest, secret } from './testing/guest.ts';
 
@@ -148,7 +149,7 @@ chmod 755 theirs; ${hook}`,
   const started = async (guest: Guest) => {
     const script = guest.start();
     const file = join(guest.root, 'opt/actions-runner/pid');
-    await guest.until('the runner runs', () => existsSync(file) && readFileSync(file, 'utf8') !== '');
+    await eventually('the runner runs', () => existsSync(file) && readFileSync(file, 'utf8') !== '');
     return { script, pid: Number(readFileSync(file, 'utf8')) };
   };
   const isAlive = (pid: number): boolean => {

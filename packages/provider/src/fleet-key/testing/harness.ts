@@ -1,8 +1,7 @@
 import type { TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { macFleet, machine } from '@tartan/api';
 import { createClient, createInformer, ignoreNotFound, secrets, type Transport } from '@tartan/kube';
-import { systemClock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { createHostPool } from '@tartan/scaleway';
 import { startScaleway } from '@tartan/sim-scaleway';
 import { namespace, startKubernetes } from '../../claim/testing/harness.ts';
@@ -15,15 +14,6 @@ const account = {
   accessKey: 'SCWABCDEFGHIJKLMNOPQ',
   secretKey: '5e8d2c1b-7f60-4c39-9b1a-2f4e6d8c0a13',
   projectID: '9a1f7c52-0d7e-4a2b-8f43-3c2d1b0a9e87',
-};
-
-/** Until something is so: calls to Scaleway go over HTTP, and nobody tells when they are all done. */
-const until = async (what: string, isSo: () => boolean | Promise<boolean>): Promise<void> => {
-  const deadline = systemClock.monotonic() + 20_000;
-  while (!(await isSo())) {
-    if (systemClock.monotonic() > deadline) throw new Error(`it never came to this: ${what}`);
-    await setImmediate();
-  }
 };
 
 /** Machines on an embedded Kubernetes, on virtual time, and a simulated Scaleway over HTTP. */
@@ -47,7 +37,6 @@ export const createHarness = async (t: TestContext, permissions?: readonly strin
     client,
     clock,
     scaleway,
-    until,
     readSecret,
     addMachine: (name: string, fleetName?: string) =>
       client.create(
@@ -105,7 +94,8 @@ const startProcess = async ({ transport, clock, url, more }: ProcessParts) => {
     lines,
     heard,
     redacted,
-    is: (fleet: string, kind: string) => until(`the key of ${fleet} is ${kind}`, () => keys.of(fleet).kind === kind),
+    is: (fleet: string, kind: string) =>
+      eventually(`the key of ${fleet} is ${kind}`, () => keys.of(fleet).kind === kind),
     stop: async () => {
       stopping.abort();
       await Promise.all(running);

@@ -39,7 +39,7 @@ export const startTcpProxy = async (to: { readonly host: string; readonly port: 
     port: address.port,
     connections: () => calls,
     idle: async () => {
-      for (const socket of open) await once(socket, 'close', { signal: AbortSignal.timeout(10_000) });
+      for (const socket of open) await once(socket, 'close');
     },
     closeConnections,
     close: async () => {

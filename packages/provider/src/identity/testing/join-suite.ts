@@ -272,7 +272,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       const served = new X509Certificate(Buffer.from(request.status?.certificate ?? '', 'base64'));
       assert.equal(served.subjectAltName, `DNS:${mac}, IP Address:192.0.2.7`);
       assert.deepEqual(served.keyUsage, ['1.3.6.1.5.5.7.3.1'], 'server auth');
-      assert.ok(Date.parse(served.validTo) - Date.now() < 8 * 24 * 3_600_000);
+      assert.ok(Date.parse(served.validTo) - systemClock.now() < 8 * 24 * 3_600_000);
 
       const wildcard = [...own, generalName.dns('*.example.com')];
       assert.equal(verdictOf(note(await askToServe(node, mac, wildcard, signal))), 'Denied NotItsName');
@@ -326,7 +326,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
         apiVersion: 'coordination.k8s.io/v1',
         kind: 'Lease',
         metadata: name,
-        spec: { holderIdentity: mac, leaseDurationSeconds: 40, renewTime: microTimestamp(Date.now()) },
+        spec: { holderIdentity: mac, leaseDurationSeconds: 40, renewTime: microTimestamp(systemClock.now()) },
       });
       const { spec } = await provider.get(leases, name);
       const renewedAt = Date.parse(spec?.renewTime ?? '');

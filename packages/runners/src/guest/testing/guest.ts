@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 
 const scripts = join(import.meta.dirname, '../../../guest');
 const shares = 'Volumes/My Shared Files';
@@ -35,7 +34,6 @@ export interface Guest {
   start(): ChildProcess;
   /** Resolves when the script has ended. */
   ended(script: ChildProcess): Promise<void>;
-  until(what: string, isSo: () => boolean): Promise<void>;
 }
 
 export const secret = 'a-jit-configuration';
@@ -96,13 +94,6 @@ export const inGuest = async (options: GuestOptions, scenario: (guest: Guest) =>
       },
       ended: async (child) => {
         if (running.has(child)) await once(child, 'exit');
-      },
-      until: async (what, isSo) => {
-        for (let left = 2000; left > 0; left -= 1) {
-          if (isSo()) return;
-          await setTimeout(5);
-        }
-        throw new Error(`it never came to pass that ${what}`);
       },
     });
   } finally {
