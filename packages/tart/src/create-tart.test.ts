@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { noSpaceTexts } from '@tartan/sim-mac';
 import type { PullProgress } from './pull-progress.ts';
 import { isTartError, type TartError, type TartReason } from './tart-error.ts';
 import { createTartHarness, type TartHarness } from './testing/tart-harness.ts';
-import { waitUntil } from './testing/wait-until.ts';
 
 const digest = (letter: string): string => `sha256:${letter.repeat(64)}`;
 const failsWith =
@@ -15,15 +15,15 @@ const failsWith =
   (error: unknown): boolean =>
     isTartError(error, ...reasons);
 
-const groupIsGone = (pid: number): Promise<void> =>
-  waitUntil(() => {
+const groupIsGone = (pid: number): Promise<true> =>
+  eventually(`nobody is left of group ${pid}`, () => {
     try {
       process.kill(-pid, 0);
       return false;
     } catch {
       return true;
     }
-  }, `nobody is left of group ${pid}`);
+  });
 
 describe('the driver of tart', () => {
   let bench: TartHarness;
@@ -97,9 +97,13 @@ describe('the driver of tart', () => {
     test('that hangs is killed with its process group, even if it ignores SIGTERM (INC-27)', async () => {
       for (const hang of ['before', 'stubborn'] as const) {
         bench.fake.controls.command('list', { hang });
-        const error = await failure(bench.driver({ deadlines: { probe: 100 } }).list());
-        assert.equal(error.reason, 'timed out');
-        const pid = bench.fake.journal.calls('list').at(-1)?.pid ?? 0;
+        const clock = manualClock();
+        const count = bench.fake.journal.calls('list').length;
+        const call = failure(bench.driver({ clock, deadlines: { probe: 100 } }).list());
+        const { pid } = await eventually('it has begun', () => bench.fake.journal.calls('list')[count]);
+        clock.advance(100);
+        clock.advance(2_000);
+        assert.equal((await call).reason, 'timed out');
         await groupIsGone(pid);
       }
     });
@@ -115,7 +119,7 @@ describe('the driver of tart', () => {
       const controller = new AbortController();
       bench.fake.controls.command('list', { hang: 'before' });
       const call = bench.tart.list({ signal: controller.signal });
-      await waitUntil(() => bench.fake.journal.calls('list').length === 1, 'it has begun');
+      await eventually('it has begun', () => bench.fake.journal.calls('list').length === 1);
       controller.abort();
       await assert.rejects(call, failsWith('aborted'));
       await assert.rejects(bench.tart.list({ signal: controller.signal }), failsWith('aborted'));
@@ -158,7 +162,7 @@ describe('the driver of tart', () => {
         bench.fake.controls.image(name, { ...slow, stallAt: 50 });
         const clock = manualClock();
         const pulled = bench.driver({ clock }).pull(name);
-        await waitUntil(isAtHalf, 'half is there');
+        await eventually('half is there', isAtHalf);
         clock.advance(300_000);
         bench.fake.controls.image(name, slow);
         await pulled;
@@ -170,15 +174,15 @@ describe('the driver of tart', () => {
       const clock = manualClock();
       const driver = bench.driver({ clock });
       const stalled = failure(driver.pull('ghcr.io/a/b:1'));
-      await waitUntil(isAtHalf, 'half is there');
+      await eventually('half is there', isAtHalf);
       let isOver = false;
       void stalled.then(() => {
         isOver = true;
       });
-      await waitUntil(() => {
+      await eventually('the pull is killed', () => {
         clock.advance(300_000);
         return isOver;
-      }, 'the pull is killed');
+      });
       const error = await stalled;
       assert.equal(error.reason, 'timed out');
       assert.match(error.message, /nothing moved/);

@@ -3,10 +3,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { eventually } from '@tartan/kube/testing';
 import { collectOutput, type ExecResult } from './exec.ts';
 import { exitCause, readLogTail, type RunningVm } from './run.ts';
 import { createTartHarness, type TartHarness } from './testing/tart-harness.ts';
-import { waitUntil } from './testing/wait-until.ts';
 
 const reasonOf = (end: ExecResult): string => (end.kind === 'failed' ? end.error.reason : `exited ${end.code}`);
 
@@ -23,7 +23,7 @@ describe('a command in a guest', () => {
       logFile: join(bench.folder, 'log'),
       shares: [{ name: 'env', path: shared, readOnly: true }],
     });
-    await waitUntil(async () => (await run('true')) === 'exited 0', 'its agent answers');
+    await eventually('its agent answers', async () => (await run('true')) === 'exited 0');
   });
   afterEach(() => bench.remove());
 
@@ -60,7 +60,7 @@ describe('a command in a guest', () => {
     const { truncated, stdout, result } = await collectOutput(bench.tart.exec('vm', ['yes']), 10_000);
     assert.deepEqual([truncated, stdout.length, reasonOf(result)], [true, 10_000, 'aborted']);
     const session = bench.tart.exec('vm', ['yes']);
-    await waitUntil(() => session.stdout.readableLength > 0, 'it writes');
+    await eventually('it writes', () => session.stdout.readableLength > 0);
     assert.ok(session.stdout.readableLength < 1_000_000);
     session.kill();
     assert.equal(reasonOf(await session.result), 'aborted');
@@ -78,7 +78,7 @@ describe('a command in a guest', () => {
     bench.fake.controls.guest('vm', { agent: 'absent' });
     assert.equal(await run('true'), 'guest agent unreachable');
     bench.fake.controls.guest('vm', { agent: undefined });
-    await bench.tart.stop('vm', { timeoutSeconds: 5 });
+    await bench.tart.stop('vm', { timeoutSeconds: 60 });
     assert.equal(await run('true'), 'not running');
     assert.equal(reasonOf(await bench.tart.exec('x', ['true']).result), 'missing');
     assert.equal(reasonOf(await bench.driver({ path: '/nowhere/tart' }).exec('vm', ['true']).result), 'not installed');
@@ -98,11 +98,11 @@ describe('a command in a guest', () => {
     session.stdout.on('data', (chunk) => {
       said += String(chunk);
     });
-    await waitUntil(() => said.includes('24 91'), 'it has its size');
+    await eventually('it has its size', () => said.includes('24 91'));
     await session.resize({ rows: 50, columns: 132 });
     session.stdin?.write('go\n');
     assert.equal(reasonOf(await session.result), 'exited 5');
-    await waitUntil(() => said.includes('50 132'), 'it has its new size');
+    await eventually('it has its new size', () => said.includes('50 132'));
   });
 
   test('ends up with the last size when a resize follows at once', async () => {

@@ -5,12 +5,12 @@ import { mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { manualClock, systemClock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import fc from 'fast-check';
 import { createProcessTable, vmProcesses } from './processes.ts';
 import { exitCause, type ExitCause, pollExit, readLogTail, type RunningVm } from './run.ts';
 import { isTartError, TartError } from './tart-error.ts';
 import { createTartHarness, type TartHarness } from './testing/tart-harness.ts';
-import { waitUntil } from './testing/wait-until.ts';
 
 describe('a virtual machine', () => {
   let bench: TartHarness;
@@ -22,8 +22,7 @@ describe('a virtual machine', () => {
 
   const start = (name = 'vm'): Promise<RunningVm> =>
     bench.tart.run(name, { logFile: join(bench.folder, 'logs', `${name}.log`) });
-  const booted = (name = 'vm'): Promise<void> =>
-    waitUntil(async () => (await bench.tart.ip(name)) !== undefined, `${name} has an address`);
+  const booted = (name = 'vm'): Promise<string> => eventually(`${name} has an address`, () => bench.tart.ip(name));
   const ending = async (vm: RunningVm) => exitCause(await vm.exited, await readLogTail(vm.logFile));
 
   test('boots, gets an address, and reads as running', async () => {
@@ -48,10 +47,7 @@ describe('a virtual machine', () => {
   test('runs in its own session without a terminal, and is found by name, PID and start time (INC-02)', async () => {
     const vm = await start();
     const table = createProcessTable(process.env);
-    await waitUntil(
-      async () => (await table.find(vm.pid))?.command.includes('run vm') === true,
-      'it shows its arguments',
-    );
+    await eventually('it shows its arguments', async () => (await table.find(vm.pid))?.command.includes('run vm'));
     const found = vmProcesses(await table.list(), [bench.fake.path]).filter(({ pid }) => pid === vm.pid);
     assert.deepEqual(found, [{ pid: vm.pid, startedAt: vm.startedAt, name: 'vm' }]);
     process.kill(-vm.pid, 0);
@@ -84,7 +80,7 @@ describe('a virtual machine', () => {
       pollMs: 10,
       signal: stopped.signal,
     });
-    assert.equal(await bench.tart.stop('vm', { timeoutSeconds: 5 }), 'stopped');
+    assert.equal(await bench.tart.stop('vm', { timeoutSeconds: 60 }), 'stopped');
     assert.deepEqual(await ending({ ...started, exited }), { kind: 'stopped' });
   });
 
@@ -101,10 +97,10 @@ describe('a virtual machine', () => {
   test('stop is idempotent', async () => {
     const vm = await start();
     await booted();
-    assert.equal(await bench.tart.stop('vm', { timeoutSeconds: 5 }), 'stopped');
+    assert.equal(await bench.tart.stop('vm', { timeoutSeconds: 60 }), 'stopped');
     assert.deepEqual(await ending(vm), { kind: 'stopped' });
-    assert.equal(await bench.tart.stop('vm', { timeoutSeconds: 5 }), 'was not running');
-    assert.equal(await bench.tart.stop('x', { timeoutSeconds: 5 }), 'was missing');
+    assert.equal(await bench.tart.stop('vm', { timeoutSeconds: 60 }), 'was not running');
+    assert.equal(await bench.tart.stop('x', { timeoutSeconds: 60 }), 'was missing');
   });
 
   test('stop kills a VM that ignores SIGINT', async () => {
@@ -190,10 +186,10 @@ describe('an adopted virtual machine', () => {
     await first;
     const pass = async (): Promise<void> => {
       const looking = next();
-      await waitUntil(() => {
+      await eventually('it looks again', () => {
         clock.advance(1000);
         return looked.length === 0;
-      }, 'it looks again');
+      });
       await looking;
     };
     await pass();

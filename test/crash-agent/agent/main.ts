@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { createClient, createLogger, createSubresources, httpsTransport } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
-import { createProcessTable, createTart, type ProcessTable } from '@tartan/tart';
+import { adjustableClock } from '@tartan/kube/testing';
+import { createTart } from '@tartan/tart';
 import { createVmSubsystem } from '../../../packages/tart-kubelet/src/agent/vm-subsystem.ts';
+import { ownProcesses } from '../../../packages/tart-kubelet/src/gc/testing/own-processes.ts';
 import { createStartRecorder } from '../../../packages/tart-kubelet/src/vm-start/start-recorder.ts';
-import { createAdjustableClock } from './adjustable-clock.ts';
 import { createAlias } from './effect-names.ts';
 import { createFaultWatch } from './fault-watch.ts';
 import { injectFileFaults } from './faulty-files.ts';
@@ -21,8 +22,8 @@ const watch = createFaultWatch(settings.points, settings.fault);
 const alias = createAlias(folder);
 await injectFileFaults(folder, watch, alias);
 
-const clock = createAdjustableClock(settings.leaptMs);
-process.on('message', ({ leapMs }: ClockAdvance) => clock.leap(leapMs));
+const clock = adjustableClock(settings.leaptMs);
+process.on('message', ({ leapMs }: ClockAdvance) => clock.advance(leapMs));
 // The test is gone.
 process.on('disconnect', () => process.exit(0));
 
@@ -33,12 +34,7 @@ const transport = faultyTransport(
   alias,
 );
 const environment = { PATH: process.env['PATH'], HOME: folder, TART_HOME: tart.home };
-const table = createProcessTable(environment);
-// A Mac has its processes to itself; this machine plays several.
-const processes: ProcessTable = {
-  ...table,
-  list: async () => (await table.list()).filter(({ command }) => command.includes(folder)),
-};
+const processes = ownProcesses(folder, environment);
 
 const log = createLogger({ level: 'debug', write: (line) => process.stderr.write(line), clock: systemClock });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { eventually } from '../vm-runs/testing/eventually.ts';
+import { eventually } from '@tartan/kube/testing';
 import { type Harness, hasEnded, isRunning, withMac } from './testing/harness.ts';
 import {
   eventReasonsOf,

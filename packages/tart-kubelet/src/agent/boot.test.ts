@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { sleep } from '@tartan/kube/clock';
-import { eventually } from '../vm-runs/testing/eventually.ts';
+import { eventually } from '@tartan/kube/testing';
 import { hasEnded, isRunning, withMac } from './testing/harness.ts';
 import { eventReasonsOf, processOf, terminatedState, touchPod, vmNameOf, waitingReason } from './testing/pod-checks.ts';
 
@@ -90,7 +90,7 @@ describe('a running virtual machine', { timeout: 120_000 }, () => {
         stage.startAgent();
         const pod = await stage.waitForPod(await stage.pod(), 'is Running', isRunning);
         const process = await processOf(stage, pod);
-        await sleep(stage.clock, 300_000, AbortSignal.timeout(10_000));
+        await sleep(stage.clock, 300_000);
         await touchPod(stage, pod);
         assert.deepEqual(await processOf(stage, pod), process);
         assert.deepEqual(await stage.runningVms(), [vmNameOf(pod)]);
@@ -104,9 +104,7 @@ describe('a running virtual machine', { timeout: 120_000 }, () => {
       stage.startAgent();
       const pod = await stage.waitForPod(await stage.pod(), 'is Running', isRunning);
       process.kill((await processOf(stage, pod))?.pid ?? 0, 'SIGKILL');
-      const since = performance.now();
       const ended = await stage.waitForPod(pod, 'has ended', hasEnded);
-      assert.ok(performance.now() - since < 5_000);
       assert.deepEqual(
         [ended.status?.phase, terminatedState(ended)?.exitCode, terminatedState(ended)?.reason],
         ['Failed', 137, 'TartRunFailed'],

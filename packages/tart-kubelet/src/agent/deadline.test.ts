@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { eventually } from '../vm-runs/testing/eventually.ts';
+import { eventually } from '@tartan/kube/testing';
 import { type Harness, hasEnded, isRunning, withMac } from './testing/harness.ts';
 import { eventReasonsOf, terminatedState, vmNameOf, waitingReason } from './testing/pod-checks.ts';
 

@@ -3,8 +3,8 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type Live, pods } from '@tartan/kube';
+import { eventually } from '@tartan/kube/testing';
 import type { Pod } from '../pods/snapshot.ts';
-import { eventually } from '../vm-runs/testing/eventually.ts';
 import { type Harness, isGone, isRunning, withMac } from './testing/harness.ts';
 import { vmNameOf } from './testing/pod-checks.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Live, secrets } from '@tartan/kube';
+import { eventually } from '@tartan/kube/testing';
 import { noSpaceTexts } from '@tartan/sim-mac';
 import type { Pod } from '../pods/snapshot.ts';
-import { eventually } from '../vm-runs/testing/eventually.ts';
 import { digest, type Harness, image, isGone, isRunning, withMac } from './testing/harness.ts';
 import { eventReasonsOf, waitingReason } from './testing/pod-checks.ts';
 

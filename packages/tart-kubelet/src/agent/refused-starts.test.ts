@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Live } from '@tartan/kube';
+import { eventually } from '@tartan/kube/testing';
 import type { Pod } from '../pods/snapshot.ts';
-import { eventually } from '../vm-runs/testing/eventually.ts';
 import { type Harness, hasEnded, isGone, isRunning, withMac } from './testing/harness.ts';
 import { eventReasonsOf, restartsOf, runInGuest, vmNameOf, waitingReason } from './testing/pod-checks.ts';
 
 const isRefused = (pod: Live<Pod> | undefined): boolean => waitingReason(pod) === 'TartCreateFailed';
 const verdict = async ({ startRecorder }: Harness): Promise<string> => (await startRecorder.health()).kind;
-const untilVerdict = (stage: Harness, kind: string): Promise<void> =>
+const untilVerdict = (stage: Harness, kind: string): Promise<true> =>
   eventually(`the verdict is ${kind}`, async () => (await verdict(stage)) === kind);
 const refusesStarts = { code: 1, stderr: 'Error Domain=VZErrorDomain Code=1 "The virtual machine failed to start."' };
 const runToEnd = async (stage: Harness): Promise<void> => {

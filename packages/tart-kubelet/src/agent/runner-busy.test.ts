@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { guestNames, labels, runnerBusyCondition } from '@tartan/api';
+import { sleep } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { hostilePrograms } from '@tartan/sim-mac';
-import { eventually } from '../vm-runs/testing/eventually.ts';
 import { type Harness, hasEnded, isRunning, withMac } from './testing/harness.ts';
 import { runInGuest, vmNameOf } from './testing/pod-checks.ts';
 
@@ -105,10 +106,7 @@ describe('the RunnerBusy condition of a Pod', { timeout: 120_000 }, () => {
         await runInGuest(stage, vmNameOf(running), ready);
         await runInGuest(stage, vmNameOf(beside), ready);
         await stage.waitForPod(one, 'waits for a job', says('False'));
-        const pass = (seconds: number): Promise<void> => {
-          const until = stage.clock.now() + seconds * 1000;
-          return eventually('time has passed', () => stage.clock.now() >= until);
-        };
+        const pass = (seconds: number): Promise<void> => sleep(stage.clock, seconds * 1000);
         // What was on its way comes to an end.
         await pass(10);
         const requests: string[] = [];

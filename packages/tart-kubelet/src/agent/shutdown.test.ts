@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import type { Live } from '@tartan/kube';
 import { sleep } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import type { Pod } from '../pods/snapshot.ts';
 import { type Harness, isGone, isRunning, withMac } from './testing/harness.ts';
 import { eventReasonsOf, terminatedState, vmNameOf } from './testing/pod-checks.ts';
@@ -76,9 +76,9 @@ describe('the shutdown of the guest of a deleted Pod', { timeout: 120_000 }, () 
         const pod = await started(stage);
         stage.tart.controls.guest(vmNameOf(pod), { shutdown: 'ignored' });
         await stage.deletePod(pod, 30);
-        while (shutdownRequests(stage) === 0) await setTimeout(10);
+        await eventually('the guest is asked to shut down', () => shutdownRequests(stage) > 0);
         await stage.stopAgent();
-        await sleep(stage.clock, 31_000, AbortSignal.timeout(10_000));
+        await sleep(stage.clock, 31_000);
         stage.startAgent();
         await stage.waitForPod(pod, 'is gone', isGone);
         assert.equal(shutdownRequests(stage), 1);

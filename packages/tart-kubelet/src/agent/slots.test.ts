@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { eventually } from '@tartan/kube/testing';
 import { noSpaceTexts } from '@tartan/sim-mac';
-import { eventually } from '../vm-runs/testing/eventually.ts';
 import { type Harness, hasEnded, isGone, isRunning, withMac } from './testing/harness.ts';
 import { eventReasonsOf, runInGuest, vmNameOf, waitingReason } from './testing/pod-checks.ts';
 

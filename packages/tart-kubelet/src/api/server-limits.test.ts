@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connectTCP } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { type ApiHarness, createApiHarness, ended, waitUntil } from './testing/api-harness.ts';
+import { eventually } from '@tartan/kube/testing';
+import { type ApiHarness, createApiHarness, ended } from './testing/api-harness.ts';
 
 describe('the kubelet API', { timeout: 60_000 }, () => {
   let stage: ApiHarness;
@@ -13,17 +14,15 @@ describe('the kubelet API', { timeout: 60_000 }, () => {
 
   describe('enforces limits', () => {
     test('on clients that send nothing, during the handshake and after it', async () => {
-      const impatient = await stage.open({ openingMs: 50, keepAliveMs: 50 });
+      const impatient = await stage.open({ openingMs: 1_000, keepAliveMs: 1_000 });
       try {
         const silent = connectTCP(impatient.port, '127.0.0.1');
         silent.on('error', () => {});
-        await ended(silent);
         const slow = await stage.dialTLS(stage.admin, impatient);
         slow.write('GET /healthz HTTP/1.1\r\nHost: ');
-        await ended(slow);
         const body = await stage.dialTLS(stage.admin, impatient);
         body.write('POST /exec/a/b/c HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nx');
-        await ended(body);
+        await Promise.all([silent, slow, body].map(ended));
       } finally {
         await impatient.close();
       }
@@ -55,20 +54,20 @@ describe('the kubelet API', { timeout: 60_000 }, () => {
         await ended(third);
         idle.destroy();
         first.terminate();
-        await waitUntil(() => small.runtime.running.size === 0);
+        await eventually('the command has ended', () => small.runtime.running.size === 0);
       } finally {
         await small.close();
       }
     });
 
     test('on idle connections and sessions', async () => {
-      const quiet = await stage.open({ idleMs: 100 });
+      const quiet = await stage.open({ idleMs: 1_000 });
       try {
         const socket = stage.openWebSocket('/attach/default/vm/vm?output=1', 'v5.channel.k8s.io', quiet);
         await once(socket, 'open');
         socket.on('error', () => {});
         await once(socket, 'close');
-        await waitUntil(() => quiet.runtime.detached === 1);
+        await eventually('it is detached', () => quiet.runtime.detached === 1);
         const spdy = await stage.openSpdy('/portForward/default/vm', 'portforward.k8s.io', quiet);
         await ended(spdy);
       } finally {

@@ -16,6 +16,7 @@ import {
   inProcessTransport,
 } from '@tartan/kube';
 import { type Clock, systemClock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { createKubernetes, type Kubernetes } from '@tartan/sim-kubernetes';
 import { createSelfSignedCertificate } from '../certificates/x509.ts';
 import { createServerSupervisor, type ServerSupervisor } from './server-supervisor.ts';
@@ -29,10 +30,9 @@ const shortTimersClock: Clock = {
 };
 /** macOS has one loopback address. */
 const otherAddress = process.platform === 'linux' ? '127.0.0.2' : '0.0.0.0';
-const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 const approval = { type: 'Approved', reason: 'Test', message: 'fine' } as const;
 
-describe('the kubelet API of a Mac', { timeout: 30_000 }, () => {
+describe('the kubelet API of a Mac', { timeout: 60_000 }, () => {
   let folder: string;
   let kubernetes: Kubernetes;
   let runtime: FakeRuntime;
@@ -40,6 +40,7 @@ describe('the kubelet API of a Mac', { timeout: 30_000 }, () => {
   let stop: AbortController;
   let done: Promise<void>;
   let admin: Client;
+  let looks = 0;
   let approve: (known: number) => Promise<void>;
 
   beforeEach(async () => {
@@ -54,16 +55,11 @@ describe('the kubelet API of a Mac', { timeout: 30_000 }, () => {
     });
     admin = createClient(transport, { clock: systemClock });
     approve = async (known) => {
-      for (;;) {
+      const waiting = await eventually('it asks for a certificate', async () => {
         const found = (await admin.list(certificateSigningRequests)).items;
-        const waiting = found.find(({ status }) => status?.conditions === undefined);
-        if (found.length > known && waiting)
-          return void (await createSubresources(transport, { clock: systemClock }).approveCertificate(
-            waiting,
-            approval,
-          ));
-        await tick();
-      }
+        return found.length > known && found.find(({ status }) => status?.conditions === undefined);
+      });
+      await createSubresources(transport, { clock: systemClock }).approveCertificate(waiting, approval);
     };
   });
   afterEach(async () => {
@@ -82,7 +78,10 @@ describe('the kubelet API of a Mac', { timeout: 30_000 }, () => {
       client: createClient(transport, { clock: systemClock }),
       transport,
       nodeName: 'mac-1',
-      address: () => world.address,
+      address: () => {
+        looks += 1;
+        return world.address;
+      },
       port,
       clientCA: () => world.ca,
       runtime,
@@ -98,8 +97,14 @@ describe('the kubelet API of a Mac', { timeout: 30_000 }, () => {
     return api;
   };
 
+  /** The agent has seen what is true now, and acted on it. */
+  const looksAgain = async (): Promise<void> => {
+    const before = looks;
+    await eventually('it has looked twice', () => looks >= before + 2);
+  };
+
   const listening = async (count: number): Promise<number> => {
-    while (world.ports.length < count) await tick();
+    await eventually('it listens', () => world.ports.length >= count);
     return world.ports[count - 1] ?? 0;
   };
 
@@ -121,8 +126,8 @@ describe('the kubelet API of a Mac', { timeout: 30_000 }, () => {
     assert.deepEqual(await ask(port), { code: 401, issuer: 'O=system:nodes\nCN=system:node:mac-1' });
     assert.equal(api.validity(), undefined, 'nobody trusts one of its own making');
     await approve(0);
-    while ((await ask(port)).issuer?.includes('system:node')) await tick();
-    assert.ok((api.validity()?.notAfter ?? 0) > Date.now());
+    await eventually('the approved one is served', async () => !(await ask(port)).issuer?.includes('system:node'));
+    assert.ok((api.validity()?.notAfter ?? 0) > systemClock.now());
     assert.ok(await createKeyPairFile(join(folder, 'serving-certificate.pem')).load());
     stop.abort();
     await done;
@@ -131,32 +136,35 @@ describe('the kubelet API of a Mac', { timeout: 30_000 }, () => {
   });
 
   test('uses the stored certificate after a restart', async () => {
-    const kept = createSelfSignedCertificate({ nodeName: 'kept', addresses: ['127.0.0.1'] }, Date.now());
+    const kept = createSelfSignedCertificate({ nodeName: 'kept', addresses: ['127.0.0.1'] }, systemClock.now());
     await createKeyPairFile(join(folder, 'serving-certificate.pem')).save(kept);
     serve();
     const port = await listening(1);
-    while (!(await ask(port)).issuer?.includes('system:node:kept')) await tick();
+    await eventually('the stored one is served', async () => (await ask(port)).issuer?.includes('system:node:kept'));
     assert.deepEqual((await admin.list(certificateSigningRequests)).items, []);
   });
 
   test('waits for the address of the Node, listens on it only, and follows a change (INC-421)', async () => {
     world.address = undefined;
     serve();
-    await tick();
+    await looksAgain();
     assert.deepEqual(world.ports, []);
     world.address = '127.0.0.1';
     const first = await listening(1);
     await assert.rejects(ask(first, otherAddress));
     await approve(0);
     world.address = undefined;
-    await tick();
+    await looksAgain();
     assert.equal((await ask(first)).code, 401);
     world.address = otherAddress;
     const second = await listening(2);
     assert.equal((await ask(second, otherAddress)).code, 401);
     await assert.rejects(ask(first));
     await approve(1);
-    while ((await ask(second, otherAddress)).issuer?.includes('system:node')) await tick();
+    await eventually(
+      'the approved one is served',
+      async () => !(await ask(second, otherAddress)).issuer?.includes('system:node'),
+    );
   });
 
   test('logs a failure to listen and retries', async () => {
@@ -165,7 +173,7 @@ describe('the kubelet API of a Mac', { timeout: 30_000 }, () => {
     const address = squatter.address();
     assert.ok(typeof address === 'object' && address);
     const api = serve(address.port);
-    while (!world.lines.some((line) => line.includes('is not served'))) await tick();
+    await eventually('it says so', () => world.lines.some((line) => line.includes('is not served')));
     assert.equal(api.port(), undefined);
     assert.deepEqual((await admin.list(certificateSigningRequests)).items, [], 'nor does it ask for a certificate');
     squatter.close();
@@ -175,8 +183,8 @@ describe('the kubelet API of a Mac', { timeout: 30_000 }, () => {
   test('does not listen without a client CA', async () => {
     world.ca = undefined;
     serve();
-    while (!world.lines.some((line) => line.includes('certificate authority'))) await tick();
-    for (let look = 0; look < 5; look += 1) await tick();
+    await eventually('it says so', () => world.lines.some((line) => line.includes('certificate authority')));
+    await looksAgain();
     assert.deepEqual(world.ports, []);
     world.ca = kubernetes.identity.caCertificate;
     await listening(1);

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:https';
 import { after, before, describe, test } from 'node:test';
+import { eventually } from '@tartan/kube/testing';
 import { createKubernetes } from '@tartan/sim-kubernetes';
-import { type ApiHarness, createApiHarness, ended, waitUntil } from './testing/api-harness.ts';
+import { type ApiHarness, createApiHarness, ended } from './testing/api-harness.ts';
 
 describe('the kubelet API', { timeout: 60_000 }, () => {
   let stage: ApiHarness;
@@ -140,9 +141,9 @@ describe('the kubelet API', { timeout: 60_000 }, () => {
     );
     await once(socket, 'open');
     socket.on('error', () => {});
-    await waitUntil(() => own.runtime.running.size === 1);
+    await eventually('the command runs', () => own.runtime.running.size === 1);
     await own.close();
-    await waitUntil(() => own.runtime.running.size === 0);
+    await eventually('the command has ended', () => own.runtime.running.size === 0);
   });
 
   test('reports why it cannot listen', async () => {

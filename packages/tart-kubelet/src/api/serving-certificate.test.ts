@@ -14,6 +14,7 @@ import {
   type Subresources,
 } from '@tartan/kube';
 import { type Clock, systemClock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { createKubernetes, type Kubernetes } from '@tartan/sim-kubernetes';
 import { createCertificateRequest, createSelfSignedCertificate } from '../certificates/x509.ts';
 import {
@@ -28,7 +29,7 @@ const log = createLogger({ clock: systemClock, level: 'error', write: () => {} }
 
 describe('a certificate of the kubelet API', () => {
   test('that is self-signed names the Node, its addresses and its usages', () => {
-    const made = createSelfSignedCertificate(subject, Date.now());
+    const made = createSelfSignedCertificate(subject, systemClock.now());
     const certificate = new X509Certificate(made.certificate);
     assert.equal(certificate.subject, 'O=system:nodes\nCN=system:node:mac-1');
     assert.equal(certificate.checkIP('192.0.2.7'), '192.0.2.7');
@@ -36,7 +37,7 @@ describe('a certificate of the kubelet API', () => {
     assert.equal(certificate.checkIP('192.0.2.8'), undefined);
     assert.deepEqual(certificate.keyUsage, ['1.3.6.1.5.5.7.3.1']);
     assert.ok(certificate.verify(certificate.publicKey));
-    assert.ok(Date.parse(certificate.validTo) > Date.now());
+    assert.ok(Date.parse(certificate.validTo) > systemClock.now());
     assert.throws(
       () => createSelfSignedCertificate({ nodeName: 'x', addresses: ['mac.local'] }, 0),
       /is no IPv4 address/,
@@ -56,7 +57,7 @@ describe('a certificate of the kubelet API', () => {
   });
 });
 
-describe('the serving certificate of the agent', { timeout: 30_000 }, () => {
+describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
   interface World {
     kubernetes: Kubernetes;
     client: Client;
@@ -83,22 +84,13 @@ describe('the serving certificate of the agent', { timeout: 30_000 }, () => {
     }
   };
   /** Requests as they come. */
-  const nextRequest = async (client: Client, known: number) => {
-    for (;;) {
+  const nextRequest = (client: Client, known: number) =>
+    eventually('there is a request', async () => (await client.list(certificateSigningRequests)).items[known]);
+  const undecided = (client: Client) =>
+    eventually('there is an undecided request', async () => {
       const { items } = await client.list(certificateSigningRequests);
-      const found = items[known];
-      if (found) return found;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  };
-  const undecided = async (client: Client) => {
-    for (;;) {
-      const { items } = await client.list(certificateSigningRequests);
-      const found = items.find(({ status }) => status?.conditions === undefined);
-      if (found) return found;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  };
+      return items.find(({ status }) => status?.conditions === undefined);
+    });
   /** Waiting takes no time in the agent; the controllers of the cluster live on the real clock. */
   const hasty: Clock = {
     ...systemClock,
@@ -187,18 +179,24 @@ describe('the serving certificate of the agent', { timeout: 30_000 }, () => {
         return validFromDate.getTime() + 0.9 * (validToDate.getTime() - validFromDate.getTime());
       };
       let saved: readonly ServingKeyPair[] = [];
+      let waits = 0;
       // No minute ever passes.
       const ahead: Clock = {
         ...systemClock,
-        now: () => (saved[0] === undefined ? Date.now() : late(saved[0])),
-        after: (milliseconds, run) => (milliseconds < 60_000 ? systemClock.after(milliseconds, run) : () => {}),
+        now: () => (saved[0] === undefined ? systemClock.now() : late(saved[0])),
+        after: (milliseconds, run) => {
+          if (milliseconds < 60_000) return systemClock.after(milliseconds, run);
+          waits += 1;
+          return () => {};
+        },
       };
       const running = start(world, undefined, false, ahead);
       ({ saved } = running);
       try {
         await world.subresources.approveCertificate(await nextRequest(world.client, 0), verdict);
         await running.count(1);
-        for (let look = 0; look < 5; look += 1) await new Promise((resolve) => setTimeout(resolve, 5));
+        // The first was for the verdict.
+        await eventually('it waits for a minute', () => waits > 1);
         assert.equal((await world.client.list(certificateSigningRequests)).items.length, 1);
       } finally {
         await running.close();
@@ -216,13 +214,13 @@ describe('the serving certificate of the agent', { timeout: 30_000 }, () => {
 
   test('that was stored is used without a request, unless it does not match', () =>
     withWorld(async (world) => {
-      const kept = createSelfSignedCertificate({ nodeName: 'mac-1', addresses: ['192.0.2.7'] }, Date.now());
+      const kept = createSelfSignedCertificate({ nodeName: 'mac-1', addresses: ['192.0.2.7'] }, systemClock.now());
       const running = start(world, kept);
       await running.count(1);
       await running.close();
       assert.deepEqual((await world.client.list(certificateSigningRequests)).items, []);
       const misfits = [
-        createSelfSignedCertificate({ nodeName: 'mac-1', addresses: ['192.0.2.9'] }, Date.now()),
+        createSelfSignedCertificate({ nodeName: 'mac-1', addresses: ['192.0.2.9'] }, systemClock.now()),
         createSelfSignedCertificate({ nodeName: 'mac-1', addresses: ['192.0.2.7'] }, 0),
         { certificate: kept.certificate, key: createSelfSignedCertificate(subject, 0).key },
         { certificate: 'rubbish', key: 'rubbish' },
@@ -255,7 +253,7 @@ describe('the file of a serving certificate', () => {
     try {
       const file = createKeyPairFile(join(folder, 'serving-certificate.pem'));
       assert.equal(await file.load(), undefined);
-      const made = createSelfSignedCertificate(subject, Date.now());
+      const made = createSelfSignedCertificate(subject, systemClock.now());
       await file.save({ ...made, certificate: made.certificate.trimEnd() });
       assert.deepEqual(await file.load(), made);
       assert.equal((await stat(join(folder, 'serving-certificate.pem'))).mode & 0o777, 0o600);

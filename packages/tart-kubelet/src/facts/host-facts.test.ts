@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
 import { createRecordingLogger } from '../identity/testing/recording-logger.ts';
-import { flushEventLoop } from '../identity/testing/wait-until.ts';
+import { flushEventLoop } from '../identity/testing/flush-event-loop.ts';
 import { exampleFacts, fakeHostFacts } from '../node/testing/fixtures.ts';
 import { createFactsCache, type HostFacts } from './host-facts.ts';
 

@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { type FakeTart, installFakeTart } from '@tartan/sim-mac';
-import { createProcessTable, createTart, type ProcessTable, type Tart } from '@tartan/tart';
-import { flushEventLoop, waitUntil } from '../identity/testing/wait-until.ts';
+import { createTart, type Tart } from '@tartan/tart';
+import { ownProcesses } from '../gc/testing/own-processes.ts';
+import { flushEventLoop } from '../identity/testing/flush-event-loop.ts';
 import { goldenName } from '../images/image-reference.ts';
 import { writeOwnershipMarker } from '../journal/vm-identity.ts';
 import { createTartFacts, type TartFactsOptions } from './tart-facts.ts';
@@ -36,16 +38,11 @@ describe('facts about virtual machines and images', () => {
     fake.powerOff();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
-  /** Of this Mac: other tests have virtual machines as well. */
-  const ownProcesses = (): ProcessTable => {
-    const all = createProcessTable(environment);
-    return { ...all, list: async () => (await all.list()).filter(({ command }) => command.includes(folder)) };
-  };
   const facts = (more: Partial<TartFactsOptions> = {}) =>
     createTartFacts({
       tart,
       tartHome: fake.home,
-      processes: ownProcesses(),
+      processes: ownProcesses(folder, environment),
       tartPaths: [fake.path],
       vmSlots: 2,
       clock,
@@ -71,7 +68,7 @@ describe('facts about virtual machines and images', () => {
     if (podUID !== undefined)
       await writeOwnershipMarker(vmFolder(name), { version: 1, agent: 'mac-1', vm: name, podUID });
     await tart.run(name, { logFile: join(folder, `${name}.log`) });
-    await waitUntil('its agent is there', async () => (await tart.exec(name, ['true']).result).kind === 'exited');
+    await eventually('its agent is there', async () => (await tart.exec(name, ['true']).result).kind === 'exited');
   };
   const names = async () => (await facts().images(signal)).map((image) => image.names);
 
@@ -186,7 +183,7 @@ describe('facts about virtual machines and images', () => {
       assert.equal(await used(), 95, exec);
     }
     fake.powerOff();
-    await waitUntil('it is gone from the list with its process', async () => {
+    await eventually('it is gone from the list with its process', async () => {
       clock.advance(minute);
       return (await used()) === undefined;
     });
@@ -205,7 +202,7 @@ describe('facts about virtual machines and images', () => {
     const slow = createTart({ path: fake.path, environment, clock: ticking });
     const looking = facts({ tart: slow, clock: ticking }).guestDisks(signal);
     const before = fake.journal.calls('exec').length;
-    await waitUntil('it is asked', () => fake.journal.calls('exec').length > before);
+    await eventually('it is asked', () => fake.journal.calls('exec').length > before);
     ticking.advance(15_000);
     await flushEventLoop();
     assert.deepEqual(await looking, []);

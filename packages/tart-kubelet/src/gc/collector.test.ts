@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { eventually } from '@tartan/kube/testing';
 import type { Tart } from '@tartan/tart';
 import { goldenName } from '../images/image-reference.ts';
-import { eventually } from '../vm-runs/testing/eventually.ts';
 import type { PodOnNode } from './observe.ts';
 import type { OpenFiles } from './open-files.ts';
 import { allClosed, createHarness, type Harness } from './testing/harness.ts';

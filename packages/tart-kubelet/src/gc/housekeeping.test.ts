@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
 import { createRecordingLogger } from '../identity/testing/recording-logger.ts';
-import { flushEventLoop } from '../identity/testing/wait-until.ts';
+import { flushEventLoop } from '../identity/testing/flush-event-loop.ts';
 import { createHolds } from '../images/holds.ts';
 import { createImageRecords } from '../images/image-records.ts';
 import { formatDigestReference, goldenName } from '../images/image-reference.ts';

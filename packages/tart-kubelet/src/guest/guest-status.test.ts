@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { guestNames } from '@tartan/api';
 import { readRunnerMarkers } from './guest-status.ts';
 
-describe('marker files of a runner in its status share', { timeout: 20_000 }, () => {
+describe('marker files of a runner in its status share', { timeout: 60_000 }, () => {
   let status = '';
   beforeEach(() => {
     status = mkdtempSync(join(tmpdir(), 'markers-'));

@@ -90,7 +90,7 @@ describe('the result that a guest reports', () => {
     ],
   ];
   for (const [what, plant] of planted)
-    it(`is absent when it is ${what} (INC-34)`, { timeout: 10_000 }, async () => {
+    it(`is absent when it is ${what} (INC-34)`, { timeout: 60_000 }, async () => {
       writeFileSync(join(status, 'real'), '0');
       rmSync(file, { recursive: true, force: true });
       plant();
@@ -127,11 +127,12 @@ describe('removal of a guest folder', () => {
     assert.ok(!existsSync(vm()));
   });
 
-  it('removes folders without permissions', { skip: process.getuid?.() !== 0 }, async () => {
+  it('removes folders without permissions', async () => {
     const script = `
       import { removeUntrustedFolder } from ${JSON.stringify(new URL('guest-folder.ts', import.meta.url).href)};
       await removeUntrustedFolder(process.argv[1]);`;
-    const somebody = { uid: 65534, gid: 65534 };
+    // Permissions do not hold for root.
+    const somebody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
     chmodSync(outside, 0o777);
     execFileSync(
       'sh',

@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { certificateSigningRequests, createClient, isKubeError, leases, nodes } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { readCertificate } from './node-certificate.ts';
 import { createNodeIdentity, type NodeIdentity } from './node-identity.ts';
 import { createFakeCluster, type FakeCluster } from './testing/fake-cluster.ts';
 import { createRecordingLogger } from './testing/recording-logger.ts';
-import { flushEventLoop, waitUntil } from './testing/wait-until.ts';
+import { flushEventLoop } from './testing/flush-event-loop.ts';
 
 const day = 24 * 3_600_000;
 const minute = 60_000;
@@ -28,7 +29,7 @@ interface Harness {
   /** Lets time pass in steps, and everything happen in between. */
   pass(milliseconds: number, step?: number): Promise<void>;
   /** Lets as much time pass as it takes. */
-  passUntil(what: string, isSo: () => boolean | Promise<boolean>, step?: number): Promise<void>;
+  passUntil(what: string, isSo: () => boolean | Promise<boolean>, step?: number): Promise<true>;
 }
 
 const withHarness = async (body: (stage: Harness) => Promise<void>): Promise<void> => {
@@ -71,7 +72,7 @@ const withHarness = async (body: (stage: Harness) => Promise<void>): Promise<voi
       }
     },
     passUntil: (what, isSo, step = 1_000) =>
-      waitUntil(what, async () => {
+      eventually(what, async () => {
         if (await isSo()) return true;
         clock.advance(step);
         await flushEventLoop();
@@ -163,7 +164,7 @@ describe('the identity of the Node', () => {
       stage.cluster.approverAction = 'deny';
       await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
       stage.start();
-      await waitUntil('it was denied', () => stage.lines.some((line) => line.includes('Denied Test: it was Denied')));
+      await eventually('it was denied', () => stage.lines.some((line) => line.includes('Denied Test: it was Denied')));
       const before = stage.clock.now();
       await stage.passUntil('it has asked nine times', async () => (await stage.asked()) >= 9);
       // Half of the sum of 1, 2, 4 … 128 s, however long each request took.
@@ -177,7 +178,7 @@ describe('the identity of the Node', () => {
       stage.cluster.approverAction = 'ignore';
       await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
       stage.start();
-      await waitUntil('it has asked', async () => (await stage.asked()) === 1);
+      await eventually('it has asked', async () => (await stage.asked()) === 1);
       stage.cluster.approverAction = 'approve';
       await stage.pass(4 * minute, minute);
       assert.equal(await stage.asked(), 1);
@@ -190,7 +191,7 @@ describe('the identity of the Node', () => {
       stage.cluster.approverAction = 'ignore';
       await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
       stage.start();
-      await waitUntil('it has asked', async () => (await stage.asked()) === 1);
+      await eventually('it has asked', async () => (await stage.asked()) === 1);
       stage.cluster.approverAction = 'approve';
       const [request] = (await stage.cluster.admin.list(certificateSigningRequests)).items;
       await stage.cluster.admin.delete(certificateSigningRequests, { name: request?.metadata.name ?? '' });
@@ -228,7 +229,7 @@ describe('the identity of the Node', () => {
       assert.equal(await stage.answer(), 'unauthorized');
       // Without any time passing: the refusal itself wakes it.
       await stage.passUntil('it has joined anew', async () => (await stage.answer()) === 'notFound', 0);
-      await waitUntil('the new one is kept', async () => (await readCertificate(stage.pem))?.cert !== cert);
+      await eventually('the new one is kept', async () => (await readCertificate(stage.pem))?.cert !== cert);
     }));
 
   test('follows a new cluster address without a restart, with the same certificate', () =>
@@ -304,7 +305,7 @@ describe('the identity of the Node', () => {
       stage.cluster.approverAction = 'deny';
       await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
       const identity = stage.start();
-      await waitUntil('it was denied', () => stage.lines.some((line) => line.includes('Denied')));
+      await eventually('it was denied', () => stage.lines.some((line) => line.includes('Denied')));
       stage.cluster.approverAction = 'approve';
       await stage.passUntil('it has joined', async () => (await stage.answer()) === 'notFound');
       const client = createClient(identity.transport, { clock: stage.clock });

@@ -6,8 +6,9 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { Client } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
 import { type FakeTart, installFakeTart, noSpaceTexts } from '@tartan/sim-mac';
-import { createProcessTable, createTart, type Tart } from '@tartan/tart';
+import { createTart, type Tart } from '@tartan/tart';
 import { allClosed } from '../gc/testing/harness.ts';
+import { ownProcesses } from '../gc/testing/own-processes.ts';
 import { createRecordingLogger } from '../identity/testing/recording-logger.ts';
 import { createJournal, type Journal } from '../journal/journal.ts';
 import { readOwnershipMarker, writeOwnershipMarker } from '../journal/vm-identity.ts';
@@ -51,7 +52,7 @@ describe('the image manager', () => {
       tart,
       tartHome: fake.home,
       folder: join(folder, 'records'),
-      processes: createProcessTable(environment()),
+      processes: ownProcesses(folder, environment()),
       tartPaths: [fake.path],
       client,
       nodeName: 'mac-1',

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { systemClock } from '@tartan/kube/clock';
 import { createAddressWatch } from './address-watch.ts';
 
-describe('the address watch', { timeout: 20_000 }, () => {
+describe('the address watch', { timeout: 60_000 }, () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'leases-'));

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { appendFileSync, lstatSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { type Clock, manualClock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { hostilePrograms } from '@tartan/sim-mac';
 import { isTartError, type ProcessIdentity } from '@tartan/tart';
 import { rawOutputPath, rotatedPath } from '../logs/log-files.ts';
 import { readLogRecords } from '../logs/read-log.ts';
-import { eventually } from './testing/eventually.ts';
 import { createRunHarness, type RunHarness, type TestAgent } from './testing/harness.ts';
 import { startKillableAgent } from './testing/killed-agent.ts';
 import type { VmRun, VmRuns } from './vm-runs.ts';
@@ -27,7 +26,7 @@ describe('the runs of virtual machines', () => {
   afterEach(() => bench.remove());
 
   const start = (): Promise<ProcessIdentity> => runs.start(bench.run, bench.shares);
-  const ended = (one = agent): Promise<void> => eventually('its end is told', () => one.exits.length > 0);
+  const ended = (one = agent): Promise<true> => eventually('its end is told', () => one.exits.length > 0);
   const raw = (): string => rawOutputPath(bench.files.pathOf(bench.run));
   const another = (): TestAgent => {
     agent = bench.agent();
@@ -76,7 +75,7 @@ describe('the runs of virtual machines', () => {
     await eventually('the guest is heard again', () => bench.text('stdout') === 'one\ntwo\n');
   });
 
-  test('keep an unfinished last line, and end followers of the log', { timeout: 20_000 }, async () => {
+  test('keep an unfinished last line, and end followers of the log', { timeout: 60_000 }, async () => {
     await start();
     appendFileSync(join(bench.status, 'runner.log'), 'first\nno line end');
     const path = bench.files.pathOf(bench.run);
@@ -94,8 +93,8 @@ describe('the runs of virtual machines', () => {
 
   test('redact the VNC address and password, also across chunks', async () => {
     await start();
-    appendFileSync(raw(), 'VNC server is running at vnc://:one-two');
-    await setTimeout(30);
+    appendFileSync(raw(), 'before\nVNC server is running at vnc://:one-two');
+    await eventually('the first chunk is read', () => bench.text('stderr').includes('before'));
     appendFileSync(raw(), '-three@127.0.0.1:5900...\ntoken=abcdef x\nplain \xff\n', 'latin1');
     await eventually('it is there', () => bench.text('stderr').includes('plain'));
     assert.equal(bench.text('stderr').includes('three'), false);
@@ -189,8 +188,9 @@ describe('the runs of virtual machines', () => {
     for (let death = 0; death < deaths; death++) {
       const mortal = await startKillableAgent(join(bench.folder, 'logs'), bench.status, bench.run, process);
       for (let each = 0; each < 6; each++) {
+        const lastLine = `tart-${tartSaid - 1} `;
         for (let line = 0; line < 200; line++) appendFileSync(raw(), `tart-${tartSaid++} ${'x'.repeat(20)}\n`);
-        await setTimeout(10 + death * 7);
+        if (each > 0) await eventually('what came before is copied', () => bench.text('stderr').includes(lastLine));
       }
       await mortal.kill();
     }
@@ -227,7 +227,7 @@ describe('the runs of virtual machines', () => {
     await runs.removeLogs('uid-1');
     await runs.removeLogs('uid-1');
     appendFileSync(join(bench.status, 'runner.log'), 'more\n');
-    await setTimeout(60);
+    await agent.stop();
     assert.deepEqual(readdirSync(join(bench.folder, 'logs')), []);
     assert.equal((await runs.lastRun(bench.run, true)).started, false);
   });
@@ -282,7 +282,7 @@ describe('the runs of virtual machines', () => {
         };
       },
     };
-    const waits = (): Promise<void> => eventually('it waits', () => pending.size === 1);
+    const waits = (): Promise<true> => eventually('it waits', () => pending.size === 1);
     agent = bench.agent({ clock: counting, pollMs: 1_000 });
     ({ runs } = agent);
     await start();
@@ -313,14 +313,13 @@ describe('the runs of virtual machines', () => {
   });
 
   for (const [what, program] of Object.entries(hostilePrograms('runner.log')))
-    test(`with a guest whose log is hostile end all the same: ${what} (INC-34)`, { timeout: 30_000 }, async () => {
+    test(`with a guest whose log is hostile end all the same: ${what} (INC-34)`, { timeout: 60_000 }, async () => {
       bench.fake.controls.guest('vm', { program: `${program}; echo up >"Volumes/My Shared Files/status/up"` });
       await start();
       await eventually(
         'it is there',
         () => lstatSync(join(bench.status, 'runner.log'), { throwIfNoEntry: false }) !== undefined,
       );
-      await setTimeout(50);
       await runs.finishLog(bench.run);
       assert.equal(runs.isLogFinished(bench.run), true);
       assert.equal(bench.text('stdout').includes('root:'), false);

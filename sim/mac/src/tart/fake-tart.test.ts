@@ -5,7 +5,7 @@ import { existsSync, lstatSync, mkdirSync, mkdtempSync, openSync, readdirSync, r
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
+import { eventually } from '@tartan/kube/testing';
 import { type FakeTart, hostilePrograms, installFakeTart, noSpaceTexts } from './fake-tart.ts';
 
 const digest = (letter: string): string => `sha256:${letter.repeat(64)}`;
@@ -36,12 +36,6 @@ describe('the fake tart', () => {
         resolve(`${error === null ? 0 : error.code} ${stdout}${stderr}`.trimEnd()),
       );
     });
-  const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
-    for (let left = 2000; !(await isSo()); left--) {
-      assert.ok(left > 0, 'never came true');
-      await setTimeout(5);
-    }
-  };
   const start = (args: string): ChildProcess => {
     const log = openSync(join(folder, 'log'), 'w');
     return spawn(fake.path, ['run', ...args.split(' ')], {
@@ -57,7 +51,8 @@ describe('the fake tart', () => {
         : [child.exitCode, child.signalCode];
     return `${code ?? signal} ${readFileSync(join(folder, 'log'), 'utf8')}`.trimEnd();
   };
-  const booted = (name: string): Promise<void> => until(async () => (await tart(`exec ${name} true`)).startsWith('0'));
+  const booted = (name: string): Promise<true> =>
+    eventually(`${name} has booted`, async () => (await tart(`exec ${name} true`)).startsWith('0'));
 
   test('does not exist and not running are 2; a running one is deleted with 1', async () => {
     const missing = '2 the specified VM "x" does not exist';
@@ -143,7 +138,7 @@ describe('the fake tart', () => {
     const names = ['base', 'base', 'two', 'three'];
     for (const name of ['two', 'three']) fake.addVm(name);
     const vms = names.map((name) => start(name));
-    await until(() => vms.filter(({ exitCode }) => exitCode !== null).length === 3);
+    await eventually('three have ended', () => vms.filter(({ exitCode }) => exitCode !== null).length === 3);
     const [left] = names.filter((_, at) => vms[at]?.exitCode === null);
     await booted(left ?? '');
   });
@@ -177,7 +172,9 @@ describe('the fake tart', () => {
     fake.controls.image('ghcr.io/a/b:1', { digest: digest('a'), stallAt: 50 });
     const killed = async (): Promise<void> => {
       const pull = spawn(fake.path, ['pull', 'ghcr.io/a/b:1'], { env: environment(), detached: true, stdio: 'ignore' });
-      await until(() => existsSync(join(fake.home, 'tmp', `ghcr.io_a_b@${digest('a')}`, '.percent')));
+      await eventually('it has begun', () =>
+        existsSync(join(fake.home, 'tmp', `ghcr.io_a_b@${digest('a')}`, '.percent')),
+      );
       process.kill(-(pull.pid ?? 0), 'SIGKILL');
       await once(pull, 'exit');
     };
@@ -205,7 +202,7 @@ describe('the fake tart', () => {
   test('push opens nvram.bin last: a bundle that is deleted meanwhile fails there (INC-46)', async () => {
     fake.controls.host({ pushDiskMs: 400 });
     const push = tart('push base ghcr.io/a/b:1');
-    await until(() => fake.journal.calls('push').length === 1);
+    await eventually('it has begun', () => fake.journal.calls('push').length === 1);
     assert.equal(await tart('delete base'), '0');
     assert.match(await push, /^1 [\s\S]*nvram\.bin” doesn’t exist/);
   });
@@ -234,11 +231,11 @@ describe('the fake tart', () => {
       fake.addVm(name);
       fake.controls.guest(name, { program: hostilePrograms(kind)[kind as keyof typeof kinds] });
       const vm = start(`${name} --dir status:${status}`);
-      await until(() => existsSync(join(status, kind)) && lstatSync(join(status, kind))[check]());
+      await eventually('it is there', () => existsSync(join(status, kind)) && lstatSync(join(status, kind))[check]());
       await tart(`stop ${name}`);
       await ended(vm);
     }
-    await until(() => lstatSync(join(status, 'huge')).size > 1_000_000_000);
+    await eventually('it is huge', () => lstatSync(join(status, 'huge')).size > 1_000_000_000);
   });
 
   test('a guest halts when its program says so, or ends by an error, a lost network or a signal', async () => {

@@ -19,9 +19,11 @@ import {
   type Transport,
 } from '@tartan/kube';
 import { type Clock, systemClock } from '@tartan/kube/clock';
+import { fasterClock, testDeadline } from '@tartan/kube/testing';
 import { createKubernetes, type Kubernetes } from '@tartan/sim-kubernetes';
 import { type FakeTart, installFakeTart } from '@tartan/sim-mac';
-import { createProcessTable, createTart, type ProcessTable, type Tart } from '@tartan/tart';
+import { createTart, type Tart } from '@tartan/tart';
+import { ownProcesses } from '../../gc/testing/own-processes.ts';
 import { createJournal, type Journal } from '../../journal/journal.ts';
 import type { Pod } from '../../pods/snapshot.ts';
 import { examplePod } from '../../pods/testing/example.ts';
@@ -29,19 +31,6 @@ import { createStartRecorder, type StartRecorder } from '../../vm-start/start-re
 import { createVmSubsystem, type VmSubsystem, type VmSubsystemOptions } from '../vm-subsystem.ts';
 
 type Spec = NonNullable<Pod['spec']>;
-
-/** Time that goes by faster, for what waits minutes. */
-const fasterClock = (speed: number): Clock => {
-  const wall = Date.now();
-  const start = performance.now();
-  const passed = (): number => (performance.now() - start) * speed;
-  return {
-    // Whole, as a real one: the journal takes no other.
-    now: () => Math.trunc(wall + passed()),
-    monotonic: passed,
-    after: (milliseconds, run) => systemClock.after(milliseconds / speed, run),
-  };
-};
 
 export interface HarnessOptions {
   readonly speed?: number;
@@ -113,15 +102,11 @@ export const withMac = async (
   options: HarnessOptions = {},
 ): Promise<void> => {
   const folder = await mkdtemp(join(tmpdir(), 'machines-'));
-  const clock = options.speed === undefined ? systemClock : fasterClock(options.speed);
+  const faster = options.speed === undefined ? undefined : fasterClock(options.speed);
+  const clock: Clock = faster ?? systemClock;
   const tart = installFakeTart(folder);
   const environment = { PATH: process.env['PATH'], HOME: folder, TART_HOME: tart.home };
-  const table = createProcessTable(environment);
-  // A Mac has its processes to itself; this machine may play several.
-  const processes: ProcessTable = {
-    ...table,
-    list: async () => (await table.list()).filter(({ command }) => command.includes(folder)),
-  };
+  const processes = ownProcesses(folder, environment);
   const driver = createTart({ path: tart.path, environment, processes });
   const kubernetes = await createKubernetes({ controllers: false });
   const as = (commonName: string, organization: string): Transport =>
@@ -245,7 +230,7 @@ export const withMac = async (
       }
     },
     waitForPod: async (pod, what, holds) => {
-      const signal = AbortSignal.timeout(100_000);
+      const signal = testDeadline();
       const { name, uid } = pod.metadata;
       let last: Live<Pod> | undefined;
       try {
@@ -282,6 +267,7 @@ export const withMac = async (
     await scenario(stage);
   } finally {
     await stage.stopAgent();
+    faster?.stop();
     kubernetes.stop();
     tart.powerOff();
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });

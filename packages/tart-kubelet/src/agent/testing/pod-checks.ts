@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Live, pods } from '@tartan/kube';
 import { collectOutput } from '@tartan/tart';
 import type { Pod } from '../../pods/snapshot.ts';
@@ -28,7 +29,7 @@ export const processOf = async ({ journal }: Harness, { metadata: { uid } }: Liv
 /** Somebody labels the Pod: the agent looks at it once more. */
 export const touchPod = async ({ admin }: Harness, pod: Live<Pod>): Promise<void> => {
   const { name, namespace = '' } = pod.metadata;
-  const labels = { nudge: String(performance.now()).replace('.', '-') };
+  const labels = { nudge: randomUUID() };
   await admin.patch(pods, { name, namespace }, { type: 'merge', body: { metadata: { labels } } });
 };
 

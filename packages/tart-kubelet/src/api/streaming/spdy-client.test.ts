@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { eventually } from '@tartan/kube/testing';
 import { formatData } from '../spdy/frames.ts';
-import { type ApiHarness, command, createApiHarness, ended, waitUntil } from '../testing/api-harness.ts';
+import { type ApiHarness, command, createApiHarness, ended } from '../testing/api-harness.ts';
 import { createSpdyPeer } from '../testing/spdy-peer.ts';
 
 describe('the kubelet API over SPDY', { timeout: 60_000 }, () => {
@@ -41,9 +42,9 @@ describe('the kubelet API over SPDY', { timeout: 60_000 }, () => {
       const peer = createSpdyPeer(socket);
       await peer.open({ streamtype: 'error' });
       await peer.open({ streamtype: 'stdout' });
-      await waitUntil(() => stage.served.runtime.running.size === 1);
+      await eventually('the command runs', () => stage.served.runtime.running.size === 1);
       socket.destroy();
-      await waitUntil(() => stage.served.runtime.running.size === 0);
+      await eventually('the command has ended', () => stage.served.runtime.running.size === 0);
     });
 
     test('runs nothing for an unknown protocol', async () => {

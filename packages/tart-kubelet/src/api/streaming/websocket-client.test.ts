@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '@tartan/kube/clock';
-import { WebSocket } from 'ws';
-import { type ApiHarness, command, createApiHarness, waitUntil } from '../testing/api-harness.ts';
+import { eventually } from '@tartan/kube/testing';
+import type { WebSocket } from 'ws';
+import { type ApiHarness, command, createApiHarness } from '../testing/api-harness.ts';
 
 const messagesOf = async (socket: WebSocket): Promise<{ code: number; status: unknown; out: string; err: string }> => {
   const parts = new Map<number, string>();
@@ -35,20 +36,22 @@ describe('the kubelet API over WebSocket', { timeout: 60_000 }, () => {
     test('passes the end of stdin on in v5; v4 has none', async () => {
       for (const [protocol, expected] of [
         ['v5.channel.k8s.io', 'hello'],
-        ['v4.channel.k8s.io', ''],
+        ['v4.channel.k8s.io', 'hello, still open'],
       ] as const) {
         const socket = stage.openWebSocket('/exec/default/vm/vm?command=cat&input=1&output=1', protocol);
         const closed = messagesOf(socket);
+        let received = '';
+        socket.on('message', (data) => (received += String(data)));
         await once(socket, 'open');
         socket.send(Buffer.from('\0hello'));
         socket.send(Buffer.from([255, 0]));
-        if (expected === '') {
-          await new Promise((resolve) => setTimeout(resolve, 50));
-          assert.equal(socket.readyState, WebSocket.OPEN);
+        if (expected === 'hello, still open') {
+          socket.send(Buffer.from('\0, still open'));
+          await eventually('all comes back', () => received.includes('still open'));
           socket.terminate();
-          await waitUntil(() => stage.served.runtime.running.size === 0);
+          await eventually('the command has ended', () => stage.served.runtime.running.size === 0);
         }
-        assert.equal((await closed).out, 'hello');
+        assert.equal((await closed).out, expected);
       }
     });
 
@@ -72,9 +75,9 @@ describe('the kubelet API over WebSocket', { timeout: 60_000 }, () => {
     test('kills the command when the client disconnects', async () => {
       const socket = stage.openWebSocket('/exec/default/vm/vm?command=sleep&command=1000&output=1');
       await once(socket, 'open');
-      await waitUntil(() => stage.served.runtime.running.size === 1);
+      await eventually('the command runs', () => stage.served.runtime.running.size === 1);
       socket.terminate();
-      await waitUntil(() => stage.served.runtime.running.size === 0);
+      await eventually('the command has ended', () => stage.served.runtime.running.size === 0);
     });
 
     test('with an unknown subprotocol is refused before the command runs', async () => {
@@ -94,12 +97,12 @@ describe('the kubelet API over WebSocket', { timeout: 60_000 }, () => {
           small,
         );
         await once(socket, 'open');
-        await waitUntil(() => small.runtime.running.size === 1);
+        await eventually('the command runs', () => small.runtime.running.size === 1);
         socket.on('error', () => {});
         socket.send(Buffer.alloc(2000));
         const [code] = await once(socket, 'close');
         assert.equal(code, 1009);
-        await waitUntil(() => small.runtime.running.size === 0);
+        await eventually('the command has ended', () => small.runtime.running.size === 0);
       } finally {
         await small.close();
       }
@@ -134,13 +137,16 @@ describe('the kubelet API over WebSocket', { timeout: 60_000 }, () => {
           for (; sent < 2000; sent += 1) await new Promise((resolve) => socket.send(message, resolve));
         };
         void flood();
-        for (let last = 0, still = 0; still < 5; last = sent) {
-          await new Promise((resolve) => setTimeout(resolve, 100));
+        let last = 0;
+        let still = 0;
+        await eventually('nothing more is taken', () => {
           still = sent > 0 && sent === last ? still + 1 : 0;
-        }
+          last = sent;
+          return still > 40;
+        });
         assert.ok(sent < 2000, 'the client had to wait');
         socket.terminate();
-        await waitUntil(() => own.runtime.detached === 1);
+        await eventually('it is detached', () => own.runtime.detached === 1);
       } finally {
         await own.close();
       }

@@ -51,10 +51,6 @@ export const ended = async (socket: Socket): Promise<void> => {
   if (!socket.destroyed) await once(socket, 'close');
 };
 
-export const waitUntil = async (condition: () => boolean): Promise<void> => {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
-};
-
 const host = '127.0.0.1';
 
 const issueFrom = async (kubernetes: Kubernetes, commonName: string, { usage, from }: Issue = {}): Promise<KeyPair> => {

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { createLogger } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
 import { type FakeTart, installFakeTart } from '@tartan/sim-mac';
-import { createProcessTable, createTart } from '@tartan/tart';
+import { createTart } from '@tartan/tart';
 import { createHolds } from '../../images/holds.ts';
 import { createLocalImages } from '../../images/local-images.ts';
 import { type Collector, type CollectorOptions, createCollector } from '../collector.ts';
 import type { PodOnNode } from '../observe.ts';
 import type { OpenFiles } from '../open-files.ts';
+import { ownProcesses } from './own-processes.ts';
 
 /** Sees every file closed. */
 export const allClosed: OpenFiles = { check: async (names) => new Map(names.map((name) => [name, 'closed'])) };
@@ -37,7 +38,7 @@ export const createHarness = () => {
       ownerOf: async (name) => (ours.has(name) ? 'ours' : 'not ours'),
       forget: async (name) => void ours.delete(name),
     },
-    processes: createProcessTable(environment),
+    processes: ownProcesses(folder, environment),
     tartPaths: [fake.path],
     openFiles: allClosed,
     local: createLocalImages(fake.home),

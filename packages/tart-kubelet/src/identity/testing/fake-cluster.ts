@@ -9,7 +9,7 @@ import {
   secrets,
   type Transport,
 } from '@tartan/kube';
-import { type ManualClock, timestamp } from '@tartan/kube/clock';
+import { type ManualClock, systemClock, timestamp } from '@tartan/kube/clock';
 import { bindClusterRole, createKubernetes, type Kubernetes } from '@tartan/sim-kubernetes';
 import type { CreateTransport } from '../node-identity.ts';
 
@@ -51,7 +51,7 @@ const startApprover = (kubernetes: Kubernetes, verdict: () => ApproverAction): (
   const transport = inProcessTransport(kubernetes.handle, {
     user: { commonName: 'admin', organizations: ['system:masters'] },
   });
-  const options = { clock: { now: Date.now, monotonic: Date.now, after: () => () => {} } };
+  const options = { clock: { ...systemClock, after: () => () => {} } };
   const client = createClient(transport, options);
   const { approveCertificate } = createSubresources(transport, options);
   const judge = async (name: string): Promise<void> => {

@@ -12,10 +12,11 @@ import {
   type Transport,
 } from '@tartan/kube';
 import { type ManualClock, manualClock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import type { Facts, HostFacts } from '../../facts/host-facts.ts';
 import { createRecordingLogger } from '../../identity/testing/recording-logger.ts';
-import { flushEventLoop, waitUntil } from '../../identity/testing/wait-until.ts';
+import { flushEventLoop } from '../../identity/testing/flush-event-loop.ts';
 import { createNodeController, type NodeController } from '../controller.ts';
 import type { Node, NodeConfig } from '../observe.ts';
 import { exampleFacts, exampleNodeConfig, fakeHostFacts } from './fixtures.ts';
@@ -45,7 +46,7 @@ export interface NodeHarness {
   node(): Promise<Live<Node> | undefined>;
   lease(): Promise<Live<Lease> | undefined>;
   /** Lets time pass, and everything happen meanwhile, until it is so. */
-  passUntil(what: string, isSo: () => boolean | Promise<boolean>, step?: number): Promise<void>;
+  passUntil(what: string, isSo: () => boolean | Promise<boolean>, step?: number): Promise<true>;
   pass(milliseconds: number, step?: number): Promise<void>;
 }
 
@@ -127,7 +128,7 @@ export const withNodeHarness = async (body: (harness: NodeHarness) => Promise<vo
     node: () => unlessGone(admin.get(nodes, { name: 'mac-1' })),
     lease: () => unlessGone(admin.get(leases, { namespace: 'kube-node-lease', name: 'mac-1' })),
     passUntil: (what, isSo, step = 1_000) =>
-      waitUntil(what, async () => {
+      eventually(what, async () => {
         await flushEventLoop(10);
         if (await isSo()) return true;
         clock.advance(step);

@@ -1,14 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** Lets the event loop turn until it is so. Nothing of it depends on how fast the machine is but the patience. */
-export const waitUntil = async (what: string, condition: () => boolean | Promise<boolean>): Promise<void> => {
-  const deadline = Date.now() + 20_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`it never came to pass that ${what}`);
-    await turn();
-  }
-};
-
 const someTurns = async (turns: number): Promise<void> => {
   for (let each = 0; each < turns; each += 1) await turn();
 };
