@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { systemClock } from '@tartan/kube/clock';
 import { runFakeRunner } from './actions/fake-runner.ts';
 import type { SimulatedGitHub } from './github.ts';
 import { startGitHub } from './start-github.ts';
@@ -18,7 +19,7 @@ describe('GitHub over HTTP', () => {
   };
   beforeEach(async () => {
     github = await startGitHub({ app: { privateKey: privateKeyPEM } });
-    const now = Math.floor(Date.now() / 1000);
+    const now = Math.floor(systemClock.now() / 1000);
     const jwt = createJwt({ iss: github.app.id, iat: now - 60, exp: now + 300 });
     const made = await call('POST /app/installations/7001/access_tokens', {}, jwt);
     token = ((await made.json()) as { token: string }).token;

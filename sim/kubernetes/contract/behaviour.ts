@@ -5,13 +5,13 @@ export interface Behaviour {
   topic: string;
   sentence: string;
   run: (trial: Trial) => Promise<void>;
-  /** Path of a collection. A server that does not serve it need not behave so. */
-  needs?: string;
+  /** The embedded server does not serve the kind. */
+  onlyReal?: true;
 }
 
 type Told = Omit<Behaviour, 'topic'>;
 
-export const behaviour = (sentence: string, run: Behaviour['run'], more: Pick<Behaviour, 'needs'> = {}): Told => ({
+export const behaviour = (sentence: string, run: Behaviour['run'], more: Pick<Behaviour, 'onlyReal'> = {}): Told => ({
   sentence,
   run,
   ...more,

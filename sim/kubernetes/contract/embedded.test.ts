@@ -26,7 +26,7 @@ runContract(
     };
     return { ...cluster, close };
   },
-  { title: 'the embedded Kubernetes keeps the contract in process', patienceMilliseconds: 5_000 },
+  { title: 'the embedded Kubernetes keeps the contract in process' },
 );
 
 runContract(
@@ -48,5 +48,5 @@ runContract(
     };
     return { ...cluster, close };
   },
-  { title: 'the embedded Kubernetes keeps the contract over HTTPS', patienceMilliseconds: 10_000 },
+  { title: 'the embedded Kubernetes keeps the contract over HTTPS' },
 );

@@ -95,23 +95,25 @@ export const behaviours: readonly Behaviour[] = [
 
 export interface ContractOptions {
   title: string;
-  /** How long a behaviour waits for something to happen before it fails. */
-  patienceMilliseconds: number;
+  isReal?: boolean;
 }
 
 /** Registers one test per behaviour, against one cluster. */
 export const runContract = (
   makeCluster: () => Promise<ClusterUnderTest>,
-  { title, patienceMilliseconds }: ContractOptions,
-): void => registerContract(title, behaviours, makeCluster, patienceMilliseconds);
+  { title, isReal = false }: ContractOptions,
+): void =>
+  registerContract(
+    title,
+    behaviours.filter(({ onlyReal = false }) => isReal || !onlyReal),
+    makeCluster,
+  );
 
 /** What outlives the sudden end of the server. One at a time, since all of them are hit by it. */
 export const restartBehaviours: readonly Behaviour[] = restart;
 
-export const runRestartContract = (
-  makeCluster: () => Promise<MortalCluster>,
-  { title, patienceMilliseconds }: ContractOptions,
-): void => registerContract(title, restartBehaviours, async () => mortal(await makeCluster()), patienceMilliseconds, 1);
+export const runRestartContract = (makeCluster: () => Promise<MortalCluster>, { title }: ContractOptions): void =>
+  registerContract(title, restartBehaviours, async () => mortal(await makeCluster()), 1);
 
 export type { Behaviour } from './behaviour.ts';
 export type { Answer, Call, Caller, ClusterUnderTest, EventStream, MortalCluster, WatchEvent } from './cluster.ts';

@@ -32,7 +32,7 @@ runRestartContract(
       },
     };
   },
-  { title: 'the embedded Kubernetes outlives its end in process', patienceMilliseconds: 5_000 },
+  { title: 'the embedded Kubernetes outlives its end in process' },
 );
 
 runRestartContract(
@@ -66,5 +66,5 @@ runRestartContract(
       },
     };
   },
-  { title: 'the embedded Kubernetes outlives its end over HTTPS', patienceMilliseconds: 10_000 },
+  { title: 'the embedded Kubernetes outlives its end over HTTPS' },
 );

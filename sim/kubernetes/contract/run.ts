@@ -1,8 +1,8 @@
 import { after, before, describe, test } from 'node:test';
 import type { Behaviour } from './behaviour.ts';
 import type { ClusterUnderTest } from './cluster.ts';
-import { deadline } from './deadline.ts';
 import { startTrial } from './trial.ts';
+import { testTimeoutMs } from './within.ts';
 
 /** How many behaviours run at a time. */
 const together = 8;
@@ -12,7 +12,6 @@ export const registerContract = (
   title: string,
   behaviours: readonly Behaviour[],
   makeCluster: () => Promise<ClusterUnderTest>,
-  patienceMilliseconds: number,
   concurrency = together,
 ): void => {
   describe(title, { concurrency }, () => {
@@ -28,16 +27,11 @@ export const registerContract = (
       await cluster?.close();
     });
 
-    for (const { topic, sentence, run, needs } of behaviours) {
-      test(`${topic}: ${sentence}`, { timeout: 3 * patienceMilliseconds }, async (t) => {
+    for (const { topic, sentence, run } of behaviours) {
+      test(`${topic}: ${sentence}`, { timeout: testTimeoutMs }, async () => {
         if (!cluster) throw new Error('There is no cluster');
-        if (needs !== undefined && (await cluster.request({ method: 'GET', path: needs })).code === 404) {
-          t.skip(`${needs} is not served`);
-          return;
-        }
         const { trial, over } = startTrial({
           cluster,
-          deadline: deadline(patienceMilliseconds),
           leaveToTheEnd: (path) => void left.push(path),
         });
         try {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { eventually } from '@tartan/kube/testing';
 import type { KubeObject } from '../src/object.ts';
 import { type Answer, type Caller, type ClusterUnderTest, itemsIn, objectIn } from './cluster.ts';
 import { readText } from './read.ts';
 import { type Watching, watching } from './watching.ts';
-import type { Deadline } from './deadline.ts';
+import { within } from './within.ts';
 
 const patchTypes = {
   json: 'application/json-patch+json',
@@ -38,7 +39,8 @@ export interface Trial {
   watch(path: string): Promise<Watching>;
   /** Watches one object until it is as wanted. `undefined` stands for an object that is not there. */
   waitFor(path: string, wanted: (object: KubeObject | undefined) => boolean): Promise<KubeObject | undefined>;
-  eventually: Deadline['eventually'];
+  /** Asks again and again until there is an answer. For what cannot be watched, such as discovery. */
+  eventually: typeof eventually;
   /** A name nobody else has. */
   unique(prefix: string): string;
   /** Deletes that path when the behaviour is over. */
@@ -67,29 +69,24 @@ const withQuery = (path: string, query: string): string => `${path}${path.includ
 
 export interface Premises {
   cluster: ClusterUnderTest;
-  deadline: Deadline;
   leaveToTheEnd: (path: string) => void;
 }
 
 /** `over` closes and deletes what the behaviour has left. */
-export const startTrial = ({
-  cluster,
-  deadline,
-  leaveToTheEnd,
-}: Premises): { trial: Trial; over: () => Promise<void> } => {
+export const startTrial = ({ cluster, leaveToTheEnd }: Premises): { trial: Trial; over: () => Promise<void> } => {
   const left: string[] = [];
   const watches: Watching[] = [];
   let own: Promise<string> | undefined;
 
   const send = (method: string, path: string, body: unknown, ask: Ask = {}): Promise<Answer> =>
-    deadline.within(
+    within(
       cluster.request({ method, path, ...(body === undefined ? {} : { body }), ...ask }),
       () => `${method} ${path}`,
     );
 
   const watch = async (path: string): Promise<Watching> => {
     const stream = await cluster.stream({ method: 'GET', path: withQuery(path, 'watch=true') });
-    const opened = watching(stream, deadline);
+    const opened = watching(stream);
     watches.push(opened);
     assert.equal(stream.code, 200, `watch of ${path}`);
     return opened;
@@ -136,7 +133,7 @@ export const startTrial = ({
       events.close();
       return object;
     },
-    eventually: (what, ask) => deadline.eventually(what, ask),
+    eventually,
     unique,
     leave: (path) => void left.push(path),
     leaveToTheEnd,

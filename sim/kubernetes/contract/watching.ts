@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { EventStream, WatchEvent } from './cluster.ts';
-import type { Deadline } from './deadline.ts';
+import { within } from './within.ts';
 
 /** One open watch, read event by event. */
 export interface Watching {
@@ -16,7 +16,7 @@ export interface Watching {
 const brief = (events: readonly WatchEvent[]): string =>
   events.map((event) => `${event.type} ${event.object.metadata?.name ?? ''}`).join(', ') || 'nothing';
 
-export const watching = (stream: EventStream, { within }: Pick<Deadline, 'within'>): Watching => {
+export const watching = (stream: EventStream): Watching => {
   const iterator = stream.events[Symbol.asyncIterator]();
   const seen: WatchEvent[] = [];
 

@@ -1,3 +1,4 @@
+import { systemClock, timestamp } from '@tartan/kube/clock';
 import type { KubeObject } from '../src/object.ts';
 import { itemsIn } from './cluster.ts';
 import { readyForPods } from './pods.ts';
@@ -43,7 +44,7 @@ export const isReady = (pod: unknown): boolean =>
 
 /** What a kubelet would say of a Pod that runs. */
 export const makeReady = (trial: Trial, pods: string, name: string): Promise<unknown> => {
-  const lastTransitionTime = `${new Date().toISOString().slice(0, 19)}Z`;
+  const lastTransitionTime = timestamp(systemClock.now());
   const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime }];
   return trial.patch(`${pods}/${name}/status`, 'strategic', { status: { phase: 'Running', conditions } });
 };

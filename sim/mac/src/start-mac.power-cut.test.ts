@@ -3,9 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { eventually } from '@tartan/kube/testing';
 import type { Mac } from './mac.ts';
 import { startMac } from './start-mac.ts';
-import { eventually, isAlive } from './testing/launchd-machine.ts';
+import { isAlive } from './testing/launchd-machine.ts';
 import { startMacProcess } from './testing/mac-process.ts';
 import { logIn, newKey, type SshClient } from './testing/ssh-client.ts';
 import { startTestMac } from './testing/test-mac.ts';
@@ -86,7 +87,7 @@ describe('a Mac whose simulator process was killed', () => {
   });
 
   test('starts each enabled job once, and no process of the previous run is left', async () => {
-    await eventually(() => jobs().length > 1);
+    await eventually('a job has started', () => jobs().length > 1);
     const [old, now, ...more] = jobs();
     assert.deepEqual([isAlive(old), isAlive(now), isAlive(leftBehind), more], [false, true, false, []]);
     assert.deepEqual([again.job(label)?.pid, again.job(label)?.runs], [now, 1]);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { systemClock, timestamp } from '@tartan/kube/clock';
 import { behaviour, topic } from '../behaviour.ts';
 import { bootstrapToken } from '../bootstrap-tokens.ts';
 import { includes, refused } from '../expect.ts';
@@ -54,7 +55,7 @@ export const authentication = topic('authentication', [
     const expired = await bootstrapToken(trial, { expiration: '2020-01-01T00:00:00Z' });
     const unusable = await bootstrapToken(trial, { 'usage-bootstrap-authentication': null });
     const garbled = await bootstrapToken(trial, { expiration: 'soon' });
-    const last = await bootstrapToken(trial, { expiration: new Date(Date.now() + 3_600_000).toISOString() });
+    const last = await bootstrapToken(trial, { expiration: timestamp(systemClock.now() + 3_600_000) });
     await recognised(trial, known.token);
     await recognised(trial, last.token);
     for (const { token } of [expired, unusable, garbled]) await stranger(trial, token);

@@ -85,6 +85,6 @@ export const eviction = topic('eviction', [
       });
       assert.equal((await trial.fetch(`${pods}/a`)).metadata.deletionTimestamp, undefined);
     },
-    { needs: '/apis/policy/v1/poddisruptionbudgets' },
+    { onlyReal: true },
   ),
 ]);

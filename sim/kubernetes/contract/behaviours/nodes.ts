@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { systemClock, timestamp } from '@tartan/kube/clock';
 import { behaviour, topic } from '../behaviour.ts';
 import { includes, refused } from '../expect.ts';
 import { read, readList } from '../read.ts';
@@ -36,7 +37,7 @@ export const nodesTopic = topic('nodes', [
     const report = (status: string): Promise<unknown> =>
       trial.patch(`${path}/status`, 'strategic', {
         status: {
-          conditions: [{ type: 'Ready', status, reason: 'Test', lastHeartbeatTime: new Date().toISOString() }],
+          conditions: [{ type: 'Ready', status, reason: 'Test', lastHeartbeatTime: timestamp(systemClock.now()) }],
         },
       });
     await report('True');

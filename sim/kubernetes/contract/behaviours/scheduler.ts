@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { systemClock, timestamp } from '@tartan/kube/clock';
 import type { KubeObject } from '../../src/object.ts';
 import { behaviour, topic } from '../behaviour.ts';
 import { includes } from '../expect.ts';
@@ -23,7 +24,7 @@ const readyNode = async (trial: Trial, spec: Record<string, unknown> = {}): Prom
     status: {
       capacity: resources,
       allocatable: resources,
-      conditions: [{ type: 'Ready', status: 'True', reason: 'Test', lastHeartbeatTime: new Date().toISOString() }],
+      conditions: [{ type: 'Ready', status: 'True', reason: 'Test', lastHeartbeatTime: timestamp(systemClock.now()) }],
     },
   });
   trial.leave(`/api/v1/nodes/${name}`);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { eventually, forever, isAlive, type LaunchdMachine, launchdMachine } from '../testing/launchd-machine.ts';
+import { eventually } from '@tartan/kube/testing';
+import { forever, isAlive, type LaunchdMachine, launchdMachine } from '../testing/launchd-machine.ts';
 import { plistText } from '../tools/plist-file.ts';
 
 const label = 'dev.tuist.job';
@@ -25,7 +26,7 @@ describe('a job of launchd', () => {
     assert.equal(code, 0);
   };
   const job = (): ReturnType<LaunchdMachine['launchd']['job']> => mac.launchd.job(label);
-  const logged = (text: string): Promise<void> => eventually(() => mac.read(log).includes(text));
+  const logged = (text: string): Promise<true> => eventually(`the log has ${text}`, () => mac.read(log).includes(text));
 
   describe('receives', () => {
     test('its arguments as they are, and its log behind what was there', async () => {
@@ -211,7 +212,7 @@ describe('a job of launchd', () => {
       const child = pidAfter('child');
       assert.ok(isAlive(child));
       await mac.launchctl('kill', 'KILL', `system/${label}`);
-      await eventually(() => !isAlive(child));
+      await eventually('the process is gone', () => !isAlive(child));
     });
 
     test('a process with a session of its own, until the Mac goes down', async () => {
@@ -226,7 +227,7 @@ exec sleep 1000`,
       assert.equal((await mac.launchctl('bootout', `system/${label}`)).code, 0);
       assert.ok(isAlive(vm));
       await mac.launchd.shutdown();
-      await eventually(() => !isAlive(vm));
+      await eventually('the process is gone', () => !isAlive(vm));
     });
   });
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { chmodSync, rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { eventually, forever, type LaunchdMachine, launchdMachine } from '../testing/launchd-machine.ts';
+import { eventually } from '@tartan/kube/testing';
+import { forever, type LaunchdMachine, launchdMachine } from '../testing/launchd-machine.ts';
 import { resultText } from '../testing/minimal-machine.ts';
 import { plistText } from '../tools/plist-file.ts';
 
@@ -25,7 +26,8 @@ describe('launchctl', () => {
 
   const bootstrap = (): Promise<string> => mac.launchctl('bootstrap', 'system', plist).then(resultText);
   const pid = (): number | undefined => mac.launchd.job(label)?.pid;
-  const ready = (): Promise<void> => eventually(() => mac.read('/var/log/job.log').includes('ready'));
+  const ready = (): Promise<true> =>
+    eventually('the job is ready', () => mac.read('/var/log/job.log').includes('ready'));
 
   describe('print', () => {
     test('shows a running job with its process', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { type Clock, systemClock } from '@tartan/kube/clock';
 import { allowSudo, journalDetails, startTestMac } from '../testing/test-mac.ts';
 import { plistText } from '../tools/plist-file.ts';
 
@@ -27,20 +28,22 @@ until [ -s "$TARTAN_ROOT"/var/log/job.log ]; do sleep 1; done
 
 describe('launchd on a whole simulated Mac', () => {
   test('runs a job as its user, through a reload with its drain window and a reboot', async (t) => {
-    const mac = await startTestMac(t);
+    let heldAt: number | undefined;
+    const clock: Clock = { ...systemClock, monotonic: () => heldAt ?? systemClock.monotonic() };
+    const mac = await startTestMac(t, { clock });
     const installed = await mac.run(install, { stdin: plist, asRoot: true });
     assert.equal(installed.code, 0, installed.stderr);
     const { stdout } = await mac.run('cat "$TARTAN_ROOT"/var/log/job.log');
     assert.equal(stdout, `m1 ${mac.path('/Users/m1')} --who=<me>\n`);
     const before = mac.job(label)?.pid;
 
-    const reload = await mac.run(
-      `launchctl bootout system/${label} || true
-until launchctl bootstrap system /Library/LaunchDaemons/${label}.plist; do sleep 1; done`,
-      { asRoot: true },
-    );
+    const bootstrap = `launchctl bootstrap system /Library/LaunchDaemons/${label}.plist`;
+    heldAt = clock.monotonic();
+    const early = await mac.run(`launchctl bootout system/${label} || true; ${bootstrap}`, { asRoot: true });
+    assert.match(early.stderr, /Bootstrap failed: 5: Input\/output error/);
+    heldAt = undefined;
+    const reload = await mac.run(`until ${bootstrap}; do sleep 1; done`, { asRoot: true });
     assert.equal(reload.code, 0);
-    assert.match(reload.stderr, /Bootstrap failed: 5: Input\/output error/);
     assert.equal(mac.job(label)?.state, 'running');
     assert.notEqual(mac.job(label)?.pid, before);
 

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
+import { sleep, systemClock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import type { Mac, MacOptions } from '../mac.ts';
 import { logIn, newKey, type SshClient } from '../testing/ssh-client.ts';
 import { allowSudo, journalDetails, startTestMac } from '../testing/test-mac.ts';
@@ -18,10 +19,6 @@ const reachableMac = async (
   const mac = await startTestMac(t, { authorizedKeys: [key.public], ...options });
   const client = await logIn(mac, key);
   return { mac, client };
-};
-
-const until = async (holds: () => boolean): Promise<void> => {
-  while (!holds()) await wait(5);
 };
 
 /** What ssh2 keeps to itself. */
@@ -82,7 +79,7 @@ describe('sshd of a Mac', () => {
       taken += 65_536;
       stuck =
         !channel.write(Buffer.alloc(65_536)) &&
-        (await Promise.race([once(channel, 'drain'), wait(500, 'stuck')])) === 'stuck';
+        (await Promise.race([once(channel, 'drain'), sleep(systemClock, 500).then(() => 'stuck')])) === 'stuck';
     }
     // Windows and pipes hold some; nothing like all of it.
     assert.ok(stuck && taken < 16_000_000, `took ${taken} bytes`);
@@ -120,7 +117,10 @@ describe('sshd of a Mac', () => {
     const channel = await client.open('echo started; cat >/dev/null; echo $? >ended');
     await once(channel, 'data');
     await client.end();
-    await until(() => existsSync(mac.path('/Users/m1/ended')) && statSync(mac.path('/Users/m1/ended')).size > 0);
+    await eventually(
+      'the command has ended',
+      () => existsSync(mac.path('/Users/m1/ended')) && statSync(mac.path('/Users/m1/ended')).size > 0,
+    );
     assert.equal(readFileSync(mac.path('/Users/m1/ended'), 'utf8'), '0\n');
   });
 
@@ -196,10 +196,12 @@ describe('faults of sshd', () => {
     mac.faults.ssh = 'hang before the banner';
     const socket = connect(mac.address);
     await once(socket, 'connect');
-    assert.equal(await Promise.race([once(socket, 'data').then(() => 'data'), wait(100, 'silence')]), 'silence');
+    let received = 0;
+    socket.on('data', ({ length }) => (received += length));
     const closed = once(socket, 'close');
     await mac.stop();
     await closed;
+    assert.equal(received, 0);
   });
 
   test('connections are refused, and later accepted again on the same port', async (t) => {
@@ -216,7 +218,7 @@ describe('faults of sshd', () => {
     const channel = await client.open('cat >f; echo ended >g');
     channel.write(randomBytes(1_000_000));
     await client.closed;
-    await until(() => existsSync(mac.path('/Users/m1/g')));
+    await eventually('the command has ended', () => existsSync(mac.path('/Users/m1/g')));
     assert.equal(statSync(mac.path('/Users/m1/f')).size, 100_000);
     mac.faults.disconnectAtByte = undefined;
     const again = await logIn(mac, key);

@@ -7,7 +7,7 @@ import { createLaunchd, type Launchd, type LaunchdOptions } from '../launchd/lau
 import type { ToolResult } from '../machine.ts';
 import type { PlistDict } from '../plist.ts';
 import { plistText } from '../tools/plist-file.ts';
-import { type MinimalMachine, minimalMachine, testTimeoutMs, toolCall } from './minimal-machine.ts';
+import { type MinimalMachine, minimalMachine, toolCall } from './minimal-machine.ts';
 
 /** A clock that knows what is still to come. */
 const countingClock = (): ManualClock & { pending(): number } => {
@@ -99,17 +99,6 @@ export const launchdMachine = async (options: LaunchdOptions = {}): Promise<Laun
       machine.remove();
     },
   };
-};
-
-/** Waits for what real processes do in their own time. */
-export const eventually = async (holds: () => boolean): Promise<void> => {
-  const tooLate = AbortSignal.timeout(testTimeoutMs);
-  while (!holds()) {
-    tooLate.throwIfAborted();
-    await new Promise((resolve) => {
-      setTimeout(resolve, 5);
-    });
-  }
 };
 
 /** Whether a process runs. One that was killed and that nobody has reaped yet does not. */

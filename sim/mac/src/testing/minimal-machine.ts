@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Clock, systemClock } from '@tartan/kube/clock';
+import { testDeadline } from '@tartan/kube/testing';
 import { noFaults } from '../faults.ts';
 import type { Machine, ToolCall, ToolResult } from '../machine.ts';
 
@@ -18,9 +19,6 @@ export interface MinimalMachine extends Machine {
   setOwner(path: string, user: string): void;
   remove(): void;
 }
-
-/** For what real processes do: far more than they need, so that a test fails instead of hanging. */
-export const testTimeoutMs = 20_000;
 
 /** A Mac without SSH, shell and userland: enough to try one part of it. */
 export const minimalMachine = ({
@@ -67,7 +65,7 @@ export const minimalMachine = ({
     },
     journalOf,
     waitForJournal: async (what, times = 1) => {
-      const signal = AbortSignal.timeout(testTimeoutMs);
+      const signal = testDeadline();
       while (journalOf(what).length < times) await once(recorded, 'entry', { signal });
     },
     setPassword: (password) => {
