@@ -29,7 +29,7 @@ const allowedImports: Record<string, readonly string[]> = {
   'tools/build': [],
   'tools/check': [],
   'tools/generate': ['packages/*', 'sim/*', 'tools/kubernetes'],
-  'tools/kubernetes': [],
+  'tools/kubernetes': ['packages/kube'],
   'tools/runtime': [],
   test: ['packages/*', 'sim/*', 'tools/*'],
   bench: ['packages/*', 'sim/*', 'tools/*'],

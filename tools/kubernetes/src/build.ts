@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '@tartan/kube/clock';
 import { cacheFolder, cacheKey, exists, fillOnce } from './build/cache.ts';
 import { copyExtraFolders, go, prepareEditedSources } from './build/go.ts';
 import { type BinaryName, moduleFolder, readGoMod, type Recipe, recipeOf } from './build/recipes.ts';
@@ -88,10 +89,10 @@ const build = async (
       log(
         `building ${binary.name} ${version} with Go (only the first time; minutes if Go has to fetch and compile its sources) …`,
       );
-      const started = performance.now();
+      const started = systemClock.monotonic();
       const [verb = 'build', ...rest] = buildArguments(recipe, binary.package, version, join(output, binary.name));
       await go([verb, ...edits, ...rest], run);
-      log(`built ${binary.name} ${version} in ${Math.round((performance.now() - started) / 1000)} s`);
+      log(`built ${binary.name} ${version} in ${Math.round((systemClock.monotonic() - started) / 1000)} s`);
     }
   } finally {
     rmSync(workFolder, { recursive: true, force: true });

@@ -1,8 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { sleep, systemClock } from '@tartan/kube/clock';
 import { parseAllDocuments } from 'yaml';
 import { apiRequest, getJson } from './api-request.ts';
 import type { ControlPlane } from './control-plane.ts';
@@ -113,10 +113,10 @@ const apply = async ({ binaries, adminKubeconfigPath }: Plane, items: readonly M
 };
 
 const waitUntil = async (what: string, isSo: () => Promise<boolean>): Promise<void> => {
-  const deadline = performance.now() + waitTimeoutMs;
+  const deadline = systemClock.monotonic() + waitTimeoutMs;
   while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`waited ${waitTimeoutMs / 1000} s in vain until ${what}`);
-    await sleep(50);
+    if (systemClock.monotonic() > deadline) throw new Error(`waited ${waitTimeoutMs / 1000} s in vain until ${what}`);
+    await sleep(systemClock, 50);
   }
 };
 

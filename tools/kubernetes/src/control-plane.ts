@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep, systemClock } from '@tartan/kube/clock';
 import { apiRequest } from './api-request.ts';
 import { ensureBinaries } from './build.ts';
 import type { BinaryName } from './build/recipes.ts';
@@ -154,11 +154,11 @@ export const stopComponentsAtExit = (running: readonly Component[], dir: string)
 
 /** Pods are refused in a namespace until the controller manager has given it a service account. */
 const defaultServiceAccount = async (access: Access, deadlineMilliseconds: number): Promise<void> => {
-  const deadline = performance.now() + deadlineMilliseconds;
-  while (performance.now() < deadline) {
+  const deadline = systemClock.monotonic() + deadlineMilliseconds;
+  while (systemClock.monotonic() < deadline) {
     const { status } = await apiRequest(access, '/api/v1/namespaces/default/serviceaccounts/default');
     if (status === 200) return;
-    await sleep(100);
+    await sleep(systemClock, 100);
   }
   throw new Error(`the controller manager created no default service account within ${deadlineMilliseconds / 1000} s`);
 };

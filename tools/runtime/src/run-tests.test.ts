@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
+import { eventually } from '@tartan/kube/testing';
 
 const program = join(import.meta.dirname, 'run-tests.ts');
 
@@ -29,7 +29,7 @@ const files: Readonly<Record<string, string>> = {
     });`,
 };
 
-describe('npm test', { timeout: 60_000 }, () => {
+describe('npm test', { timeout: 120_000 }, () => {
   let folder = '';
   let temporary = '';
   before(() => {
@@ -123,7 +123,7 @@ describe('npm test', { timeout: 60_000 }, () => {
       const [code] = (await exited) as [number | null];
       assert.notEqual(code, 0);
       // Whoever is killed cannot wait for those who are told of it.
-      while (pids.some(isThere)) await setTimeout(20);
+      await eventually('all are gone', () => !pids.some(isThere));
       const left = readdirSync(temporary);
       // On their way out tests may end what they have started. Whoever is killed cannot even remove its own folder.
       if (signal !== 'SIGKILL') assert.deepEqual(left, ['cleaned-up']);

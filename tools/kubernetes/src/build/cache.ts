@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { systemClock } from '@tartan/kube/clock';
 
 export const cacheFolder = (env: NodeJS.ProcessEnv = process.env): string =>
   env['TARTAN_CACHE'] || join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'tartan');
@@ -53,7 +54,7 @@ const removeAbandoned = (folder: string): void => {
     if (!name.startsWith(prefix) || !name.endsWith('.partial')) continue;
     const path = join(dirname(folder), name);
     const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-    if (changed !== undefined && Date.now() - changed > abandonedAfterMilliseconds)
+    if (changed !== undefined && systemClock.now() - changed > abandonedAfterMilliseconds)
       rmSync(path, { recursive: true, force: true });
   }
 };

@@ -2,6 +2,7 @@ import './reflect-metadata.ts';
 import { generateKeyPairSync, randomBytes, webcrypto } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '@tartan/kube/clock';
 import * as x509 from '@peculiar/x509';
 
 /** A certificate and its private key, as PEM. */
@@ -108,7 +109,7 @@ const serialNumber = (): string => `01${randomBytes(15).toString('hex')}`;
 
 /** From an hour ago, for clocks that disagree, and longer than any test runs. */
 const validity = (): { notBefore: Date; notAfter: Date } => {
-  const now = Date.now();
+  const now = systemClock.now();
   return { notBefore: new Date(now - day / 24), notAfter: new Date(now + 30 * day) };
 };
 

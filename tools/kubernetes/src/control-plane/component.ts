@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep, systemClock, withTimeout } from '@tartan/kube/clock';
 
 /** Loopback ports that were free a moment ago, all different. Another process may take one before its user binds it. */
 export const freePorts = async (count: number): Promise<number[]> => {
@@ -64,7 +64,7 @@ const portTaken = /address already in use|EADDRINUSE/;
 
 /** Starts a component and waits until it is ready. A port that someone else took in between costs another attempt. */
 export const startComponent = async (spec: ComponentSpec, options: StartOptions): Promise<Component> => {
-  const deadline = performance.now() + options.deadlineMilliseconds;
+  const deadline = systemClock.monotonic() + options.deadlineMilliseconds;
   for (let attempt = 1; ; attempt++) {
     const ports = await (options.choosePorts ?? freePorts)(spec.portCount);
     const log = join(options.dir, `${spec.name}.log`);
@@ -111,9 +111,9 @@ const componentOf = (
   const stop = async (): Promise<void> => {
     if (process.pid === undefined || hasExited(process)) return;
     process.kill('SIGTERM');
-    const timer = setTimeout(() => process.kill('SIGKILL'), stopMilliseconds);
+    const cancelKill = systemClock.after(stopMilliseconds, () => process.kill('SIGKILL'));
     await gone;
-    clearTimeout(timer);
+    cancelKill();
   };
   return {
     name,
@@ -138,12 +138,14 @@ const readiness = async (
   process.once('error', (error) => {
     failed = error;
   });
-  while (performance.now() < deadline) {
-    const ready = await spec.isReady(ports, AbortSignal.timeout(requestMilliseconds)).catch(() => false);
+  while (systemClock.monotonic() < deadline) {
+    const ready = await withTimeout(systemClock, requestMilliseconds, (signal) => spec.isReady(ports, signal)).catch(
+      () => false,
+    );
     if (failed !== undefined) return failed;
     if (hasExited(process)) return 'exited';
     if (ready) return 'ready';
-    await sleep(pollMilliseconds);
+    await sleep(systemClock, pollMilliseconds);
   }
   return 'late';
 };
