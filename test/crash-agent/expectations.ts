@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventually } from '@tartan/kube/testing';
 import type { Fault } from './agent/settings.ts';
 import { digest, type Harness, image, type TestPod } from './harness.ts';
 import { foreignVms } from './monitor.ts';
@@ -24,7 +25,7 @@ export const mayLoseARun = (fault: Fault | undefined): boolean =>
 /** Running; or ended before it ever was, where that is allowed. */
 export const runs = async (harness: Harness, pod: TestPod, fault?: Fault): Promise<boolean> => {
   const isLost = (): boolean => mayLoseARun(fault) && hasEnded(harness, pod);
-  await harness.until(`${pod.name} runs`, () => isRunning(harness, pod) || isLost());
+  await eventually(`${pod.name} runs`, () => isRunning(harness, pod) || isLost());
   return !isLost();
 };
 
@@ -52,7 +53,7 @@ export const booted = (harness: Harness, pod: TestPod, boots: number): void =>
 /** The Pod goes away, and two minutes later everything of it has. */
 export const goesAway = async (harness: Harness, ...pods: readonly TestPod[]): Promise<void> => {
   for (const pod of pods) if (harness.seen(pod)?.metadata?.deletionTimestamp === undefined) await harness.delete(pod);
-  await harness.until(`${pods.map(({ name }) => name).join(' and ')} is gone`, () =>
+  await eventually(`${pods.map(({ name }) => name).join(' and ')} is gone`, () =>
     pods.every((pod) => harness.seen(pod) === undefined),
   );
   await leavesNothing(harness);

@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient, inProcessTransport, namespaces, nodes, pods, serviceAccounts } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { createKubernetes, serve } from '@tartan/sim-kubernetes';
 import { type FakeTart, installFakeTart } from '@tartan/sim-mac';
 import { vmNameOf } from '../../packages/tart-kubelet/src/journal/vm-identity.ts';
@@ -14,6 +14,10 @@ import { uidOf } from './agent/effect-names.ts';
 import { type Agents, createAgents } from './agents.ts';
 import { createGuestWork, type GuestWork } from './guests.ts';
 import { createMonitor, type Monitor } from './monitor.ts';
+
+/** About two seconds. */
+const looksPerLeap = 60;
+const mostLeaps = 8;
 
 export interface HarnessOptions {
   readonly program: string;
@@ -40,10 +44,8 @@ export interface Harness {
   /** As the server has it now. */
   seen(pod: TestPod): Pod | undefined;
   delete(pod: TestPod, gracePeriodSeconds?: number): Promise<void>;
-  /** Rejects after `seconds`. */
-  until(what: string, holds: () => boolean, seconds?: number): Promise<void>;
   /** Lets so much time pass again and again, until it holds: an agent that was killed counts anew. */
-  leapUntil(what: string, milliseconds: number, holds: () => boolean): Promise<void>;
+  leapUntil(what: string, milliseconds: number, holds: () => boolean): Promise<true>;
   /** Virtual machines on the disk that are no golden bases. */
   vms(): readonly string[];
   /** What is in one of the agent's folders. */
@@ -98,13 +100,6 @@ export const createHarness = async ({ program, collects = false }: HarnessOption
   const podResource = kubernetes.api.find('', 'pods');
   if (podResource === undefined) throw new Error('This server has no Pods');
 
-  const until = async (what: string, holds: () => boolean, seconds = 60): Promise<void> => {
-    const end = performance.now() + seconds * 1000;
-    while (!holds()) {
-      if (performance.now() > end) throw new Error(`waited in vain until ${what}`);
-      await sleep(10);
-    }
-  };
   return {
     folder,
     admin,
@@ -129,13 +124,14 @@ export const createHarness = async ({ program, collects = false }: HarnessOption
       const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
       await admin.delete(pods, { namespace, name }, { preconditions: { uid }, ...grace });
     },
-    until,
-    leapUntil: async (what, milliseconds, holds) => {
-      for (let leaps = 0; leaps < 8 && !holds(); leaps += 1) {
-        agents.leap(milliseconds);
-        await until(what, holds, 2).catch(() => {});
-      }
-      await until(what, holds, 20);
+    leapUntil: (what, milliseconds, holds) => {
+      let looks = 0;
+      return eventually(what, () => {
+        if (holds()) return true;
+        if (looks % looksPerLeap === 0 && looks < mostLeaps * looksPerLeap) agents.leap(milliseconds);
+        looks += 1;
+        return false;
+      });
     },
     vms: () => namesIn(join(tart.home, 'vms')).filter((name) => !name.startsWith('tuist-golden-')),
     files: (which) => namesIn(join(folder, which)),

@@ -1,3 +1,4 @@
+import { systemClock } from '@tartan/kube/clock';
 import type { Fault, Point } from './agent/settings.ts';
 import { createHarness, type Harness } from './harness.ts';
 
@@ -24,7 +25,7 @@ interface ScenarioRun {
 
 /** Tells a scenario once, with that fault or without. */
 export const runScenario = async (scenario: Scenario, program: string, fault?: Fault): Promise<ScenarioRun> => {
-  const began = performance.now();
+  const began = systemClock.monotonic();
   const harness = await createHarness({ program, collects: scenario.collects ?? false });
   const { agents, guests, monitor, problems } = harness;
   try {
@@ -37,7 +38,7 @@ export const runScenario = async (scenario: Scenario, program: string, fault?: F
       struck: agents.struck,
       problems: all,
       lines: agents.lines(),
-      tookMs: performance.now() - began,
+      tookMs: systemClock.monotonic() - began,
     };
   } finally {
     await harness.stop();

@@ -1,3 +1,4 @@
+import { systemClock } from '@tartan/kube/clock';
 import { type Fault, type Point, pointText } from './faults.ts';
 import { createHarness, type Harness, type HarnessState, type ManagerOptions } from './harness.ts';
 
@@ -35,7 +36,7 @@ export const runScenario = async (
   // Errors hold what was sent when a server repeats it: then everything is said, to see that none of that is.
   const isTelling = talkative || fault?.mode === 'refused' || fault?.mode === 'conflict';
   const scenario = { ...told, manager: { ...told.manager, talkative: isTelling } };
-  const began = performance.now();
+  const began = systemClock.monotonic();
   const harness = await createHarness(beginning);
   const problems: string[] = [];
   try {
@@ -43,7 +44,7 @@ export const runScenario = async (
     problems.push(...(await tell(scenario, harness, first, fault)));
     harness.monitor.atTheEnd();
     problems.push(...harness.monitor.violations, ...harness.refused.map((what) => `it may not ${what}`));
-    return { points: first.watch.points, problems, lines: harness.lines, tookMs: performance.now() - began };
+    return { points: first.watch.points, problems, lines: harness.lines, tookMs: systemClock.monotonic() - began };
   } finally {
     harness.stop();
   }

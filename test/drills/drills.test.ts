@@ -3,9 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { machine, macNames } from '@tartan/api';
 import { nodes, pods } from '@tartan/kube';
+import { sleep, systemClock } from '@tartan/kube/clock';
+import { eventually, testDeadline } from '@tartan/kube/testing';
 import { coreKinds, deploymentOf, type FleetName } from '../../packages/cli/src/simulation/fleets.ts';
 import { type Simulation, startSimulation } from '../../packages/cli/src/simulation/simulation.ts';
 import { untilObjects } from '../../packages/cli/src/simulation/wait.ts';
@@ -50,17 +51,19 @@ describe('drills', { timeout: 1_500_000 }, () => {
       { namespace, name: deploymentOf(fleet) },
       { type: 'merge', body: { spec: { replicas } } },
     );
-  const patience = (): AbortSignal => AbortSignal.timeout(120_000);
 
   test('the manager is killed 30 times while the fleet comes up, grows and shrinks', async () => {
     await simulation.upgrade({ version: '0.1.0' }, { flags: alone });
     for (let kill = 0; kill < 30; kill += 1) {
       // From before it has read its flags to the middle of its work.
-      await pause(Math.random() * 1000);
+      await sleep(systemClock, Math.random() * 1000);
       const [manager] = simulation.managerDeployment.running();
       manager?.kill('SIGKILL');
       if (kill % 6 === 3) await scale('runners', kill % 12 === 3 ? 2 : 1);
-      while (simulation.managerDeployment.running()[0]?.restarts === manager?.restarts) await pause(50);
+      await eventually(
+        'it is started again',
+        () => simulation.managerDeployment.running()[0]?.restarts !== manager?.restarts,
+      );
     }
     await scale('runners', 1);
     await waitForFleetAtRest(simulation, '30 kills of the manager');
@@ -74,7 +77,7 @@ describe('drills', { timeout: 1_500_000 }, () => {
     const agents = simulation.macs.scaleway.servers().flatMap(({ mac }) => mac?.job(macNames.agentJob)?.pid ?? []);
     assert.equal(agents.length, 2);
     for (const pid of agents) process.kill(pid, 'SIGKILL');
-    await untilObjects(client, nodes, () => isNewEverywhere(agents), patience());
+    await untilObjects(client, nodes, () => isNewEverywhere(agents), testDeadline());
     await waitForFleetAtRest(simulation, 'the end of all agents');
     const now = await client.list(pods, { namespace });
     assert.deepEqual(runsOf(now.items), runsOf(before.items));
@@ -95,7 +98,7 @@ describe('drills', { timeout: 1_500_000 }, () => {
   test('the API server goes away and comes back, and nobody is lost', async () => {
     const before = await simulation.controlPlane.client.list(pods, { namespace });
     const resume = await simulation.controlPlane.pause?.();
-    await pause(3_000);
+    await sleep(systemClock, 3_000);
     await resume?.();
     await waitForFleetAtRest(simulation, 'an outage of the API server');
     assert.deepEqual(
@@ -112,7 +115,8 @@ describe('drills', { timeout: 1_500_000 }, () => {
     await scale('macos', 1);
     // Enough for the calls of a release. A refused wipe is tried again after two minutes, and must not be refused for ever.
     const { requests } = simulation.macs.scaleway;
-    for (const begin = requests.length; requests.length < begin + 30; ) await pause(50);
+    const before = requests.length;
+    await eventually('Scaleway was called 30 times', () => requests.length >= before + 30);
     faults.failsEvery = undefined;
     await waitForFleetAtRest(simulation, 'shrinking with a Scaleway that fails');
   });
@@ -120,11 +124,11 @@ describe('drills', { timeout: 1_500_000 }, () => {
   test('of two managers at once one works, and the other takes over when it is frozen or killed', async () => {
     await simulation.upgrade({ version: '0.1.0' }, { managers: 2 });
     await scale('runners', 2);
-    const frozen = await freezeLeader(simulation, patience());
+    const frozen = await freezeLeader(simulation, testDeadline());
     await waitForFleetAtRest(simulation, 'a frozen leader, without it');
     frozen.kill('SIGCONT');
     await scale('runners', 1);
-    const killed = await freezeLeader(simulation, patience());
+    const killed = await freezeLeader(simulation, testDeadline());
     killed.kill('SIGKILL');
     await waitForFleetAtRest(simulation, 'a killed leader');
   });
@@ -145,7 +149,7 @@ describe('drills', { timeout: 1_500_000 }, () => {
       client,
       machine.resource,
       (all) => all.some(({ metadata, status }) => metadata.name === name && status?.ready === false),
-      patience(),
+      testDeadline(),
     );
     assert.ok(isSeen, 'its machine is not Ready any more');
     await server.mac.powerOn();
@@ -155,7 +159,7 @@ describe('drills', { timeout: 1_500_000 }, () => {
       client,
       pods,
       (all) => wereThere([...all]).every(({ status }) => status?.phase === 'Failed'),
-      patience(),
+      testDeadline(),
     );
     assert.ok(isOver, 'what ran on it has failed, and says so');
     for (const { metadata } of wereThere(await listed())) await client.delete(pods, { namespace, name: metadata.name });

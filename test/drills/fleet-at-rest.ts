@@ -1,6 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { machine, macHost, macNames, serverNames } from '@tartan/api';
 import { isConditionTrue, nodes, pods } from '@tartan/kube';
+import { sleep, systemClock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { coreKinds } from '../../packages/cli/src/simulation/fleets.ts';
 import type { Simulation } from '../../packages/cli/src/simulation/simulation.ts';
 
@@ -71,18 +72,17 @@ const unsettledReasons = async ({ controlPlane, macs }: Simulation): Promise<str
   return problems;
 };
 
-/** A wipe that was refused, or whose manager was killed, is tried again after two minutes, and after four more. */
-const patienceMs = 450_000;
 const lookEveryMs = 250;
 
 /** Until the fleet is at rest; what it is made of is told by many, so it is looked at again and again. */
 export const waitForFleetAtRest = async (simulation: Simulation, after: string): Promise<void> => {
-  const signal = AbortSignal.timeout(patienceMs);
   let problems: string[] = [];
-  while (!signal.aborted) {
+  const isAtRest = async (): Promise<boolean> => {
+    await sleep(systemClock, lookEveryMs);
     problems = await unsettledReasons(simulation).catch((error: unknown) => [String(error)]);
-    if (problems.length === 0) return;
-    await pause(lookEveryMs);
-  }
-  throw new Error(`the fleet does not come to rest after ${after}:\n${problems.join('\n')}`);
+    return problems.length === 0;
+  };
+  await eventually(`the fleet is at rest after ${after}`, isAtRest).catch((cause: unknown) => {
+    throw new Error(problems.join('\n'), { cause });
+  });
 };

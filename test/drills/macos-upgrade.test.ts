@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { machine, machineTemplate, type MacHost, macHost } from '@tartan/api';
+import { testDeadline } from '@tartan/kube/testing';
 import { coreKinds, deploymentOf } from '../../packages/cli/src/simulation/fleets.ts';
 import { untilObjects } from '../../packages/cli/src/simulation/wait.ts';
 import { type Harness, namespace, startHarness } from '../regressions/harness.ts';
@@ -17,8 +18,6 @@ describe('a fleet goes from one macOS to the next and back by one value', { time
     await harness.readyMachines(2);
   });
   after(() => harness.stop());
-  /** No test is about time: this only ends one that hangs. */
-  const patience = (): AbortSignal => AbortSignal.timeout(200_000);
 
   /** What a changed `machine.os` of the chart comes to: a template of another name, which the MachineDeployment names. */
   const want = async (os: string, name: string): Promise<void> => {
@@ -44,7 +43,7 @@ describe('a fleet goes from one macOS to the next and back by one value', { time
         fewest = Math.min(fewest, ready.length);
         return all.length === count && ready.length === count && all.every(({ spec }) => spec.os === os);
       },
-      patience(),
+      testDeadline(),
     );
     assert.ok(isSeen, `${count} machines are Ready with ${os}`);
     for (const one of await harness.machines()) assert.equal(harness.serverOf(one).os.family, os);
@@ -68,7 +67,7 @@ describe('a fleet goes from one macOS to the next and back by one value', { time
     const inPool = async (count: number): Promise<void> => {
       const isFree = (all: readonly MacHost[]): boolean =>
         all.filter(({ status }) => status?.state === 'pool').length === count;
-      assert.ok(await untilObjects(harness.client, macHost.resource, isFree, patience()), `${count} Macs are free`);
+      assert.ok(await untilObjects(harness.client, macHost.resource, isFree, testDeadline()), `${count} Macs are free`);
     };
     await inPool(2);
     const began = wipes();

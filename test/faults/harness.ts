@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { annotations, machine, macHost } from '@tartan/api';
 import { nodes } from '@tartan/kube';
+import { testDeadline } from '@tartan/kube/testing';
 import { catalogue } from '../../packages/cli/src/fault/catalogue.ts';
 import { play } from '../../packages/cli/src/fault/play.ts';
 import { isReadyNode } from '../../packages/cli/src/fault/targets.ts';
@@ -36,7 +37,7 @@ export const startHarness = async (pool: number, parts: Pick<SimulationOptions, 
     await simulation.stop();
     rmSync(folder, { recursive: true, force: true });
   };
-  if (!(await untilMachinesReady(client, 2, AbortSignal.timeout(180_000)))) {
+  if (!(await untilMachinesReady(client, 2, testDeadline()))) {
     await stop();
     throw new Error('waited in vain for two machines');
   }

@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { annotations, cluster, externalControlPlane, finalizers, machine, machineTemplate, macHost } from '@tartan/api';
 import {
   type Client,
@@ -17,6 +16,8 @@ import {
   type Resource,
   secrets,
 } from '@tartan/kube';
+import { sleep, systemClock } from '@tartan/kube/clock';
+import { testDeadline } from '@tartan/kube/testing';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { ensureBinaries, startClusterApi, startControlPlane } from '@tartan/tools-kubernetes';
 import { artifactFlags } from '../../packages/cli/src/simulation/artifacts.ts';
@@ -30,18 +31,13 @@ import { startProvider } from '../system/provider.ts';
 import { createWaits, type Waits } from '../system/waits.ts';
 
 const pace = 0.01;
-const patienceMs = 120_000;
 /** `clusterctl init` puts it on all that it installs (cmd/clusterctl/client/repository/components.go:561), and `move` looks for it. */
 const clusterctlLabel = 'clusterctl.cluster.x-k8s.io';
 
-/**
- * clusterctl waits 6 to 7 minutes for a block to go (cmd/clusterctl/client/cluster/mover.go:369 of Cluster API: ten looks, the pauses
- * between them from 5 s by half as much each), which takes no processor meanwhile.
- */
-const moveMs = 9 * 60_000;
-
 type Kept = Pick<Live<KubeObject>, 'metadata'> & { spec?: unknown; data?: unknown };
 
+// clusterctl waits 6 to 7 minutes for a block to go (cmd/clusterctl/client/cluster/mover.go:369 of Cluster API: ten looks, the pauses
+// between them from 5 s by half as much each), which takes no processor meanwhile.
 describe('clusterctl move, which is not supported', { timeout: 900_000 }, () => {
   const stops: (() => unknown)[] = [];
   let client: Client;
@@ -65,7 +61,7 @@ describe('clusterctl move, which is not supported', { timeout: 900_000 }, () => 
     const plane = await useExistingCluster(kubeconfig);
     stops.push(plane.stop);
     ({ client } = plane);
-    waits = createWaits(client, patienceMs);
+    waits = createWaits(client);
     const furniture = createInstaller(client);
     await installProvider(plane, furniture, providerFlags);
     await labelCore(client);
@@ -117,7 +113,7 @@ describe('clusterctl move, which is not supported', { timeout: 900_000 }, () => 
       stream.setEncoding('utf8').on('data', (text: string) => {
         said += text;
       });
-    const [code] = (await once(child, 'close', { signal: AbortSignal.timeout(moveMs) })) as [number | null];
+    const [code] = (await once(child, 'close', { signal: testDeadline() })) as [number | null];
     return { code, said };
   };
 
@@ -205,7 +201,7 @@ describe('clusterctl move, which is not supported', { timeout: 900_000 }, () => 
     const before = servers();
     await client.delete(machine.resource, { namespace, name });
     // The provider looks at once; two seconds are two hundred times what a release takes here.
-    await sleep(2_000);
+    await sleep(systemClock, 2_000);
     assert.deepEqual(servers(), before);
     const now = await client.get(machine.resource, { namespace, name });
     assert.ok(now.metadata.finalizers?.includes(finalizers.machine));

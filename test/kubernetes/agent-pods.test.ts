@@ -4,7 +4,6 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { macTaint } from '@tartan/api';
@@ -21,7 +20,8 @@ import {
   pods,
   withoutManagedFields,
 } from '@tartan/kube';
-import { type Clock, systemClock } from '@tartan/kube/clock';
+import { sleep, systemClock } from '@tartan/kube/clock';
+import { eventually, fasterClock } from '@tartan/kube/testing';
 import { testControlPlane } from '@tartan/tools-kubernetes';
 import { createMacMetrics } from '../../packages/tart-kubelet/src/agent/metrics.ts';
 import { createVmSubsystem } from '../../packages/tart-kubelet/src/agent/vm-subsystem.ts';
@@ -31,28 +31,12 @@ const podCount = 1_000;
 const warmUp = 100;
 const atATime = 25;
 
-/** Minutes of the agent's patience are seconds here. */
-const hasty = (speed: number): Clock => {
-  const [wall, start] = [Date.now(), performance.now()];
-  const passed = (): number => (performance.now() - start) * speed;
-  return {
-    now: () => Math.trunc(wall + passed()),
-    monotonic: passed,
-    after: (milliseconds, run) => systemClock.after(milliseconds / speed, run),
-  };
-};
-
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 const heapMegabytes = async (): Promise<number> => {
-  await sleep(100);
+  await sleep(systemClock, 100);
   collectGarbage();
   return process.memoryUsage().heapUsed / 1e6;
-};
-
-const eventually = async (what: string, holds: () => boolean | Promise<boolean>): Promise<void> => {
-  for (const until = performance.now() + 60_000; performance.now() < until; await sleep(50)) if (await holds()) return;
-  assert.fail(`waited in vain until ${what}`);
 };
 
 test('a thousand Pods come and go on a real Kubernetes, and the agent keeps nothing of them', {
@@ -87,7 +71,9 @@ test('a thousand Pods come and go on a real Kubernetes, and the agent keeps noth
   stops.push(() => rm(folder, { recursive: true, force: true }));
   const mac = await createInstantMac(folder);
   const paths = Object.fromEntries(['guests', 'images', 'journal', 'logs'].map((name) => [name, join(folder, name)]));
-  const clock = hasty(20);
+  // Minutes of the agent's waits are seconds here.
+  const clock = fasterClock(20);
+  stops.push(() => clock.stop());
   const log = createLogger({ write: (line) => process.stderr.write(line), clock: systemClock, level: 'error' });
   const agent = createVmSubsystem({
     nodeName,

@@ -16,6 +16,7 @@ import {
   secrets,
 } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { createProvider, parseFlags } from '@tartan/provider';
 import { apiRequest, type ControlPlane, formatKubeconfig } from '@tartan/tools-kubernetes';
 import { quietPool, settings } from '../../packages/provider/src/manager/testing/harness.ts';
@@ -34,14 +35,6 @@ const clusters = defineResource<Cluster>({
   plural: 'clusters',
   namespaced: true,
 });
-
-const eventually = async (what: string, look: () => Promise<boolean>): Promise<void> => {
-  for (let tries = 0; tries < 600; tries += 1) {
-    if (await look()) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error(`never seen: ${what}`);
-};
 
 describe('the kubeconfig of Cluster API core, whatever helm does', { timeout: 300_000 }, () => {
   let harness: ChartPlane;

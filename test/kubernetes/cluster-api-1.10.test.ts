@@ -18,7 +18,6 @@ import { createFleet, machineDeployments, machines } from './cluster-api/fleet-v
 
 const fleet = 'macos';
 const pace = 0.01;
-const patienceMs = 120_000;
 
 /** The original ran under it. It knows contract v1beta1 alone, and serves no other version of its kinds. */
 describe('the provider under Cluster API core 1.10', { timeout: 300_000 }, () => {
@@ -39,7 +38,7 @@ describe('the provider under Cluster API core 1.10', { timeout: 300_000 }, () =>
     const plane = await useExistingCluster(real.adminKubeconfigPath);
     stops.push(plane.stop);
     ({ client } = plane);
-    waits = createWaits(client, patienceMs);
+    waits = createWaits(client);
     await installProvider(plane, createInstaller(client), providerFlags);
 
     macs = await startMacPool({ folder: join(folder, 'macs'), pace, scalewayPace: pace / 10 });

@@ -7,6 +7,7 @@ import { leaderElectionID } from '@tartan/api';
 import { definitions } from '@tartan/api/crds';
 import { createClient, customResourceDefinitions, httpsTransport, leases, namespaces } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { installRights, parseFlags, providerRights } from '@tartan/provider';
 import { runnersRBACRules } from '@tartan/runners';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
@@ -165,12 +166,11 @@ describe('the image, assembled without a daemon', { skip, timeout: 180_000 }, ()
 const endedOnceReady = async (running: Awaited<ReturnType<typeof startInImage>>, port: number): Promise<string> => {
   let early: string | undefined;
   void running.ended.then(({ code, said }) => (early = `it ended with ${code}:\n${said}`));
-  for (;;) {
+  await eventually('it is ready', async () => {
     assert.equal(early, undefined);
     const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
-    if (answer?.ok) break;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+    return answer?.ok;
+  });
   running.kill('SIGTERM');
   const { code, said } = await running.ended;
   assert.equal(code, 0, said);

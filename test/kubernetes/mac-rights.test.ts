@@ -11,6 +11,7 @@ import {
   serviceAccounts,
 } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { clientRequests, createApprover, type MachineIdentity, macRights } from '@tartan/provider';
 import { askFor, attemptsOf } from './mac-rights/attempts.ts';
 import { outcomeOf, twoMacs, type TwoMacs } from './mac-rights/harness.ts';
@@ -28,7 +29,7 @@ describe('the identity of one Mac on a real API server', { timeout: 120_000 }, (
     attempts = attemptsOf(harness, await harness.addPods());
     // The Node authorizer hears of Pods a moment after they are bound.
     const seen = async () => (await outcomeOf(mac.client.get(secrets, harness.here('mine')))) === 'allowed';
-    while (!(await seen())) await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually('the Node may read the Secret of its Pod', seen);
   });
   after(() => harness.close());
 
@@ -50,7 +51,7 @@ describe('the identity of one Mac on a real API server', { timeout: 120_000 }, (
     assert.equal(await outcomeOf(mac.client.delete(pods, here('own'), { gracePeriodSeconds: 0 })), 'allowed');
     // What its Pod named is nobody's any more.
     const read = () => outcomeOf(mac.client.get(secrets, here('mine')));
-    while ((await read()) === 'allowed') await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually('the Secret is refused', async () => (await read()) !== 'allowed');
     assert.equal(await read(), 'forbidden');
   });
 });
@@ -67,7 +68,7 @@ describe('the token of a Mac that joins, on a real API server', { timeout: 120_0
     const { client, subresources } = joining;
     const may = () => outcomeOf(askFor(client, mine));
     // The API server hears of a token a moment after its Secret is there.
-    while ((await may()) === 'unauthorized') await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually('the token is known', async () => (await may()) !== 'unauthorized');
     assert.equal(await may(), 'allowed');
     const refused: [string, () => Promise<unknown>][] = [
       ['make a Node', () => client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: mine } })],
@@ -122,12 +123,11 @@ describe('the token of a Mac that joins, on a real API server', { timeout: 120_0
     });
     const verdictOn = async (nodeName: string): Promise<string> => {
       const { name } = (await askFor(joining.client, nodeName)).metadata;
-      for (;;) {
+      return await eventually('there is a verdict', async () => {
         const { status }: Request = await client.get(certificateSigningRequests, { name });
         const [verdict] = status?.conditions ?? [];
-        if (verdict !== undefined) return `${verdict.type} ${verdict.reason}`;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
+        return verdict && `${verdict.type} ${verdict.reason}`;
+      });
     };
     assert.equal(await verdictOn(mine), 'Approved MachineJoins');
     assert.equal(await verdictOn(theirs), 'Denied NotItsToken');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '@tartan/kube/clock';
+import { adjustableClock } from '@tartan/kube/testing';
 import { providerRights } from '@tartan/provider';
 import {
   deniedCalls,
@@ -8,7 +9,6 @@ import {
   singleRights,
   unusedRights,
 } from '../../packages/provider/src/manager/testing/rbac-calls.ts';
-import { adjustableClock } from './provider-rights/adjustable-clock.ts';
 import { options, type PreparedCluster, preparedCluster } from './provider-rights/harness.ts';
 import { scenariosOf } from './provider-rights/scenarios.ts';
 

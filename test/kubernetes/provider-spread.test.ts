@@ -19,6 +19,7 @@ import {
   roles,
 } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
+import { testDeadline } from '@tartan/kube/testing';
 import { type ControlPlane, testControlPlane } from '@tartan/tools-kubernetes';
 import { createFleetSpread } from '../../packages/provider/src/spread/controller.ts';
 import { fleetHash } from '../../packages/provider/src/spread/decide.ts';
@@ -148,7 +149,7 @@ describe('a Deployment follows the Ready Macs on a real API server', () => {
     const first = await read();
     if (satisfied(first)) return first;
     const { resourceVersion } = first.metadata;
-    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(60_000)]);
+    const signal = AbortSignal.any([over.signal, testDeadline()]);
     for await (const event of admin.watch(deployments, { namespace: id, resourceVersion, signal }))
       if (event.type === 'MODIFIED' && satisfied(event.object)) return event.object;
     throw new Error('the watch ended before the Deployment was as expected');

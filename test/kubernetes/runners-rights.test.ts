@@ -26,7 +26,7 @@ describe('the runners controller on a real API server, with the roles of the cha
   const status = async () => (await pool()).status;
   const podsOf = async () => (await cluster.client.list(pods, { namespace })).items;
   const until = (holds: () => Promise<boolean>): Promise<true> =>
-    cluster.eventually(async () => ((await holds()) ? true : undefined));
+    cluster.untilSeen(async () => ((await holds()) ? true : undefined));
 
   test('a pool lives from its first runner to its end, and nothing is refused', async () => {
     const { client, github } = cluster;

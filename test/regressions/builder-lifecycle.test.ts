@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { machine, macHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import { getCondition, type Live, nodes } from '@tartan/kube';
+import { eventually } from '@tartan/kube/testing';
 import type { JobRecord, SimulatedGitHub } from '@tartan/sim-github';
 import type { Mac } from '@tartan/sim-mac';
 import { artifactFlags } from '../../packages/cli/src/simulation/artifacts.ts';
@@ -51,19 +51,6 @@ exit 1
 const patient = `while [ ! -e "$TARTAN_ROOT/var/sim-workflows/enough" ]; do sleep 10; done
 `;
 
-/** Nothing here is about time: this only ends what hangs. */
-const until = async <T>(
-  what: string,
-  look: () => T | undefined | false | Promise<T | undefined | false>,
-): Promise<T> => {
-  for (let tries = 0; tries < 3_000; tries += 1) {
-    const seen = await look();
-    if (seen !== undefined && seen !== false) return seen;
-    await setTimeout(20);
-  }
-  throw new Error(`waited in vain until ${what}`);
-};
-
 describe('tuist/tuist#11072: a builder bakes an image beside its agent, and goes when its job has ended', {
   timeout: 240_000,
 }, () => {
@@ -80,7 +67,7 @@ describe('tuist/tuist#11072: a builder bakes an image beside its agent, and goes
     const controlPlane = await startEmbedded({ folder });
     stops.push(controlPlane.stop);
     ({ client } = controlPlane);
-    waits = createWaits(client, 120_000);
+    waits = createWaits(client);
     const furniture = createInstaller(client);
     await installProvider(controlPlane, furniture, providerFlags);
     github = await startGitHubFor(client, furniture);
@@ -138,7 +125,7 @@ describe('tuist/tuist#11072: a builder bakes an image beside its agent, and goes
     await client.create(machine.resource, made);
     await waits.waitFor(machine.resource, name, 'is ready', ({ status }) => status?.ready === true);
     await waits.waitFor(nodes, name, 'is Ready', isReady);
-    const runner = await until('its runner is online', () => github.runners().find(({ isOnline }) => isOnline));
+    const runner = await eventually('its runner is online', () => github.runners().find(({ isOnline }) => isOnline));
     assert.equal(runner.name, name);
     // With those that every runner has by itself it would take jobs that are meant for virtual machines.
     assert.deepEqual(runner.labels.toSorted(), labels.toSorted());
@@ -157,10 +144,10 @@ describe('tuist/tuist#11072: a builder bakes an image beside its agent, and goes
     const job = queue('bake');
 
     // The second try is at its disk, for as long as it takes until this test lets it go on.
-    const push = await until('the image is pushed', async () =>
+    const push = await eventually('the image is pushed', async () =>
       (await processes()).find(({ args }) => args.includes(`MacOS/tart push ${image}`)),
     );
-    await until('it is the second try', () => jobLog(job).includes('502'));
+    await eventually('it is the second try', () => jobLog(job).includes('502'));
     assert.ok(!existsSync(tartHome('vms/old-bake')), 'the first step made room');
 
     // Somebody else makes room, and the agent is restarted: neither takes what is being pushed.
@@ -169,17 +156,17 @@ describe('tuist/tuist#11072: a builder bakes an image beside its agent, and goes
     assert.match(reclaim.stdout, /^left alone {2}tuist-runner: a tart works with it$/m);
     const { pid } = mac.job(agent) ?? {};
     await mac.run(`launchctl kickstart -k system/${agent}`, { asRoot: true });
-    await until('the agent runs again', () => mac.job(agent)?.pid !== pid && mac.job(agent)?.state === 'running');
+    await eventually('the agent runs again', () => mac.job(agent)?.pid !== pid && mac.job(agent)?.state === 'running');
     await waits.waitFor(nodes, name, 'is Ready', isReady);
     assert.deepEqual(readdirSync(tartHome('vms')), [image]);
     assert.equal(job.status, 'in_progress');
 
-    const sleeps = await until('it waits for its disk', async () => {
+    const sleeps = await eventually('it waits for its disk', async () => {
       const children = (await processes()).filter(({ parent }) => parent === push.pid);
       return children.length > 0 && children;
     });
     for (const child of sleeps) process.kill(child.pid, 'SIGKILL');
-    await until('the job has ended', () => job.status === 'completed');
+    await eventually('the job has ended', () => job.status === 'completed');
     assert.equal(job.conclusion, 'success', jobLog(job));
     const said = jobLog(job);
     for (const layer of ['pushing config', 'pushing disk', 'pushing NVRAM', 'pushed by try 2'])
@@ -191,7 +178,7 @@ describe('tuist/tuist#11072: a builder bakes an image beside its agent, and goes
   test('it is deleted after its job has ended, its runner first', async () => {
     addWorkflow('patient', patient);
     const job = queue('patient');
-    await until('the job has begun', () => job.status === 'in_progress');
+    await eventually('the job has begun', () => job.status === 'in_progress');
     const { status } = await client.get(machine.resource, { namespace, name });
     const serverID = status?.serverID ?? '';
     await client.delete(machine.resource, { namespace, name });
@@ -200,7 +187,7 @@ describe('tuist/tuist#11072: a builder bakes an image beside its agent, and goes
     assert.equal(job.status, 'in_progress');
 
     writeFileSync(mac.path('/var/sim-workflows/enough'), '');
-    await until('the job has ended', () => job.status === 'completed');
+    await eventually('the job has ended', () => job.status === 'completed');
     // It looks every half a minute; something about it changes, and it looks now.
     const body = { metadata: { annotations: { 'tuist.dev/test': 'look again' } } };
     await client.patch(machine.resource, { namespace, name }, { type: 'merge', body });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { machine, macHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import type { Client, Live } from '@tartan/kube';
+import { testDeadline } from '@tartan/kube/testing';
 import type { Mac } from '@tartan/sim-mac';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
 import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
@@ -32,9 +33,6 @@ export interface Harness extends Simulation, Waits {
   hostIn(serverID: string, state: string): Promise<Live<NonNullable<(typeof macHost.resource)['ofType']>>>;
 }
 
-/** No test is about time: this only ends one that hangs, also on a machine that is busy with others. */
-const patienceMs = 120_000;
-
 export const startHarness = async (options: Partial<SimulationOptions>): Promise<Harness> => {
   const folder = mkdtempSync(join(tmpdir(), 'tartan-story-'));
   const clear = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
@@ -51,7 +49,7 @@ export const startHarness = async (options: Partial<SimulationOptions>): Promise
   });
   const { controlPlane, macs, failure } = simulation;
   const { client } = controlPlane;
-  const waits = createWaits(client, patienceMs, failure);
+  const waits = createWaits(client, failure);
 
   const machines = async (): Promise<readonly Machine[]> => {
     const { items } = await client.list(machine.resource, { namespace });
@@ -67,7 +65,7 @@ export const startHarness = async (options: Partial<SimulationOptions>): Promise
     client,
     machines,
     readyMachines: async (count) => {
-      await Promise.race([failure, untilMachinesReady(client, count, AbortSignal.timeout(patienceMs))]);
+      await Promise.race([failure, untilMachinesReady(client, count, testDeadline())]);
       return (await machines()).filter(({ status }) => status?.ready === true);
     },
     serverOf,

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { machine } from '@tartan/api';
 import { type Live, pods } from '@tartan/kube';
+import { eventually } from '@tartan/kube/testing';
 import { agentLaunchdJob } from '../../packages/host/src/agent/job.ts';
 import { renderPlist } from '../../packages/host/src/launchd-plist.ts';
 import { hostSpecOf } from '../../packages/provider/src/host-work/host-spec.ts';
@@ -13,7 +14,6 @@ import { exampleSettings } from '../../packages/provider/src/host-work/testing/e
 import { type Harness, isGone, isRunning, withMac } from '../../packages/tart-kubelet/src/agent/testing/harness.ts';
 import { vmNameOf } from '../../packages/tart-kubelet/src/agent/testing/pod-checks.ts';
 import type { Pod } from '../../packages/tart-kubelet/src/pods/snapshot.ts';
-import { eventually } from '../../packages/tart-kubelet/src/vm-runs/testing/eventually.ts';
 
 /** What the builder bakes: a host-level tart made it, and no Pod ever backs it. */
 const bake = 'tuist-runner';

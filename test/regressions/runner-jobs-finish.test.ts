@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { finalizers, labels, machine, runnerMetricNames, runnerPool, type RunnerPool } from '@tartan/api';
 import { getCondition, type Live, nodes, pods, serviceAccounts } from '@tartan/kube';
+import { eventually } from '@tartan/kube/testing';
 import type { FakeRunnerOptions, JobRecord } from '@tartan/sim-github';
 import { coreKinds, deploymentOf } from '../../packages/cli/src/simulation/fleets.ts';
 import { freePort } from '../../packages/cli/src/simulation/free-port.ts';
@@ -57,9 +58,8 @@ describe('no job is killed, whatever happens to its runner pool', { timeout: 400
       .filter(({ spec }) => spec?.nodeName === node)
       .map(({ metadata }) => metadata.name)
       .sort();
-  const look = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-    while (!(await holds())) await Promise.race([harness.failure, new Promise((resolve) => setTimeout(resolve, 100))]);
-  };
+  const look = (holds: () => boolean | Promise<boolean>) =>
+    Promise.race([harness.failure, eventually('jobs and runners are as expected', holds)]);
   /** Jobs, once each has begun in a guest, and the names of the Pods that have them. None ends before the story lets it. */
   const begin = async (count: number): Promise<{ jobs: JobRecord[]; on: string[] }> => {
     const jobs = Array.from({ length: count }, () => queueJob(ci.github));

@@ -4,11 +4,11 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { machine, type MacHost, macHost, metricNames, serverNames } from '@tartan/api';
 import { eventsV1, getCondition, nodes } from '@tartan/kube';
+import { eventually } from '@tartan/kube/testing';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
 import { tartan } from '../../packages/cli/src/program.ts';
 import { addMachine, coreKinds, deploymentOf } from '../../packages/cli/src/simulation/fleets.ts';
 import { freePort } from '../../packages/cli/src/simulation/free-port.ts';
-import { eventually } from '../../packages/tart-kubelet/src/vm-runs/testing/eventually.ts';
 import { type Harness, isReady, type Machine, namespace, startHarness } from './harness.ts';
 
 const zone = 'fr-par-1';

@@ -24,8 +24,6 @@ export interface HarnessOptions {
   readonly fleet: string;
   /** Of Macs; Scaleway is faster still, so that a reinstall takes less than a second. */
   readonly pace?: number;
-  /** What a wait may take at most. */
-  readonly patienceMs?: number;
 }
 
 /** Everything around a provider, and providers in it: Kubernetes over HTTPS, Scaleway over HTTP, Macs over SSH. */
@@ -46,7 +44,7 @@ export interface Harness extends Waits {
 }
 
 export const startHarness = async (options: HarnessOptions): Promise<Harness> => {
-  const { macs: count, fleet, pace = 0.01, patienceMs = 60_000 } = options;
+  const { macs: count, fleet, pace = 0.01 } = options;
   const folder = mkdtempSync(join(tmpdir(), 'tartan-harness-'));
   const stops: (() => Promise<unknown>)[] = [async () => rmSync(folder, { recursive: true, force: true })];
   const stop = async (): Promise<void> => {
@@ -96,7 +94,7 @@ export const startHarness = async (options: HarnessOptions): Promise<Harness> =>
         await client.create(machine.resource, object);
       },
       serverNamed: (name) => macs.scaleway.servers().find((server) => server.name === name),
-      ...createWaits(client, patienceMs),
+      ...createWaits(client),
       stop,
     };
   } catch (error) {

@@ -7,11 +7,11 @@ import { guestNames, labels, runnerBusyCondition, secretKeys } from '@tartan/api
 import { createRunnerService, readGitHubApp, type RunnerService } from '@tartan/github';
 import { secrets } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { type SimulatedGitHub, startGitHub } from '@tartan/sim-github';
 import { openRunnerBridge, type RunnerBridge, runnerGuestScript } from '../../packages/cli/src/simulation/guests.ts';
 import { type Harness, hasEnded, image, withMac } from '../../packages/tart-kubelet/src/agent/testing/harness.ts';
 import { processOf, terminatedState, waitingReason } from '../../packages/tart-kubelet/src/agent/testing/pod-checks.ts';
-import { eventually } from '../../packages/tart-kubelet/src/vm-runs/testing/eventually.ts';
 
 type Seen = Awaited<ReturnType<Harness['getPod']>>;
 

@@ -1,4 +1,5 @@
 import type { Client, KubeObject, Live, ObjectName, Resource } from '@tartan/kube';
+import { testDeadline } from '@tartan/kube/testing';
 import { fleetNamespace } from '../../packages/cli/src/simulation/control-plane.ts';
 import { waitForObject } from './wait-for-object.ts';
 
@@ -14,12 +15,7 @@ export interface Waits {
 }
 
 /** `broken`: rejects when there is nothing to wait for any more. */
-export const createWaits = (
-  client: Client,
-  patienceMs: number,
-  broken?: Promise<never>,
-  namespace: string = fleetNamespace,
-): Waits => {
+export const createWaits = (client: Client, broken?: Promise<never>, namespace: string = fleetNamespace): Waits => {
   const orBroken = <T>(waiting: Promise<T>): Promise<T> => Promise.race([waiting, ...(broken ? [broken] : [])]);
   const inNamespace = ({ namespaced }: { namespaced: boolean }, name: ObjectName | string): ObjectName =>
     typeof name === 'string' ? { name, ...(namespaced && { namespace }) } : name;
@@ -32,7 +28,7 @@ export const createWaits = (
           name: inNamespace(resource, name),
           what,
           holds: (object) => object !== undefined && holds(object),
-          signal: AbortSignal.timeout(patienceMs),
+          signal: testDeadline(),
         }),
       );
       if (seen === undefined) throw new Error('unreachable: an object was asked for');
@@ -41,7 +37,7 @@ export const createWaits = (
     waitUntilGone: async (resource, name) => {
       const holds = (object: object | undefined): boolean => object === undefined;
       const where = { client, resource, name: inNamespace(resource, name), what: 'is gone' };
-      await orBroken(waitForObject({ ...where, holds, signal: AbortSignal.timeout(patienceMs) }));
+      await orBroken(waitForObject({ ...where, holds, signal: testDeadline() }));
     },
   };
 };

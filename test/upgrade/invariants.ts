@@ -1,5 +1,6 @@
 import { labels, machine, macHost } from '@tartan/api';
 import { type KubeObject, nodes, type Resource } from '@tartan/kube';
+import { systemClock, timestamp } from '@tartan/kube/clock';
 import type { Mac } from '@tartan/sim-mac';
 import { coreKinds } from '../../packages/cli/src/simulation/fleets.ts';
 import type { Harness } from '../kubernetes/installed/harness.ts';
@@ -20,7 +21,7 @@ export const watchInvariants = async (harness: Harness): Promise<Invariants> => 
   const { scaleway } = harness.macs;
   const seen: string[] = [];
   const report = (what: string): void => {
-    seen.push(`${new Date().toISOString()} ${what}`);
+    seen.push(`${timestamp(systemClock.now())} ${what}`);
   };
 
   const watchForReplacements = async <T extends KubeObject>(resource: Resource<T>): Promise<ChangeRecorder<T>> => {

@@ -1,5 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { createImageRecords } from '../../../packages/tart-kubelet/src/images/image-records.ts';
 import { goldenName } from '../../../packages/tart-kubelet/src/images/image-reference.ts';
 import { createJournal } from '../../../packages/tart-kubelet/src/journal/journal.ts';
@@ -27,7 +29,7 @@ const leftBehind = async ({ folder, tart }: Harness): Promise<void> => {
     vm: orphan.vm,
     pod: { uid: orphan.uid, namespace: 'runners', name: 'runner-9' },
     image: { reference: image },
-    createdAt: Date.now() - 60_000,
+    createdAt: systemClock.now() - 60_000,
     run: 0,
     state: { kind: 'configured' },
   });
@@ -56,7 +58,7 @@ export const collection: Scenario = {
     harness.agents.start(fault);
     const pod = await harness.pod('runner-1');
     const ran = await runs(harness, pod, fault);
-    await harness.until('the orphan is collected', () => !harness.vms().includes(orphan.vm));
+    await eventually('the orphan is collected', () => !harness.vms().includes(orphan.vm));
     const needed = goldenName({ repository: 'ghcr.io/example/macos', digest });
     // A day and a round; an agent that was killed counts the day anew.
     await harness.leapUntil('old bases are collected', 25 * 3600_000, () => goldens(harness).join() === needed);

@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep, systemClock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { ended, goesAway, hasEnded, mayLoseARun, runs } from '../expectations.ts';
 import type { Scenario } from '../run-scenario.ts';
 
@@ -10,7 +11,7 @@ export const end: Scenario = {
     const pod = await harness.pod('runner-1');
     const ran = await runs(harness, pod, fault);
     harness.guests.end(pod.vm, 1, 0);
-    await harness.until('it has ended', () => hasEnded(harness, pod));
+    await eventually('it has ended', () => hasEnded(harness, pod));
     ended(harness, pod, ran ? { boots: 1, code: 0 } : { boots: 0, code: 1 });
     await goesAway(harness, pod);
   },
@@ -24,11 +25,11 @@ export const withoutAddress: Scenario = {
     tart.controls.guest('_', { address: 'none' });
     agents.start(fault);
     const pod = await harness.pod('runner-1');
-    await harness.until('it is on', () => guests.boots(pod.vm) > 0 || hasEnded(harness, pod));
+    await eventually('it is on', () => guests.boots(pod.vm) > 0 || hasEnded(harness, pod));
     // Whoever comes after one that was killed knows the virtual machine by now.
-    await sleep(1500);
+    await sleep(systemClock, 1500);
     guests.end(pod.vm, 1, 0);
-    await harness.until('it has ended', () => hasEnded(harness, pod));
+    await eventually('it has ended', () => hasEnded(harness, pod));
     ended(
       harness,
       pod,
@@ -50,7 +51,7 @@ export const restart: Scenario = {
     harness.guests.end(pod.vm, 2, 0);
     const backsOff = (): boolean =>
       harness.seen(pod)?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'CrashLoopBackOff';
-    await harness.until('it has ended', () => {
+    await eventually('it has ended', () => {
       // Only after a second restart, if at all.
       if (backsOff()) harness.agents.leap(11_000);
       return hasEnded(harness, pod);

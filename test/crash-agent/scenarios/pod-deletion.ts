@@ -1,4 +1,5 @@
 import { pods } from '@tartan/kube';
+import { eventually } from '@tartan/kube/testing';
 import { booted, goesAway, leavesNothing, runs } from '../expectations.ts';
 import { namespace } from '../harness.ts';
 import type { Scenario } from '../run-scenario.ts';
@@ -46,7 +47,7 @@ export const forcedDeletion: Scenario = {
     const { name } = pod;
     const body = { metadata: { finalizers: null } };
     await harness.admin.patch(pods, { namespace, name }, { type: 'merge', body }).catch(() => {});
-    await harness.until('it is gone', () => harness.seen(pod) === undefined);
+    await eventually('it is gone', () => harness.seen(pod) === undefined);
     await leavesNothing(harness);
     booted(harness, pod, ran ? 1 : 0);
   },

@@ -1,3 +1,4 @@
+import { eventually } from '@tartan/kube/testing';
 import { booted, ended, goesAway, hasEnded, isRunning, runs } from '../expectations.ts';
 import { digest, image } from '../harness.ts';
 import type { Scenario } from '../run-scenario.ts';
@@ -12,7 +13,7 @@ export const sharedImage: Scenario = {
     const ran = [await runs(harness, one, fault), await runs(harness, other, fault)];
     const third = await harness.pod('runner-3');
     harness.guests.end(one.vm, 1, 0);
-    await harness.until('the first has ended', () => hasEnded(harness, one));
+    await eventually('the first has ended', () => hasEnded(harness, one));
     const thirdRan = await runs(harness, third, fault);
     if (ran[1] && !isRunning(harness, other)) harness.problems.push('the second runs no more');
     ended(harness, one, ran[0] ? { boots: 1, code: 0 } : { boots: 0, code: 1 });
@@ -36,13 +37,13 @@ export const refusedStart: Scenario = {
     const refusals = (): number => tart.journal.calls('run').filter(({ exitCode }) => exitCode === 1).length;
     const waits = (): boolean =>
       harness.seen(pod)?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'TartCreateFailed';
-    await harness.until('tart has refused', () => (refusals() > 0 && waits()) || hasEnded(harness, pod));
+    await eventually('tart has refused', () => (refusals() > 0 && waits()) || hasEnded(harness, pod));
     tart.controls.host({ limit: 2 });
     // It is held back for a while.
     await harness.leapUntil('it runs', 6_000, () => isRunning(harness, pod) || hasEnded(harness, pod));
     const ran = await runs(harness, pod, fault);
     harness.guests.end(pod.vm, 1, 0);
-    await harness.until('it has ended', () => hasEnded(harness, pod));
+    await eventually('it has ended', () => hasEnded(harness, pod));
     ended(harness, pod, ran ? { boots: 1, code: 0 } : { boots: 0, code: 1 });
     await goesAway(harness, pod);
   },

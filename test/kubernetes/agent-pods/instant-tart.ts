@@ -1,5 +1,6 @@
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemClock } from '@tartan/kube/clock';
 import { type HostProcess, type ProcessTable, type Tart, TartError } from '@tartan/tart';
 
 const repository = ['ghcr.io', 'example', 'macos'];
@@ -47,13 +48,13 @@ export const createInstantMac = async (folder: string): Promise<InstantMac> => {
     },
     run: async (name, { logFile }) => {
       const ended = Promise.withResolvers<void>();
-      const startedAt = Math.trunc(Date.now() / 1000) * 1000;
+      const startedAt = Math.trunc(systemClock.now() / 1000) * 1000;
       const process = { pid: ++pids, startedAt, command: `${tartPath} run ${name} --no-graphics` };
       running.set(name, { process, end: ended.resolve });
       await writeFile(logFile, '', { mode: 0o600 });
       const exited = ended.promise.then(() => {
         running.delete(name);
-        return { at: Date.now(), code: 0, signal: undefined };
+        return { at: systemClock.now(), code: 0, signal: undefined };
       });
       return { ...process, name, logFile, exited };
     },

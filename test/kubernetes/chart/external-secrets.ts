@@ -1,4 +1,5 @@
 import { type Client, defineResource, isKubeError, type KubeObject, type Live, secrets } from '@tartan/kube';
+import { sleep, systemClock } from '@tartan/kube/clock';
 
 interface ExternalSecret extends KubeObject {
   spec: {
@@ -62,7 +63,7 @@ export const runFakeExternalSecrets = (client: Client, namespace: string, store:
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       await round();
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await sleep(systemClock, 200, stopping.signal);
     }
   };
   const running = run();

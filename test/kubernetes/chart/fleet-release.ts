@@ -41,8 +41,6 @@ const machineDeployments = defineResource<MachineDeployment>({
 });
 export const coreMachines = defineResource<KubeObject>({ ...core, kind: 'Machine', plural: 'machines' });
 
-const patienceMs = 60_000;
-
 /** A release with one fleet, in a namespace of its own, applied in one way. */
 export const fleetRelease = async (harness: ChartPlane, client: Client, way: ApplyMethod, namespace: string) => {
   const binaries = await ensureBinaries(['helm', 'helm-3']);
@@ -57,7 +55,7 @@ export const fleetRelease = async (harness: ChartPlane, client: Client, way: App
     assert.equal(said.code, 0, `helm ${args.join(' ')}: ${said.stderr}`);
     return said;
   };
-  const waits = createWaits(client, patienceMs, undefined, namespace);
+  const waits = createWaits(client, undefined, namespace);
   const valuesOf = (values: object) => ({ macosFleet: { enabled: true, ...values } });
   const machines = async (): Promise<readonly Live<KubeObject>[]> =>
     (await client.list(coreMachines, { namespace })).items;

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { setTimeout } from 'node:timers/promises';
 import { type Client, createClient, createSubresources, httpsTransport, type Subresources } from '@tartan/kube';
-import { systemClock as clock } from '@tartan/kube/clock';
+import { sleep, systemClock as clock } from '@tartan/kube/clock';
 import type { Host } from '@tartan/sim-cluster-api/suite';
 import { type OwnControlPlane, startControlPlane } from '@tartan/tools-kubernetes';
 
@@ -33,7 +32,7 @@ export const realHost = async (
       kubeconfig: await readFile(controlPlane.adminKubeconfigPath, 'utf8'),
       now: () => clock.now(),
       // Others work at their own pace; to look more often would only slow them down.
-      tick: () => setTimeout(momentMs),
+      tick: () => sleep(clock, momentMs),
       timeoutMs: 120_000,
       stop: async () => {
         try {

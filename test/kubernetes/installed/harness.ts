@@ -112,7 +112,7 @@ const furnish = async (folder: string, stops: (() => unknown)[], stop: () => Pro
   const file = join(folder, 'values.json');
   const runHelm = (...args: readonly string[]): Promise<Ran> =>
     run(binaries.helm, [...args, '--namespace', namespace], { env });
-  const waits = createWaits(client, patienceMs, undefined, namespace);
+  const waits = createWaits(client, undefined, namespace);
   const serverOf = ({ status }: Machine): SimulatedServer => {
     const found = macs.scaleway.servers().find(({ id }) => id === status?.serverID);
     if (found === undefined) throw new Error(`there is no server ${status?.serverID}`);

@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { secretNames } from '@tartan/api';
 import { getCondition, nodes, secrets } from '@tartan/kube';
+import { systemClock, timestamp } from '@tartan/kube/clock';
 import { connect } from '../../../packages/cli/src/simulation/control-plane.ts';
 import { coreKinds } from '../../../packages/cli/src/simulation/fleets.ts';
 import type { Harness } from './harness.ts';
@@ -21,7 +22,7 @@ export const guardKubeconfig = async (harness: Harness): Promise<KubeconfigGuard
   const complaints: string[] = [];
   const trials: Promise<void>[] = [];
   let last: string | undefined;
-  const complain = (what: string): void => void complaints.push(`${new Date().toISOString()}: ${what}`);
+  const complain = (what: string): void => void complaints.push(`${timestamp(systemClock.now())}: ${what}`);
 
   const tryIt = async (value: string, version: string): Promise<void> => {
     const file = join(folder, `kubeconfig-${version}`);

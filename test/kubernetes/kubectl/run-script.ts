@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { normalise } from './normalise.ts';
 import { detailed, type DetailedStep, type KubectlScript, type Step, substitute, words } from './script.ts';
 
@@ -18,8 +19,8 @@ export interface Outcome {
   errors: string;
 }
 
-const stepMilliseconds = 60_000;
-const pollMilliseconds = 100;
+/** Far more than a step takes on a busy machine. */
+const stepMilliseconds = 300_000;
 
 interface Ended {
   exit: number | string;
@@ -62,16 +63,10 @@ const playStep = async (
     watch.interrupt();
     return [...inner, outcomeOf(step, { ...(await watch.ended), exit: 'interrupted' })];
   }
-  const deadline = performance.now() + stepMilliseconds;
-  let ended = await startKubectl(stage, command.args, command.input).ended;
-  while (step.until !== undefined && !step.until.test(ended.output)) {
-    if (performance.now() > deadline) {
-      ended = { ...ended, exit: `never printed ${String(step.until)}` };
-      break;
-    }
-    await sleep(pollMilliseconds);
-    ended = await startKubectl(stage, command.args, command.input).ended;
-  }
+  const ended = await eventually(`${step.run} prints ${String(step.until)}`, async () => {
+    const seen = await startKubectl(stage, command.args, command.input).ended;
+    return (step.until === undefined || step.until.test(seen.output)) && seen;
+  });
   if (step.capture !== undefined) variables.set(step.capture, ended.output.trim());
   return [outcomeOf(step, step.capture === undefined ? ended : { ...ended, output: '<captured>' })];
 };
@@ -90,7 +85,7 @@ const titleOf = ({ run, input }: DetailedStep): string =>
   input === undefined ? run : `${run} <<< ${input.replace(/\s+/g, ' ').trim().slice(0, 150)}`;
 
 interface Running {
-  /** Resolves when so many lines have been printed, or the command has ended, or nothing came for too long. */
+  /** Resolves when so many lines have been printed, or the command has ended. */
   printed(lines: number): Promise<void>;
   interrupt(): void;
   ended: Promise<Ended>;
@@ -114,11 +109,11 @@ const startKubectl = (stage: KubectlTarget, args: readonly string[], input: stri
   child.stderr.on('data', (chunk: Buffer) => (seen.errors += chunk.toString()));
   child.stdin.on('error', () => {});
   child.stdin.end(input);
-  const timer = setTimeout(() => child.kill('SIGKILL'), stepMilliseconds);
+  const cancelKill = systemClock.after(stepMilliseconds, () => child.kill('SIGKILL'));
   const ended = new Promise<Ended>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => {
-      clearTimeout(timer);
+      cancelKill();
       seen.isOver = true;
       resolve({ exit: code ?? String(signal), output: seen.output, errors: seen.errors });
     });
@@ -127,9 +122,10 @@ const startKubectl = (stage: KubectlTarget, args: readonly string[], input: stri
     ended,
     interrupt: () => child.kill('SIGINT'),
     printed: async (lines) => {
-      const deadline = performance.now() + stepMilliseconds / 4;
-      while (seen.output.split('\n').length - 1 < lines && !seen.isOver && performance.now() < deadline)
-        await sleep(pollMilliseconds);
+      await eventually(
+        `${args.join(' ')} has printed ${lines} lines`,
+        () => seen.output.split('\n').length > lines || seen.isOver,
+      );
     },
   };
 };

@@ -10,6 +10,7 @@ import {
   secrets,
   type TransportRequest,
 } from '@tartan/kube';
+import { testDeadline } from '@tartan/kube/testing';
 import type { macRights } from '@tartan/provider';
 import { kubeletClientSigner } from '../../../packages/provider/src/identity/names.ts';
 import { makeCSR, subjectOf } from '../../../packages/provider/src/identity/testing/make-csr.ts';
@@ -56,7 +57,7 @@ export const attemptsOf = (
       path,
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(10_000),
+      signal: testDeadline(),
     };
     const { code, body: answer } = await mac.transport.send(request);
     for await (const _ of answer);

@@ -18,7 +18,8 @@ import {
   serviceAccounts,
   type Transport,
 } from '@tartan/kube';
-import { type Clock, systemClock } from '@tartan/kube/clock';
+import { type Clock, sleep, systemClock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { coreClusters, createProvider, joinBinding, type ProviderOptions, providerRights } from '@tartan/provider';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { startControlPlane } from '@tartan/tools-kubernetes';
@@ -42,16 +43,6 @@ export const options: ProviderOptions = {
     '--inventory-interval=1s',
   ),
   apiServerURL: undefined,
-};
-
-/** The server of these tests is real, and tells nobody in this process when something is there. */
-const eventually = async <T>(look: () => Promise<T | undefined>, meanwhile?: () => void): Promise<T> => {
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    meanwhile?.();
-  }
 };
 
 /** Two Macs at Scaleway: one in the pool, and one that bears a name of ours though no machine knows it, once `stray` is there. */
@@ -107,9 +98,9 @@ export const preparedCluster = async () => {
   await scaleway.loseStray();
 
   // Definitions are there before the server takes objects of them.
-  await eventually(() => ignoreNotFound(client.list(coreClusters('v1beta2'))));
-  await eventually(() => ignoreNotFound(client.list(externalControlPlane.resource)));
-  await eventually(() => ignoreNotFound(client.list(machine.resource)));
+  await eventually('the kind is served', () => ignoreNotFound(client.list(coreClusters('v1beta2'))));
+  await eventually('the kind is served', () => ignoreNotFound(client.list(externalControlPlane.resource)));
+  await eventually('the kind is served', () => ignoreNotFound(client.list(machine.resource)));
 
   const lines: string[] = [];
   /** What the managers wrote about what they may not do. */
@@ -155,10 +146,15 @@ export const preparedCluster = async () => {
     complaints,
     /** Not before what is looked for is there; but not after the first refusal, which is why it never will be. */
     eventually: <T>(look: () => Promise<T | undefined>, meanwhile?: () => void): Promise<T> =>
-      eventually(async () => {
+      eventually('what the manager does is seen', async () => {
         assert.equal(complaints(), '');
-        return look();
-      }, meanwhile),
+        const found = await look();
+        if (found === undefined && meanwhile) {
+          await sleep(systemClock, 100);
+          meanwhile();
+        }
+        return found;
+      }),
     close: async () => {
       for (const transport of opened) transport.close();
       await plane.stop();

@@ -28,7 +28,7 @@ import {
   secrets,
   serviceAccounts,
 } from '@tartan/kube';
-import { microTimestamp, systemClock } from '@tartan/kube/clock';
+import { type ManualClock, microTimestamp, systemClock } from '@tartan/kube/clock';
 import { coreClusters } from '@tartan/provider';
 import { coreMachineDeployments } from '../../../packages/provider/src/core/machine-deployment.ts';
 import { clusterMember } from '../../../packages/provider/src/core/testing/cluster-member.ts';
@@ -41,7 +41,6 @@ import {
 } from '../../../packages/provider/src/identity/testing/make-csr.ts';
 import { doneOutcome } from '../../../packages/provider/src/machine/testing/fakes.ts';
 import { namespace } from '../../../packages/provider/src/manager/testing/harness.ts';
-import type { adjustableClock } from './adjustable-clock.ts';
 import { type PreparedCluster, type RunningManager, serverID, spread, strayID } from './harness.ts';
 
 const core = 'cluster.x-k8s.io/v1beta2';
@@ -160,7 +159,7 @@ export const scenariosOf = ({ client, as, plane, scaleway, eventually }: Prepare
         apiVersion: 'coordination.k8s.io/v1',
         kind: 'Lease',
         metadata: { namespace: 'kube-node-lease', name: mac.name },
-        spec: { holderIdentity: mac.name, leaseDurationSeconds: 600, renewTime: microTimestamp(Date.now()) },
+        spec: { holderIdentity: mac.name, leaseDurationSeconds: 600, renewTime: microTimestamp(systemClock.now()) },
       });
       await eventually(async () => ((await statusOf())?.joinTokenID === undefined ? true : undefined));
       await eventually(async () => (await statusOf())?.ready || undefined);
@@ -283,13 +282,13 @@ export const scenariosOf = ({ client, as, plane, scaleway, eventually }: Prepare
     },
 
     /** Core drains: the job has ended, and its object would hold it up. Another Pod is held by a Mac that is gone. */
-    pods: async (clock: ReturnType<typeof adjustableClock>) => {
+    pods: async (clock: ManualClock) => {
       await addPod('stuck', 'ghost');
       await client.delete(pods, { namespace, name: 'stuck' }, { gracePeriodSeconds: 0 });
       await client.patch(coreMachines, mac, merge({ metadata: { finalizers: ['example.com/drain'] } }));
       await client.delete(coreMachines, mac);
       await client.patch(nodes, { name: mac.name }, merge({ spec: { unschedulable: true } }));
-      const onward = () => clock.jump(5_000);
+      const onward = () => clock.advance(5_000);
       await eventually(async () => {
         const pod = await ignoreNotFound(client.get(pods, { namespace, name: 'job' }));
         return pod === undefined || pod.metadata.deletionTimestamp !== undefined ? true : undefined;

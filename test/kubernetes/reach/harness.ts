@@ -13,9 +13,9 @@ import {
   serviceAccounts,
 } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { createServerSupervisor } from '../../../packages/tart-kubelet/src/api/server-supervisor.ts';
 import { openRuntimeHarness, type RuntimeHarness } from '../../../packages/tart-kubelet/src/runtime/testing/harness.ts';
-import { waitUntil } from '../../../packages/tart/src/testing/wait-until.ts';
 import { createWaits } from '../../system/waits.ts';
 import type { ReachCluster } from './clusters.ts';
 import { createKubectl, type Kubectl } from './kubectl.ts';
@@ -33,7 +33,7 @@ type Pod = NonNullable<(typeof pods)['ofType']>;
 const makePod = async (client: Client, namespace: string, nodeName: string): Promise<Live<Pod>> => {
   await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   // Without it a Pod is refused.
-  await createWaits(client, 30_000, undefined, namespace).waitFor(serviceAccounts, 'default', 'exists', () => true);
+  await createWaits(client, undefined, namespace).waitFor(serviceAccounts, 'default', 'exists', () => true);
   const made = await client.create(pods, {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -123,8 +123,10 @@ export const startReachHarness = async (
       await createSubresources(cluster.admin, { clock }).approveCertificate(own, verdict);
       return true;
     };
-    await waitUntil(approve, 'a request for a serving certificate');
-    await waitUntil(() => lines.some((line) => line.includes('A serving certificate is in use')), 'it is in use');
+    await eventually('there is a request for a serving certificate', approve);
+    await eventually('the certificate is in use', () =>
+      lines.some((line) => line.includes('A serving certificate is in use')),
+    );
 
     const kubectl = createKubectl({
       command: cluster.kubectl,

@@ -5,12 +5,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { eventually } from '@tartan/kube/testing';
 import { createProcessTable } from '@tartan/tart';
 import type { ReachCluster } from './clusters.ts';
 import { type ReachHarness, startReachHarness } from './harness.ts';
 import { textUntil } from './kubectl.ts';
-
-const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
 /** What people do with kubectl to a Pod that is a virtual machine, each thing to its end. In this order: the last ones end it. */
 export const runReachSuite = (
@@ -67,7 +66,7 @@ export const runReachSuite = (
       const processes = createProcessTable(process.env);
       assert.ok(await processes.find(pid));
       child.kill('SIGKILL');
-      while ((await processes.find(pid)) !== undefined) await tick();
+      await eventually('the command has ended', async () => (await processes.find(pid)) === undefined);
     });
 
     test('cp takes a file there and back', async () => {
@@ -94,10 +93,10 @@ export const runReachSuite = (
       const child = harness.kubectl.start(['attach', 'vm']);
       const isShown = new AbortController();
       const shown = textUntil(child.stdout, /new\n/).finally(() => isShown.abort());
-      while (!isShown.signal.aborted) {
+      await eventually('it is shown', async () => {
         await write('new');
-        await tick();
-      }
+        return isShown.signal.aborted;
+      });
       assert.match(await shown, /^(new\n)+$/);
       child.kill('SIGKILL');
       const refused = await harness.kubectl.run(['attach', '-i', 'vm'], 'hello');

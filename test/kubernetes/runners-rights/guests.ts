@@ -1,6 +1,6 @@
 import { labels, runnerBusyCondition, secretKeys } from '@tartan/api';
 import { type Client, isKubeError, type Live, pods, secrets } from '@tartan/kube';
-import { timestamp } from '@tartan/kube/clock';
+import { systemClock, timestamp } from '@tartan/kube/clock';
 import { runFakeRunner } from '@tartan/sim-github';
 
 type Pod = Live<NonNullable<(typeof pods)['ofType']>>;
@@ -29,7 +29,7 @@ export const runFakeGuests = ({ client, namespace, githubURL }: GuestOptions) =>
       if (!isKubeError(error, 'notFound', 'conflict', 'invalid')) throw error;
     }
   };
-  const startedAt = timestamp(Date.now());
+  const startedAt = timestamp(systemClock.now());
   const running = (job: 'True' | 'False') => ({
     phase: 'Running',
     conditions: [

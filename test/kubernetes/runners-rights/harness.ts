@@ -15,6 +15,7 @@ import {
   type Transport,
 } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
+import { eventually } from '@tartan/kube/testing';
 import { createRunnersManager, parseFlags } from '@tartan/runners';
 import { startGitHub } from '@tartan/sim-github';
 import { startControlPlane } from '@tartan/tools-kubernetes';
@@ -84,17 +85,14 @@ export const preparedCluster = async () => {
   const lines: string[] = [];
   /** What the controller wrote about what it may not do. */
   const complaints = () => lines.filter((line) => /forbidden/i.test(line)).join('');
-  const eventually = async <T>(look: () => Promise<T | undefined>): Promise<T> => {
-    for (;;) {
+  const untilSeen = <T>(look: () => Promise<T | undefined>): Promise<T> =>
+    eventually('what the controller does is seen', async () => {
       assert.equal(complaints(), '');
       await guests.look();
-      const found = await look();
-      if (found !== undefined) return found;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  };
+      return look();
+    });
   // The definition is there before the server takes objects of it.
-  await eventually(() => ignoreNotFound(client.list(runnerPool.resource)));
+  await untilSeen(() => ignoreNotFound(client.list(runnerPool.resource)));
 
   const local = ['--metrics-bind-address=0', '--health-probe-bind-address=0', `--github-api-url=${github.url}`];
   const parsed = parseFlags([...argsOf(await render(runners), component), ...local], { POD_NAMESPACE: namespace });
@@ -123,7 +121,7 @@ export const preparedCluster = async () => {
     lines,
     complaints,
     /** Not before what is looked for is there; but not after the first refusal, which is why it never will be. Macs work meanwhile. */
-    eventually,
+    untilSeen,
     stopController: async () => {
       stopping.abort();
       await running;
