@@ -46,10 +46,7 @@ test('withTimeout aborts a call after its time, or with the signal of its caller
   const stopped = withTimeout(clock, 10, untilAborted, caller.signal);
   caller.abort('enough');
   assert.equal(await stopped, 'enough');
-  assert.equal(
-    await withTimeout({ ...clock, after: () => () => void clock.advance(1) }, 10, async () => 'done'),
-    'done',
-  );
+  assert.equal(await withTimeout({ ...clock, after: () => () => clock.advance(1) }, 10, async () => 'done'), 'done');
   assert.equal(clock.now(), 11, 'the timer is cancelled');
 });
 

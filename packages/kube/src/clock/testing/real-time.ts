@@ -27,14 +27,21 @@ export const eventually = async <T>(
 };
 
 const tickMs = 5;
+const longestTickMs = 25;
 
 /**
- * A clock that runs `speed` times as fast as real time, for waits of minutes. It advances by the same amount with each turn that this
- * process gets, so that a busy machine slows it down. Timers end with `stop`.
+ * A clock that runs `speed` times as fast as real time, for waits of minutes. It advances by a few milliseconds at most with each turn
+ * that this process gets, so that a busy machine slows it down. Timers end with `stop`.
  */
 export const fasterClock = (speed: number): Clock & { stop(): void } => {
   const { now, monotonic, after, advance } = manualClock(systemClock.now());
-  const timer = setInterval(() => advance(tickMs * speed), tickMs);
+  let last = systemClock.monotonic();
+  const tick = (): void => {
+    const passed = Math.min(longestTickMs, systemClock.monotonic() - last);
+    last = systemClock.monotonic();
+    advance(Math.trunc(passed * speed));
+  };
+  const timer = setInterval(tick, tickMs);
   return { now, monotonic, after, stop: () => clearInterval(timer) };
 };
 

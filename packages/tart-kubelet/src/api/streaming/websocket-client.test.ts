@@ -41,7 +41,7 @@ describe('the kubelet API over WebSocket', { timeout: 60_000 }, () => {
         const socket = stage.openWebSocket('/exec/default/vm/vm?command=cat&input=1&output=1', protocol);
         const closed = messagesOf(socket);
         let received = '';
-        socket.on('message', (data) => (received += String(data)));
+        socket.on('message', (data: Buffer) => (received += data.toString()));
         await once(socket, 'open');
         socket.send(Buffer.from('\0hello'));
         socket.send(Buffer.from([255, 0]));
