@@ -300,6 +300,18 @@ describe('switching protocols', () => {
       assert.match(text, /\r\n\r\n\{"kind":"Status"\}\n$/);
     });
 
+    it('gets a plain answer also before its body has arrived', async () => {
+      const served = await serve({
+        identity: cluster,
+        handle: () => Promise.resolve(jsonResponse(403, { kind: 'Status' })),
+      });
+      opened.push(served);
+      const text = await everything(
+        await raw(served, upgradeRequest.replace('\r\n\r\n', '\r\nContent-Length: 3\r\n\r\n')),
+      );
+      assert.match(text, /^HTTP\/1\.1 403 Forbidden\r\n/);
+    });
+
     it('is a request like any other when nobody here speaks the protocol', async () => {
       const served = await serve({
         identity: cluster,

@@ -1,6 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { request } from 'node:https';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { ApiError } from '../errors/api-error.ts';
 import { dialError, type KubeletOptions, limitDial } from '../kubelet/kubelet-client.ts';
 import { errorResponse, respond } from './send-response.ts';
@@ -34,6 +35,13 @@ const switchingProtocols = ({ rawHeaders }: IncomingMessage): string => {
   return `HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`;
 };
 
+/** As `destroySoon` of a socket. Node hands out another kind of stream while the body of an upgrade request is not read. */
+const destroySoon = (stream: Duplex): void => {
+  stream.end();
+  if (stream.writableFinished) stream.destroy();
+  else stream.once('finish', () => stream.destroy());
+};
+
 /** Two sockets become one pipe, and share their end. */
 const join = (client: Socket, kubelet: Socket): void => {
   client.pipe(kubelet);
@@ -43,8 +51,8 @@ const join = (client: Socket, kubelet: Socket): void => {
     [kubelet, client],
   ] as const) {
     one.on('error', () => one.destroy());
-    one.once('end', () => other.destroySoon());
-    one.once('close', () => other.destroySoon());
+    one.once('end', () => destroySoon(other));
+    one.once('close', () => destroySoon(other));
   }
 };
 
@@ -55,9 +63,9 @@ export const answerOn = (incoming: IncomingMessage, socket: Socket): ServerRespo
   response.assignSocket(socket);
   response.once('finish', () => {
     response.detachSocket(socket);
-    socket.destroySoon();
+    destroySoon(socket);
   });
-  response.once('close', () => socket.destroySoon());
+  response.once('close', () => destroySoon(socket));
   return response;
 };
 

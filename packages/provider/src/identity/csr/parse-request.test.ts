@@ -100,7 +100,7 @@ describe('a request that two parsers could read differently is rejected', () => 
     ['two blocks', base64(pemOf(good) + pemOf(good)), /PEM/],
     ['text before the block', base64(`a: b\n${pemOf(good)}`), /PEM/],
     ['a header in the block', base64(pemOf(good).replace('-----\n', '-----\nProc-Type: 4,ENCRYPTED\n\n')), /PEM/],
-    ['no line break before the end', base64(pemOf(good).replace('\n-----END', '-----END')), /PEM/],
+    ['no line break before the end', base64(pemOf(good).replace(/\n+-----END/, '-----END')), /PEM/],
     ['a block of another type', base64(pemOf(good).replaceAll('CERTIFICATE', 'NEW CERTIFICATE')), /PEM/],
     ['base64 that goes on after its end', base64(pemOf(good).replace('\n-----END', '=AAAA\n-----END')), /PEM/],
     ['bytes after the request', base64(pemOf(Buffer.concat([good, Buffer.from([5, 0])]))), /2 values instead of 1/],
