@@ -3,20 +3,24 @@ import { test } from 'node:test';
 import { binaryNames } from './build/recipes.ts';
 import { backgroundTestArguments, binariesFor, sharesCluster, testArguments } from './test-arguments.ts';
 
+const two = '--test-concurrency=2';
+
 test('all tests run unless files are named, and options are passed on', () => {
-  assert.deepEqual(testArguments([]), ['--test', 'test/kubernetes/**/*.test.ts']);
-  assert.deepEqual(testArguments(['a.test.ts', 'b.test.ts']), ['--test', 'a.test.ts', 'b.test.ts']);
+  assert.deepEqual(testArguments([]), ['--test', two, 'test/kubernetes/**/*.test.ts']);
+  assert.deepEqual(testArguments(['a.test.ts', 'b.test.ts']), ['--test', two, 'a.test.ts', 'b.test.ts']);
   assert.deepEqual(testArguments(['--test-name-pattern=drain']), [
     '--test',
+    two,
     '--test-name-pattern=drain',
     'test/kubernetes/**/*.test.ts',
   ]);
 });
 
 test('the upgrade tests are others, and share no cluster', () => {
-  assert.deepEqual(testArguments(['--upgrade']), ['--test', 'test/upgrade/**/*.test.ts']);
+  assert.deepEqual(testArguments(['--upgrade']), ['--test', two, 'test/upgrade/**/*.test.ts']);
   assert.deepEqual(testArguments(['--upgrade', '--test-name-pattern=rollback', 'a.test.ts']), [
     '--test',
+    two,
     '--test-name-pattern=rollback',
     'a.test.ts',
   ]);

@@ -13,6 +13,9 @@ const upgradeBinaries: readonly BinaryName[] = [
   'helm',
 ];
 
+/** These tests wait more than they compute: two files at a time, also on two cores, where Node's own choice is one. */
+const concurrency = '--test-concurrency=2';
+
 const isOption = (argument: string): boolean => argument.startsWith('-');
 
 const selectsAll = (given: readonly string[]): boolean => given.every(isOption);
@@ -31,7 +34,7 @@ export const testArguments = (given: readonly string[]): string[] => {
   const files = given.filter((argument) => !isOption(argument));
   const options = given.filter((argument) => isOption(argument) && argument !== upgrade.flag);
   const all = sharesCluster(given) ? allTests : upgrade.files;
-  return ['--test', ...options, ...(selectsAll(given) ? [all] : files)];
+  return ['--test', concurrency, ...options, ...(selectsAll(given) ? [all] : files)];
 };
 
 /** Tests that run beside a run of all test files: they wait for minutes without using the processor, on control planes of their own. */
