@@ -20,9 +20,9 @@ const expectations: readonly (readonly [begins: string, prints: RegExp])[] = [
   ['kubectl logs my-build', /The guest has booted/],
   ['kubectl exec my-build', /^hello from the guest$/m],
   ['npm run -s tartan -- runners', /macos-runner-/],
-  ['npm run -s tartan -- fault queue-jobs', /All \d+ jobs have ended with success/],
+  ['npm run -s tartan -- fault queue-jobs', /All \d+ jobs succeeded/],
   ['npm run -s tartan -- fault list', /no-op-kickstart/],
-  ['npm run -s tartan -- fault no-op-kickstart', /The roll of \S+ has stopped: [\s\S]*is on every Mac/],
+  ['npm run -s tartan -- fault no-op-kickstart', /The rollout of \S+ has stopped: [\s\S]*is on every Mac/],
   ['npm run -s tartan -- fault fleet-wide-roll', /All \d machines run agent/],
 ];
 

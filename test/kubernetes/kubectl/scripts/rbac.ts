@@ -59,7 +59,7 @@ export const rights: KubectlScript = {
     'create role wide --verb=get --resource=secrets --as=jane',
     'create role writer --verb=create,bind --resource=roles,rolebindings',
     'create rolebinding writer --role=writer --user=will',
-    { run: 'auth can-i create roles --as=will', until: /yes/ },
+    'auth can-i create roles --as=will',
     'create role wide --verb=get,list --resource=secrets,pods/log --as=will',
     'create rolebinding wide --role=reader --user=will --as=will',
     'create rolebinding wide-too --clusterrole=edit --user=will --as=will',
