@@ -141,7 +141,9 @@ const machineStatus = z
           outcome: z.enum(attemptOutcomes).describe('How it ended, or `Running`.'),
           message: text('What the Mac, Scaleway or GitHub answered.', 1024),
           at: time('When it ended. While it runs: when it began.'),
-          count: count('How often this task has failed in a row, as far as that counts against the Mac or the update.'),
+          count: count(
+            'Failures in a row that count against the Mac (Credentials, Bootstrap) or against the update (Register, Update, RollBack).',
+          ),
         })
         .describe('The last work on the Mac. The next one waits for a while after it.'),
     ),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, test } from 'node:test';
 import type { MachineStatus } from '@tartan/api';
-import { lastAttemptOf, pauseMs, withAttempt } from './last-attempt.ts';
+import { failuresOf, lastAttemptOf, pauseMs, withAttempt } from './last-attempt.ts';
 import { at, node, now, tried } from './testing/snapshots.ts';
 
 describe('the last attempt on a Mac', () => {
@@ -56,4 +56,15 @@ describe('the last attempt on a Mac', () => {
       const attempt = { task: 'Bootstrap', outcome: 'Rejected', message: '', at: time, count: 1 } as const;
       assert.equal(pauseMs(attempt, now, node), left);
     });
+});
+
+test('an attempt of another task of the same phase keeps the count of failures', () => {
+  for (const [counted, between, other] of [
+    ['Bootstrap', 'Credentials', 'Update'],
+    ['Update', 'Register', 'Bootstrap'],
+  ] as const) {
+    const failed = withAttempt({}, { task: counted, outcome: 'Rejected' }, now, 2);
+    const later = withAttempt(failed, { task: between, outcome: 'HostUnreachable' }, now);
+    assert.deepEqual([failuresOf(later, counted), failuresOf(later, other)], [2, 0], counted);
+  }
 });

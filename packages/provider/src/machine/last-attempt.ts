@@ -26,10 +26,15 @@ const attemptOfOlderManager = (status: MachineStatus): LastAttempt | undefined =
     : undefined;
 };
 
-/** Of this task, in a row. */
+const isProvisioning = (task: Task): boolean => task === 'Credentials' || task === 'Bootstrap';
+
+/**
+ * In a row. Tasks before the machine is provisioned share one count, and so do those after it: a password that could not be read between
+ * two failures to bootstrap, or a registration between two rejected updates, does not start the count again.
+ */
 export const failuresOf = (status: MachineStatus, task: Task): number => {
   const attempt = lastAttemptOf(status);
-  return attempt?.task === task ? attempt.count : 0;
+  return attempt !== undefined && isProvisioning(attempt.task) === isProvisioning(task) ? attempt.count : 0;
 };
 
 /** Of the field. */
@@ -37,7 +42,7 @@ const maxMessageLength = 1024;
 
 export type AttemptResult = Pick<LastAttempt, 'task' | 'outcome'> & { readonly message?: string };
 
-/** The status with another last attempt. `count`: that of the task so far, unless told. */
+/** The status with another last attempt. `count`: the failures so far, unless it is given. */
 export const withAttempt = (
   status: MachineStatus,
   { task, outcome, message = '' }: AttemptResult,
