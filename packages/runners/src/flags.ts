@@ -24,7 +24,7 @@ import { defaultLimits } from './pool/limits.ts';
 
 const processFlags = {
   ...bindAddressFlags,
-  ...leaderElectionFlags({ help: 'Where the lease is. That of --namespace unless told.' }),
+  ...leaderElectionFlags({ help: 'Namespace of the Lease. Default: that of --namespace.' }),
   ...logFlags,
 };
 

@@ -66,7 +66,7 @@ const processFlags = {
   ...bindAddressFlags,
   ...leaderElectionFlags({
     env: 'POD_NAMESPACE',
-    help: 'Where the lease is. That of --secrets-namespace unless told.',
+    help: 'Namespace of the Lease. Default: that of --secrets-namespace.',
   }),
   machineMaxConcurrentReconciles: flag('machine-max-concurrent-reconciles', {
     type: integer({ from: 1, to: 64 }),
@@ -91,7 +91,7 @@ const clusterFlags = {
   machineNamespaces: flag('machine-namespaces', {
     type: listOf(namespaceName),
     default: [],
-    help: 'Namespaces whose machines get Macs. That of --secrets-namespace unless told. A machine elsewhere gets none, with the condition Allowed False; one that already has a Mac keeps it.',
+    help: 'Namespaces whose machines get Macs. Default: that of --secrets-namespace. A machine elsewhere gets none, with the condition Allowed False; one that already has a Mac keeps it.',
   }),
   apiServerURL: flag('api-server-url', {
     type: optional(serverURL),
@@ -103,7 +103,7 @@ const clusterFlags = {
     type: optional(apiURL),
     default: undefined,
     env: 'GITHUB_API_URL',
-    help: "Where GitHub is asked for the runners of builders. GitHub's own unless told.",
+    help: 'URL of the GitHub API that lists the runners of builders. Default: that of github.com.',
   }),
   fleetSpreadDeployment: flag('fleet-spread-deployment', {
     type: optional(objectName),
@@ -115,7 +115,7 @@ const clusterFlags = {
     type: optional(namespaceName),
     default: undefined,
     env: 'CAPI_FLEET_SPREAD_NAMESPACE',
-    help: 'Where that Deployment is. The same as --secrets-namespace unless told.',
+    help: 'Namespace of that Deployment. Default: that of --secrets-namespace.',
   }),
 };
 

@@ -47,7 +47,7 @@ const flags = {
     type: optional(nodeName),
     default: undefined,
     env: 'TART_KUBELET_NODE_NAME',
-    help: 'Name of the Node. That of the Mac unless told.',
+    help: 'Name of the Node. Default: the host name of the Mac.',
   }),
   kubeconfig: flag('kubeconfig', {
     type: absolutePath,
@@ -65,7 +65,7 @@ const flags = {
     type: optional(ipv4Address),
     default: undefined,
     env: 'TART_KUBELET_NODE_IP',
-    help: 'Address of the Node. Found by --node-ip-source unless told.',
+    help: 'IPv4 address of the Node. Default: the address that --node-ip-source selects.',
   }),
   nodeIPSource: flag('node-ip-source', {
     type: oneOf(['auto', 'tailscale']),
@@ -107,7 +107,7 @@ const flags = {
   kubeletVersion: flag('kubelet-version', {
     type: optional(kubeletVersion),
     default: undefined,
-    help: 'Version that the Node reports, to the letter. Must be that of the Machine. None unless told.',
+    help: 'Kubernetes version that the Node reports, unchanged. Must equal the version of the Machine. Default: none.',
   }),
   port: flag('port', {
     type: integer({ from: 0, to: 65_535 }),
