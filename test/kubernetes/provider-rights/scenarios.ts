@@ -83,9 +83,11 @@ export const scenariosOf = ({ client, as, plane, scaleway, eventually }: Prepare
   };
   const setMode = (mode: string) =>
     client.patch(externalControlPlane.resource, { namespace, name: 'macs' }, merge({ spec: { kubeconfig: mode } }));
+  /** Absent for a moment when the manager replaces it. */
   const isOurs = async () => {
-    const { metadata, immutable } = await client.get(secrets, kubeconfig);
-    return (annotations.kubeconfigToken in (metadata.annotations ?? {}) && immutable !== true) || undefined;
+    const secret = await ignoreNotFound(client.get(secrets, kubeconfig));
+    if (secret === undefined || secret.immutable === true) return undefined;
+    return annotations.kubeconfigToken in (secret.metadata.annotations ?? {}) || undefined;
   };
 
   return {
