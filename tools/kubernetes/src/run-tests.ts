@@ -4,26 +4,20 @@ import { ensureBinaries } from './build.ts';
 import { BuildError } from './build/go.ts';
 import { startControlPlane } from './control-plane.ts';
 import { stopAtExit } from './control-plane/stop-at-exit.ts';
-import { backgroundTestArguments, binariesFor, sharesCluster, testArguments } from './test-arguments.ts';
+import { binariesFor, sharesCluster, testArguments } from './test-arguments.ts';
 import { shareControlPlane } from './test-cluster.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Runs the test files with `env` added to this process's environment. Returns the exit code. `quietly`: prints their output at the end. */
-const runTests = async (args: readonly string[], env: Record<string, string>, quietly = false): Promise<number> => {
+/** Runs the test files with `env` added to this process's environment. Returns the exit code. */
+const runTests = async (args: readonly string[], env: Record<string, string>): Promise<number> => {
   const inherited = { ...process.env };
   // Tests must not touch the cluster that a person works with.
   delete inherited['KUBECONFIG'];
-  const tests = spawn(process.execPath, args, {
-    cwd: root,
-    stdio: ['inherit', quietly ? 'pipe' : 'inherit', 'inherit'],
-    env: { ...inherited, ...env },
-  });
-  const printed: Buffer[] = [];
-  tests.stdout?.on('data', (bytes: Buffer) => printed.push(bytes));
+  const tests = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env: { ...inherited, ...env } });
   const exited = new Promise<number>((resolve, reject) => {
     tests.once('error', reject);
-    tests.once('close', (code) => resolve(code ?? 1));
+    tests.once('exit', (code) => resolve(code ?? 1));
   });
   const release = stopAtExit({
     stop: async () => {
@@ -34,7 +28,6 @@ const runTests = async (args: readonly string[], env: Record<string, string>, qu
   });
   const code = await exited;
   release();
-  process.stdout.write(Buffer.concat(printed));
   return code;
 };
 
@@ -44,13 +37,8 @@ const main = async (): Promise<number> => {
   await ensureBinaries(binariesFor(given));
   if (!sharesCluster(given)) return await runTests(args, {});
   const controlPlane = await startControlPlane({ controllerManager: true, scheduler: true });
-  const background = backgroundTestArguments(given);
   try {
-    const codes = await Promise.all([
-      runTests(args, shareControlPlane(controlPlane)),
-      ...(background ? [runTests(background, {}, true)] : []),
-    ]);
-    return Math.max(...codes);
+    return await runTests(args, shareControlPlane(controlPlane));
   } finally {
     await controlPlane.stop();
   }

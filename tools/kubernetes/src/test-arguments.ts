@@ -13,8 +13,8 @@ const upgradeBinaries: readonly BinaryName[] = [
   'helm',
 ];
 
-/** These tests wait more than they compute: two files at a time, also on two cores, where Node's own choice is one. */
-const concurrency = '--test-concurrency=2';
+/** These tests wait more than they compute: three files at a time, also on two cores, where Node's own choice is one. */
+const concurrency = '--test-concurrency=3';
 
 const isOption = (argument: string): boolean => argument.startsWith('-');
 
@@ -36,9 +36,3 @@ export const testArguments = (given: readonly string[]): string[] => {
   const all = sharesCluster(given) ? allTests : upgrade.files;
   return ['--test', concurrency, ...options, ...(selectsAll(given) ? [all] : files)];
 };
-
-/** Tests that run beside a run of all test files: they wait for minutes without using the processor, on control planes of their own. */
-export const backgroundTestArguments = (given: readonly string[]): string[] | undefined =>
-  selectsAll(given) && sharesCluster(given)
-    ? ['--test', ...given, 'test/kubernetes-background/**/*.test.ts']
-    : undefined;
