@@ -10,6 +10,7 @@ interface Check {
   fix: string;
   command: string;
   args: string[];
+  env?: Record<string, string>;
 }
 
 const bin = (name: string): string => join(root, 'node_modules/.bin', name);
@@ -21,12 +22,13 @@ const script = (name: string, fix: string, path: string, ...args: string[]): Che
 });
 
 const checks: Check[] = [
-  { name: 'types', fix: 'npx tsc', command: bin('tsc'), args: ['-p', root] },
   {
-    name: 'lint',
-    fix: 'npx oxlint --type-aware',
+    name: 'types and lint',
+    fix: 'npx oxlint --type-aware --type-check',
     command: bin('oxlint'),
-    args: ['--type-aware', '--deny-warnings', '--format=unix'],
+    args: ['--type-aware', '--type-check', '--deny-warnings', '--format=unix'],
+    // Without Go's garbage collection: a fifth less time, and a tenth more memory.
+    env: { GOGC: 'off' },
   },
   { name: 'dead code and dependencies', fix: 'npx knip', command: bin('knip'), args: ['--no-progress'] },
   { name: 'format', fix: 'npm run format', command: bin('biome'), args: ['format', '.', '--max-diagnostics=20'] },
@@ -42,20 +44,25 @@ const checks: Check[] = [
 ];
 
 /** Prints the result. */
-const runCheck = ({ name, fix, command, args }: Check): Promise<boolean> =>
+const runCheck = ({ name, fix, command, args, env }: Check): Promise<boolean> =>
   new Promise((resolve) => {
     const started = performance.now();
-    execFile(command, args, { cwd: root, maxBuffer: Infinity }, (error, stdout, stderr) => {
-      const seconds = ((performance.now() - started) / 1000).toFixed(1);
-      const output = `${stdout}${stderr}`.trimEnd().split('\n');
-      const lines =
-        error === null
-          ? [`ok   ${name} (${seconds} s)`, ...output.filter((line) => line.startsWith('notice: '))]
-          : [`FAIL ${name} (${seconds} s): fix with ${fix}`, ...output];
-      if (error?.code === 'ENOENT') lines.push(`${error.message}: run "npm ci" first`);
-      process.stdout.write(`${lines.join('\n')}\n`);
-      resolve(error === null);
-    });
+    execFile(
+      command,
+      args,
+      { cwd: root, maxBuffer: Infinity, env: { ...process.env, ...env } },
+      (error, stdout, stderr) => {
+        const seconds = ((performance.now() - started) / 1000).toFixed(1);
+        const output = `${stdout}${stderr}`.trimEnd().split('\n');
+        const lines =
+          error === null
+            ? [`ok   ${name} (${seconds} s)`, ...output.filter((line) => line.startsWith('notice: '))]
+            : [`FAIL ${name} (${seconds} s): fix with ${fix}`, ...output];
+        if (error?.code === 'ENOENT') lines.push(`${error.message}: run "npm ci" first`);
+        process.stdout.write(`${lines.join('\n')}\n`);
+        resolve(error === null);
+      },
+    );
   });
 
 const results = await Promise.all(checks.map(runCheck));
