@@ -16,7 +16,9 @@ test('all tests run unless files are named, and options are passed on', () => {
   ]);
 });
 
-test('the upgrade tests are others, and share no cluster', () => {
+test('the other suites have files of their own, and share no cluster', () => {
+  assert.deepEqual(testArguments(['--judges']), ['--test', three, 'test/judges/**/*.test.ts']);
+  assert.equal(sharesCluster(['--judges']), false);
   assert.deepEqual(testArguments(['--upgrade']), ['--test', three, 'test/upgrade/**/*.test.ts']);
   assert.deepEqual(testArguments(['--upgrade', '--test-name-pattern=rollback', 'a.test.ts']), [
     '--test',
@@ -28,10 +30,16 @@ test('the upgrade tests are others, and share no cluster', () => {
   assert.equal(sharesCluster(['a.test.ts']), true);
 });
 
-test('only a run of all tests needs everything built before', () => {
-  assert.deepEqual(binariesFor([]), binaryNames);
-  assert.deepEqual(binariesFor(['--test-name-pattern=drain']), binaryNames);
+test('only a run of all tests needs its binaries built before', () => {
+  assert.ok(binariesFor([]).includes('promtool'));
+  assert.deepEqual(binariesFor(['--test-name-pattern=drain']), binariesFor([]));
   assert.deepEqual(binariesFor(['--test-only', 'a.test.ts']), []);
   assert.ok(!binariesFor(['--upgrade']).includes('promtool'));
   assert.ok(binariesFor(['--upgrade']).includes('helm'));
+});
+
+test('each binary is built for some suite, and an earlier Cluster API only for its judges', () => {
+  const built = [[], ['--upgrade'], ['--judges']].flatMap(binariesFor);
+  assert.deepEqual([...new Set(built)].sort(), [...binaryNames].sort());
+  assert.ok(!binariesFor([]).includes('cluster-api-core-1.10'));
 });

@@ -14,7 +14,7 @@ import { installProvider, providerFlags, writeProviderKubeconfig } from '../../p
 import { useExistingCluster } from '../../packages/cli/src/simulation/start-control-plane.ts';
 import { startProvider } from '../system/provider.ts';
 import { createWaits, type Waits } from '../system/waits.ts';
-import { createFleet, machineDeployments, machines } from './cluster-api/fleet-v1beta1.ts';
+import { createFleet, machineDeployments, machines } from './fleet-v1beta1.ts';
 
 const fleet = 'macos';
 const pace = 0.01;
