@@ -27,7 +27,7 @@ export type { CustomResource, Kind, ObjectOf } from './schema/kind.ts';
 // What they say.
 export { conditionsByKind, type ConditionReason, type ConditionType, buildCondition } from './reasons/conditions.ts';
 export type { ConditionDefinition } from './reasons/capi-conditions.ts';
-export { buildEvent, type EventReason, events, type EventDefinition } from './reasons/events.ts';
+export { buildDetailedEvent, buildEvent, type EventReason, events, type EventDefinition } from './reasons/events.ts';
 export {
   formatRunnerVersion,
   type HostState,

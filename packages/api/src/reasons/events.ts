@@ -120,3 +120,7 @@ export const buildEvent = (reason: EventReason, message: string = events[reason]
   reason,
   message,
 });
+
+/** An event whose message is the meaning of its reason, followed by a detail. */
+export const buildDetailedEvent = (reason: EventReason, detail: string): EventInput =>
+  buildEvent(reason, `${events[reason][1]} ${detail}`);

@@ -1,4 +1,4 @@
-import { type ConditionReason, type EventReason, type ExternalControlPlane, events, buildCondition } from '@tartan/api';
+import { buildCondition, buildEvent, type ConditionReason, type ExternalControlPlane } from '@tartan/api';
 import { type Condition, type ConditionUpdate, type EventInput, type Live, setConditions } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { Staleness } from './decide.ts';
@@ -69,15 +69,13 @@ const stalenessMessages: Readonly<Record<Staleness, string>> = {
   due: 'two thirds of the life of the old one are over',
 };
 
-const newEvent = (reason: EventReason, message: string): EventInput => ({ type: events[reason][0], reason, message });
-
 export const mintedEvent = (secret: string, because: Staleness, expiresAt: number): EventInput =>
-  newEvent(
+  buildEvent(
     'KubeconfigMinted',
     `The Secret ${secret} has a new token, good until ${timestamp(expiresAt)}, as ${stalenessMessages[because]}.`,
   );
 
 export const disownedEvent = (secret: string): EventInput =>
-  newEvent('KubeconfigLetGo', `Somebody else has written the Secret ${secret}, and it is theirs from now on.`);
+  buildEvent('KubeconfigLetGo', `Somebody else has written the Secret ${secret}, and it is theirs from now on.`);
 
-export const failedEvent = (message: string): EventInput => newEvent('KubeconfigFailed', message);
+export const failedEvent = (message: string): EventInput => buildEvent('KubeconfigFailed', message);

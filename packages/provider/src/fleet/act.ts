@@ -1,4 +1,4 @@
-import { labels, labelValues, macFleet, type MacFleet } from '@tartan/api';
+import { buildDetailedEvent, labels, labelValues, macFleet, type MacFleet } from '@tartan/api';
 import {
   type Client,
   deleteIfUnchanged,
@@ -18,7 +18,7 @@ import type { CoreMachineDeployment } from '../core/machine-deployment.ts';
 import type { Decision } from './decide.ts';
 import type { Scaling } from './machine-deployments.ts';
 import type { Observation } from './observe.ts';
-import { newEvent, rollEvents, statusOf } from './status.ts';
+import { rollEvents, statusOf } from './status.ts';
 
 export interface ActDeps {
   client: Client;
@@ -102,5 +102,8 @@ const scale = async (
   const { metadata, spec } = deployment;
   const { namespace, name } = metadata;
   log.info('Scaled a MachineDeployment', { namespace, name, from: spec?.replicas, to: replicas });
-  events.event(fleet, newEvent('Scaled', `${name}: from ${spec?.replicas ?? 'an unknown number'} to ${replicas}.`));
+  events.event(
+    fleet,
+    buildDetailedEvent('Scaled', `${name}: from ${spec?.replicas ?? 'an unknown number'} to ${replicas}.`),
+  );
 };

@@ -1,4 +1,4 @@
-import { buildEvent, type EventReason, events, type MacFleet, type MacFleetStatus } from '@tartan/api';
+import { buildDetailedEvent, type MacFleet, type MacFleetStatus } from '@tartan/api';
 import { type Condition, type ConditionUpdate, type EventInput, type Live, setCondition } from '@tartan/kube';
 import { asSentence, type Counts, readyCondition, rollingCondition, stalledCondition } from './conditions.ts';
 import type { Decision, Snapshot } from './decide.ts';
@@ -61,12 +61,11 @@ export const rollEvents = (before: MacFleetStatus | undefined, after: MacFleetSt
   const stopped = stop !== undefined && before?.stop?.at !== stop.at;
   return [
     ...(started
-      ? [newEvent('RollStarted', `${updated} of ${existing} are up to date. First: ${after.turnOf ?? ''}`)]
+      ? [buildDetailedEvent('RollStarted', `${updated} of ${existing} are up to date. First: ${after.turnOf ?? ''}`)]
       : []),
-    ...(finished ? [newEvent('RollFinished', `${updated} of ${existing} are up to date.`)] : []),
-    ...(stopped ? [newEvent('RollStopped', `${stop.reason} on ${stop.machine}: ${asSentence(stop.message)}`)] : []),
+    ...(finished ? [buildDetailedEvent('RollFinished', `${updated} of ${existing} are up to date.`)] : []),
+    ...(stopped
+      ? [buildDetailedEvent('RollStopped', `${stop.reason} on ${stop.machine}: ${asSentence(stop.message)}`)]
+      : []),
   ];
 };
-
-export const newEvent = (reason: EventReason, detail: string): EventInput =>
-  buildEvent(reason, `${events[reason][1]} ${detail}`);

@@ -1,4 +1,4 @@
-import { type EventReason, events, finalizers } from '@tartan/api';
+import { buildEvent, finalizers } from '@tartan/api';
 import {
   type CallOptions,
   type Client,
@@ -107,22 +107,18 @@ export const removeVMCleanupFinalizer = async (
 export type ReleaseCause = Extract<Decision, { kind: 'release' }>['because'];
 
 export const finalizerRemovedEvent = (because: ReleaseCause, node: string | undefined, graceMs: number): EventInput => {
-  const reason: EventReason = 'FinalizerRemoved';
-  const [type] = events[reason];
   const done = `Removed the finalizer ${finalizers.vmCleanup}`;
   const seconds = Math.round(graceMs / 1000);
   switch (because) {
     case 'nodeGone':
-      return {
-        type,
-        reason,
-        message: `${done}: the Node ${node ?? '(unknown)'} has been gone for more than ${seconds} s, so no agent is left to remove the VM of this Pod. If that Mac still runs, its agent collects the VM when it is back, and a wipe does in any case.`,
-      };
+      return buildEvent(
+        'FinalizerRemoved',
+        `${done}: the Node ${node ?? '(unknown)'} has been gone for more than ${seconds} s, so no agent is left to remove the VM of this Pod. If that Mac still runs, its agent collects the VM when it is back, and a wipe does in any case.`,
+      );
     case 'neverBound':
-      return {
-        type,
-        reason,
-        message: `${done}: the Pod was deleted more than ${seconds} s ago and never had a Node, so there is no VM to remove.`,
-      };
+      return buildEvent(
+        'FinalizerRemoved',
+        `${done}: the Pod was deleted more than ${seconds} s ago and never had a Node, so there is no VM to remove.`,
+      );
   }
 };

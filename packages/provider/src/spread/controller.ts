@@ -1,4 +1,4 @@
-import { annotations, type EventReason, events } from '@tartan/api';
+import { annotations, buildEvent } from '@tartan/api';
 import {
   type Client,
   type Controller,
@@ -120,12 +120,8 @@ const rollDeployment = async (
   return done;
 };
 
-const fleetSpreadEvent = (ready: readonly string[]): EventInput => {
-  const reason: EventReason = 'FleetSpread';
-  const [type] = events[reason];
-  return {
-    type,
-    reason,
-    message: `The set of Ready Macs has changed, so the Pods are rolled to spread over all of them. Ready now, ${ready.length} in all: ${ready.join(', ')}`,
-  };
-};
+const fleetSpreadEvent = (ready: readonly string[]): EventInput =>
+  buildEvent(
+    'FleetSpread',
+    `The set of Ready Macs has changed, so the Pods are rolled to spread over all of them. Ready now, ${ready.length} in all: ${ready.join(', ')}`,
+  );

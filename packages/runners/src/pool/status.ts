@@ -1,4 +1,4 @@
-import { type EventReason, events, labels, type RunnerPoolStatus } from '@tartan/api';
+import { buildDetailedEvent, labels, type RunnerPoolStatus } from '@tartan/api';
 import {
   type Condition,
   type ConditionUpdate,
@@ -21,15 +21,10 @@ import {
 } from './status/conditions.ts';
 import { runnerOutdatedCondition, runnerVersionStatusOf } from './status/runner-version.ts';
 
-export const poolEvent = (reason: EventReason, detail: string): EventInput => {
-  const [type, means] = events[reason];
-  return { type, reason, message: `${means} ${detail}` };
-};
-
 /** What has begun with this status. */
 export const statusEvents = (before: RunnerPoolStatus | undefined, after: RunnerPoolStatus): EventInput[] => {
   if (isConditionTrue(before?.conditions, 'Stuck') || !isConditionTrue(after.conditions, 'Stuck')) return [];
-  return [poolEvent('RunnerPodStuck', getCondition(after.conditions, 'Stuck')?.message ?? '')];
+  return [buildDetailedEvent('RunnerPodStuck', getCondition(after.conditions, 'Stuck')?.message ?? '')];
 };
 
 /** What is said of a pool beside its Pods. */

@@ -1,4 +1,4 @@
-import { type EventReason, events, type PodWaitReason } from '@tartan/api';
+import { buildEvent, type EventReason, type PodWaitReason } from '@tartan/api';
 import type { Client, EventRecorder, Logger } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { ProcessTable, Tart } from '@tartan/tart';
@@ -125,4 +125,4 @@ export const recordEvent = (
   pod: Pod,
   reason: EventReason,
   message: string,
-): void => recorder.event({ ...pod, apiVersion: 'v1', kind: 'Pod' }, { type: events[reason][0], reason, message });
+): void => recorder.event({ ...pod, apiVersion: 'v1', kind: 'Pod' }, buildEvent(reason, message));

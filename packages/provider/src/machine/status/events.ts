@@ -1,4 +1,4 @@
-import { buildEvent, type EventReason, events, type MachineStatus } from '@tartan/api';
+import { buildDetailedEvent, buildEvent, type EventReason, type MachineStatus } from '@tartan/api';
 import { type EventInput, getCondition } from '@tartan/kube';
 import type { WorkOutcome } from '../../host-work/host-work.ts';
 import type { CleanUpReason, Decision } from '../decision.ts';
@@ -29,7 +29,7 @@ const eventByCleanUpReason: Readonly<Record<CleanUpReason, EventReason>> = {
 };
 
 const eventWithRunnerLeft = (reason: EventReason, runnerLeft: string | undefined): EventInput =>
-  buildEvent(reason, runnerLeft === undefined ? undefined : `${events[reason][1]} ${runnerLeft}`);
+  runnerLeft === undefined ? buildEvent(reason) : buildDetailedEvent(reason, runnerLeft);
 
 const actionEvents = ({ decision, result, snapshot }: ReconcileResult): readonly EventInput[] => {
   if (result.kind === 'started') return decision.kind === 'bootstrap' ? [buildEvent('Bootstrapping')] : [];

@@ -1,4 +1,4 @@
-import { type EventReason, events } from '@tartan/api';
+import { buildDetailedEvent } from '@tartan/api';
 import {
   type Client,
   type Controller,
@@ -6,7 +6,6 @@ import {
   createController,
   deleteIfUnchanged,
   done,
-  type EventInput,
   type EventRecorder,
   fromInformer,
   type Informer,
@@ -103,16 +102,10 @@ const reapPods = async (
     const node = pod.spec?.nodeName ?? '';
     log.info('Reaped a Pod that had ended and held up a drain', { namespace, name, uid, node });
     count(reapedPhaseOf(pod));
-    events.event(pod, reapedEvent(node));
+    events.event(pod, buildDetailedEvent('PodReaped', `The Machine behind the Node ${node} is being deleted.`));
   }
 };
 
 export type ReapedPhase = 'succeeded' | 'failed';
 
 const reapedPhaseOf = ({ status }: Live<Pod>): ReapedPhase => (status?.phase === 'Failed' ? 'failed' : 'succeeded');
-
-const reapedEvent = (node: string): EventInput => {
-  const reason: EventReason = 'PodReaped';
-  const [type, means] = events[reason];
-  return { type, reason, message: `${means} The Machine behind the Node ${node} is being deleted.` };
-};

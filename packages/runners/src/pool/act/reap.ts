@@ -1,8 +1,7 @@
-import { runnerPool } from '@tartan/api';
+import { buildDetailedEvent, runnerPool } from '@tartan/api';
 import { type Live, patchStatus } from '@tartan/kube';
 import type { Limiter } from '../act.ts';
 import { type Pod, runnerIDOf } from '../snapshot.ts';
-import { poolEvent } from '../status.ts';
 import { finishedPodOf, recordFinished, resultOf, secondsOf } from '../status/finished-pods.ts';
 import { type ActContext, leaderCallOptions } from './context.ts';
 import { deletePodIfUnchanged } from './pod-calls.ts';
@@ -41,7 +40,7 @@ const reapOne = async (context: ActContext, pod: Live<Pod>): Promise<void> => {
   deps.log.info('Reaped a runner Pod', { namespace, runner, result, ...finished });
   deps.events.event(
     memory.pool,
-    poolEvent(result === 'failed' ? 'RunnerPodFailed' : 'RunnerPodFinished', describeFinished(finished)),
+    buildDetailedEvent(result === 'failed' ? 'RunnerPodFailed' : 'RunnerPodFinished', describeFinished(finished)),
   );
   const pool = { namespace, name: memory.pool.metadata.name };
   deps.poolMetrics.reaped(pool, result);

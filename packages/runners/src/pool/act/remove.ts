@@ -1,10 +1,9 @@
-import { annotations } from '@tartan/api';
+import { annotations, buildDetailedEvent } from '@tartan/api';
 import { isKubeError, type Live, pods, serviceAccounts } from '@tartan/kube';
 import type { Removal } from '../decide.ts';
 import { isSettlePeriodOver } from '../limits.ts';
 import { podStateOf } from '../pod-state.ts';
 import type { Pod, PodFacts, ServiceAccount } from '../snapshot.ts';
-import { poolEvent } from '../status.ts';
 import { type ActContext, leaderCallOptions } from './context.ts';
 import { runnerInSecret } from './create.ts';
 import { annotatePod, deletePodIfUnchanged, liveReadPod } from './pod-calls.ts';
@@ -48,7 +47,7 @@ export const removePod = async (context: ActContext, seen: Live<Pod>, because: R
   const { name } = pod.metadata;
   deps.log.info('Removed a runner Pod', { name, because });
   if (because !== 'node is gone') return;
-  deps.events.event(memory.pool, poolEvent('RunnerPodLost', `Pod ${name}, Node ${pod.spec?.nodeName ?? ''}.`));
+  deps.events.event(memory.pool, buildDetailedEvent('RunnerPodLost', `Pod ${name}, Node ${pod.spec?.nodeName ?? ''}.`));
   // Whatever GitHub says: the sweep looks again.
   if (facts.runnerID !== undefined) await service?.remove(facts.runnerID, { signal });
 };

@@ -1,10 +1,9 @@
-import { annotations } from '@tartan/api';
+import { annotations, buildDetailedEvent } from '@tartan/api';
 import type { Live } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { RetireReason } from '../decide.ts';
 import { isSilent, podStateOf } from '../pod-state.ts';
 import type { Pod } from '../snapshot.ts';
-import { poolEvent } from '../status.ts';
 import type { ActContext } from './context.ts';
 import { annotatePod, liveReadPod } from './pod-calls.ts';
 
@@ -40,5 +39,5 @@ export const retire = async (context: ActContext, seen: Live<Pod>, because: Reti
   const { name } = pod.metadata;
   deps.log.info('Retired a runner', { name, runner: runnerID, because });
   const reason = because === 'node drains' ? 'RunnerPodRetiredForNodeDrain' : 'RunnerPodRetired';
-  deps.events.event(memory.pool, poolEvent(reason, `Pod ${name} (${because}).`));
+  deps.events.event(memory.pool, buildDetailedEvent(reason, `Pod ${name} (${because}).`));
 };
