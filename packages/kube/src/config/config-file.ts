@@ -1,21 +1,23 @@
-import { isRecord } from '../json.ts';
-
-/** A place in a configuration, so that whoever reads an error finds it. `field` is empty for the file as a whole. */
+/** A place in a configuration, for errors. `field` is empty for the file as a whole. */
 export interface ConfigLocation {
   file: string;
   /** `users[2].user.tokenFile`. */
   field: string;
 }
 
+/** A member of the map at `location`. */
+export const fieldOf = ({ file, field }: ConfigLocation, name: string): ConfigLocation => ({
+  file,
+  field: `${field}.${name}`,
+});
+
 /** The configuration cannot be used as it is. The text names file and field and says what to do; it never holds a secret. */
 export class ConfigError extends Error {
   readonly file: string | undefined;
-  readonly field: string | undefined;
   constructor(place: ConfigLocation | undefined, text: string) {
     super([place?.file, place?.field, text].filter(Boolean).join(': '));
     this.name = 'ConfigError';
     this.file = place?.file;
-    this.field = place?.field || undefined;
   }
 }
 
@@ -87,70 +89,6 @@ export const parseYaml = async (file: string, text: string): Promise<unknown> =>
     if (error instanceof ConfigError) throw error;
     throw new ConfigError(whole, 'is not YAML that can be read: nested too deeply, or with too many aliases.');
   }
-};
-
-/** Reads a parsed document member by member: each is what it should be, absent, or a ConfigError that names it. */
-export interface ConfigFields {
-  readonly location: ConfigLocation;
-  locationOf(name: string): ConfigLocation;
-  /** Empty text counts as absent, as it does for kubectl. */
-  text(name: string): string | undefined;
-  flag(name: string): boolean;
-  map(name: string): ConfigFields | undefined;
-  maps(name: string): ConfigFields[];
-  texts(name: string): string[];
-  /** Whatever is there. */
-  raw(name: string): unknown;
-}
-
-export const fieldsOf = (location: ConfigLocation, value: unknown): ConfigFields => {
-  if (!isRecord(value)) throw new ConfigError(location, `must be a map, but is ${describeType(value)}.`);
-  const locationOf = (name: string): ConfigLocation =>
-    childLocation(location, location.field === '' ? name : `.${name}`);
-  const member = (name: string): unknown => (Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined);
-  const list = (name: string): { at: ConfigLocation; item: unknown }[] => {
-    const items = member(name) ?? [];
-    if (!Array.isArray(items))
-      throw new ConfigError(locationOf(name), `must be a list, but is ${describeType(items)}.`);
-    return items.map((item: unknown, index) => ({ at: childLocation(locationOf(name), `[${index}]`), item }));
-  };
-  return {
-    location,
-    locationOf,
-    raw: member,
-    text: (name) => textAt(locationOf(name), member(name)),
-    flag: (name) => {
-      const found = member(name) ?? false;
-      if (typeof found !== 'boolean')
-        throw new ConfigError(locationOf(name), `must be true or false, but is ${describeType(found)}.`);
-      return found;
-    },
-    map: (name) => {
-      const found = member(name);
-      return found === undefined ? undefined : fieldsOf(locationOf(name), found);
-    },
-    maps: (name) => list(name).map(({ at, item }) => fieldsOf(at, item)),
-    texts: (name) => list(name).map(({ at, item }) => textAt(at, item) ?? ''),
-  };
-};
-
-const textAt = (place: ConfigLocation, value: unknown): string | undefined => {
-  if (value === undefined || value === null || value === '') return undefined;
-  if (typeof value === 'string') return value;
-  throw new ConfigError(place, `must be text, but is ${describeType(value)}. Put quotes around it.`);
-};
-
-const childLocation = ({ file, field }: ConfigLocation, rest: string): ConfigLocation => ({
-  file,
-  field: `${field}${rest}`,
-});
-
-/** Never the value itself: it may be a secret in the wrong place. */
-const describeType = (value: unknown): string => {
-  if (value === null || value === undefined) return 'empty';
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object') return 'a map';
-  return typeof value === 'string' ? 'text' : `a ${typeof value}`;
 };
 
 export const checkNamespace = (place: ConfigLocation, namespace: string): string => {

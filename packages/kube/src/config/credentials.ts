@@ -1,15 +1,15 @@
-import type { Clock } from '../clock/clock.ts';
-import type { ClusterConfig, Credentials } from './cluster-config.ts';
-import { ConfigError, type ConfigLocation, type ReadFile, readRequired } from './config-file.ts';
-import { checkKeyPair, type KeyPair } from './pem.ts';
+import type { ClusterConfig, ConfigContext, Credentials } from './cluster-config.ts';
+import { ConfigError, type ConfigLocation, readRequired } from './config-file.ts';
+import { checkKeyPair } from './pem.ts';
 
 /** Credentials, or a part of them, from one origin. */
 export interface CredentialSource {
   get(): Promise<Credentials>;
+  /** The next `get` loads them again. A load that is in progress is new enough. */
   invalidate(): void;
 }
 
-/** How long a file that may be replaced under our feet is taken for unchanged. The kubelet renews tokens hours ahead. */
+/** How long a file is taken for unchanged. The kubelet renews tokens hours ahead. */
 const rereadAfterMs = 60_000;
 
 export const staticCredentials = (credentials: Credentials): CredentialSource => ({
@@ -25,42 +25,37 @@ export const bearerToken = (place: ConfigLocation, text: string): Credentials =>
   return { headers: { authorization: `Bearer ${token}` } };
 };
 
-interface FileOptions {
-  readFile: ReadFile;
-  clock: Clock;
-}
+/** While a file is being replaced, the credentials of a minute ago are better than none. */
+const fileSource = ({ clock }: ConfigContext, read: () => Promise<Credentials>): CredentialSource =>
+  cached(
+    async () => {
+      const credentials = await read();
+      const readAt = clock.monotonic();
+      return { credentials, isFresh: () => clock.monotonic() - readAt < rereadAfterMs };
+    },
+    { keepOnFailure: true },
+  );
 
-const fileSource = ({ clock }: FileOptions, load: () => Promise<Credentials>): CredentialSource =>
-  cached({
-    load,
-    isFresh: (_, loadedAt) => clock.monotonic() - loadedAt < rereadAfterMs,
-    now: () => clock.monotonic(),
-    keepOnFailure: true,
-  });
+export const tokenFile = (path: string, place: ConfigLocation, context: ConfigContext): CredentialSource =>
+  fileSource(context, async () => bearerToken(place, await readRequired(context.readFile, path, place)));
 
-export const tokenFile = (path: string, place: ConfigLocation, options: FileOptions): CredentialSource =>
-  fileSource(options, async () => bearerToken(place, await readRequired(options.readFile, path, place)));
-
-/** One half of a certificate and its key: text that does not change, or a file that may. */
+/** PEM: text that does not change, or a file that may. */
 export type PemSource = { place: ConfigLocation; text: string } | { place: ConfigLocation; path: string };
 
-/**
- * A client certificate. Halves in files are read again as token files are; while one of them has been replaced and the other
- * not yet, the pair that belonged together stays in use.
- */
-export const certificateFiles = (cert: PemSource, key: PemSource, options: FileOptions): CredentialSource => {
-  const textOf = (half: PemSource): Promise<string> =>
-    'path' in half ? readRequired(options.readFile, half.path, half.place) : Promise.resolve(half.text);
-  let known: KeyPair | undefined;
-  return fileSource(options, async () => {
-    const pair = { cert: await textOf(cert), key: await textOf(key) };
-    if (known === undefined || known.cert !== pair.cert || known.key !== pair.key)
-      known = checkKeyPair(pair, { cert: cert.place, key: key.place });
-    return { certificate: known };
-  });
-};
+export const readPem = async (source: PemSource, { readFile }: ConfigContext): Promise<string> =>
+  'path' in source ? readRequired(readFile, source.path, source.place) : source.text;
 
-/** All parts together, as a configuration offers them; the same object as before when nothing in it changed. */
+/**
+ * A client certificate. Files are read again as token files are; while only one of the two files has been replaced, the previous pair
+ * stays in use.
+ */
+export const clientCertificate = (cert: PemSource, key: PemSource, context: ConfigContext): CredentialSource =>
+  fileSource(context, async () => {
+    const pair = { cert: await readPem(cert, context), key: await readPem(key, context) };
+    return { certificate: checkKeyPair(pair, { cert: cert.place, key: key.place }) };
+  });
+
+/** All parts together; the same object as before when nothing in it changed. */
 export const combine = (sources: readonly CredentialSource[]): Pick<ClusterConfig, 'credentials' | 'refresh'> => {
   let last: Credentials = {};
   return {
@@ -81,41 +76,31 @@ const sameCredentials = (a: Credentials, b: Credentials): boolean =>
   a.certificate?.cert === b.certificate?.cert &&
   a.certificate?.key === b.certificate?.key;
 
-/** A value that is costly to get: kept while it is fresh, got once for all who ask at the same time. */
-interface Cached<T> {
-  get(): Promise<T>;
-  /** The next `get` gets it anew. One under way is new enough. */
-  invalidate(): void;
+export interface LoadedCredentials {
+  credentials: Credentials;
+  isFresh(): boolean;
 }
 
-interface CachedOptions<T> {
-  load: () => Promise<T>;
-  isFresh: (value: T, loadedAt: number) => boolean;
-  now: () => number;
-  /** What was good a minute ago is better than nothing while a file is being replaced. Not after `invalidate`. */
-  keepOnFailure?: boolean;
-}
-
-export const cached = <T>({ load, isFresh, now, keepOnFailure = false }: CachedOptions<T>): Cached<T> => {
-  let kept: { value: T; loadedAt: number } | undefined;
-  let underWay: Promise<T> | undefined;
-  const renew = async (): Promise<T> => {
+/** Credentials that are costly to load: kept while they are fresh, loaded once for concurrent callers. */
+export const cached = (load: () => Promise<LoadedCredentials>, { keepOnFailure = false } = {}): CredentialSource => {
+  let kept: LoadedCredentials | undefined;
+  let loading: Promise<Credentials> | undefined;
+  const renew = async (): Promise<Credentials> => {
     try {
-      const value = await load();
-      kept = { value, loadedAt: now() };
-      return value;
+      kept = await load();
+      return kept.credentials;
     } catch (error) {
-      if (kept !== undefined && keepOnFailure) return kept.value;
+      if (kept !== undefined && keepOnFailure) return kept.credentials;
       throw error;
     } finally {
-      underWay = undefined;
+      loading = undefined;
     }
   };
   return {
     get: () => {
-      if (kept !== undefined && isFresh(kept.value, kept.loadedAt)) return Promise.resolve(kept.value);
-      underWay ??= renew();
-      return underWay;
+      if (kept?.isFresh()) return Promise.resolve(kept.credentials);
+      loading ??= renew();
+      return loading;
     },
     invalidate: () => {
       kept = undefined;

@@ -1,51 +1,48 @@
-import type { Clock } from '../clock/clock.ts';
-import type { ClusterConfig } from './cluster-config.ts';
-import { checkNamespace, ConfigError, type ConfigLocation, type ReadFile, readRequired } from './config-file.ts';
+import { dirname, resolve } from 'node:path';
+import type { ClusterConfig, ConfigContext } from './cluster-config.ts';
+import { checkNamespace, ConfigError, type ConfigLocation, fieldOf } from './config-file.ts';
 import {
   bearerToken,
-  certificateFiles,
+  clientCertificate,
   combine,
   type CredentialSource,
   type PemSource,
+  readPem,
   staticCredentials,
   tokenFile,
 } from './credentials.ts';
-import { type ExecCluster, execPlugin } from './exec-plugin.ts';
+import { execPlugin } from './exec-plugin.ts';
 import type { ClusterEntry, ContextEntry, Kubeconfig, UserEntry } from './kubeconfig.ts';
 import { checkCertificates, decodeBase64 } from './pem.ts';
 
-interface KubeconfigOptions {
-  env: Readonly<Record<string, string | undefined>>;
-  clock: Clock;
-  readFile: ReadFile;
-}
-
-/** What one context of a kubeconfig comes to. */
+/** The cluster and the user of one context of a kubeconfig. */
 export const fromKubeconfig = async (
   all: Kubeconfig,
   wanted: string | undefined,
-  options: KubeconfigOptions,
+  options: ConfigContext,
 ): Promise<ClusterConfig> => {
   const context = contextOf(all, wanted);
-  const cluster = clusterOf(all, context);
-  const address = await clusterAddress(cluster, options.readFile);
-  const credentials = await userCredentials(userOf(all, context), {
-    ...options,
-    cluster: execClusterOf(address, cluster),
-  });
+  const cluster = referenced(context, 'cluster', all.clusters);
+  const address = await clusterAddress(cluster, options);
+  const credentials = await userCredentials(
+    referenced(context, 'user', all.users),
+    execClusterOf(address, cluster),
+    options,
+  );
   return {
     ...address,
-    namespace: checkNamespace(context.fields.locationOf('namespace'), context.namespace ?? 'default'),
+    namespace: checkNamespace(fieldOf(context.location, 'namespace'), context.namespace ?? 'default'),
     ...credentials,
   };
 };
 
 const contextOf = ({ file, currentContext, contexts }: Kubeconfig, wanted: string | undefined): ContextEntry => {
   const name = wanted ?? currentContext;
-  const known = contexts.size === 0 ? 'There is none in it' : `There are: ${[...contexts.keys()].join(', ')}`;
+  const names = new Set(contexts.map((context) => context.name));
+  const known = contexts.length === 0 ? 'There is none in it' : `There are: ${[...names].join(', ')}`;
   const choose = `${known}. Choose one with "kubectl config use-context".`;
   if (name === undefined) throw new ConfigError({ file, field: 'current-context' }, `is missing. ${choose}`);
-  const context = contexts.get(name);
+  const context = contexts.find((entry) => entry.name === name);
   if (context !== undefined) return context;
   throw new ConfigError(
     { file, field: wanted === undefined ? 'current-context' : 'contexts' },
@@ -53,54 +50,59 @@ const contextOf = ({ file, currentContext, contexts }: Kubeconfig, wanted: strin
   );
 };
 
-const clusterOf = ({ clusters }: Kubeconfig, { fields, cluster }: ContextEntry): ClusterEntry => {
-  const place = fields.locationOf('cluster');
-  if (cluster === undefined) throw new ConfigError(place, 'is missing.');
-  const entry = clusters.get(cluster);
-  if (entry === undefined) throw new ConfigError(place, `there is no cluster "${cluster}" in clusters[].`);
+const referenced = <T extends { readonly name: string }>(
+  context: ContextEntry,
+  kind: 'cluster' | 'user',
+  entries: readonly T[],
+): T => {
+  const { [kind]: name, location } = context;
+  if (name === undefined) throw new ConfigError(fieldOf(location, kind), 'is missing.');
+  const entry = entries.find((candidate) => candidate.name === name);
+  if (entry === undefined)
+    throw new ConfigError(fieldOf(location, kind), `there is no ${kind} "${name}" in ${kind}s[].`);
   return entry;
 };
-
-const userOf = ({ users }: Kubeconfig, { fields, user }: ContextEntry): UserEntry => {
-  const place = fields.locationOf('user');
-  if (user === undefined) throw new ConfigError(place, 'is missing.');
-  const entry = users.get(user);
-  if (entry === undefined) throw new ConfigError(place, `there is no user "${user}" in users[].`);
-  return entry;
-};
-
-const execClusterOf = (
-  { server, ca, insecureSkipTlsVerify, serverName }: ClusterAddress,
-  { execConfig }: ClusterEntry,
-): ExecCluster => ({
-  server,
-  ...(serverName === undefined ? {} : { 'tls-server-name': serverName }),
-  ...(insecureSkipTlsVerify ? { 'insecure-skip-tls-verify': true } : {}),
-  ...(ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') }),
-  ...(execConfig === undefined ? {} : { config: execConfig }),
-});
 
 type ClusterAddress = Pick<ClusterConfig, 'server' | 'ca' | 'insecureSkipTlsVerify' | 'serverName'>;
 
-const clusterAddress = async (entry: ClusterEntry, readFile: ReadFile): Promise<ClusterAddress> => {
-  const { fields, server, serverName, insecureSkipTlsVerify, proxyUrl } = entry;
-  if (server === undefined) throw new ConfigError(fields.locationOf('server'), 'is missing.');
-  if (proxyUrl !== undefined)
+/** What an exec plugin is told of the cluster, as JSON, if the kubeconfig allows it (provideClusterInfo). */
+const execClusterOf = (
+  { server, ca, insecureSkipTlsVerify, serverName }: ClusterAddress,
+  { extensions }: ClusterEntry,
+): object => ({
+  server,
+  'tls-server-name': serverName,
+  'insecure-skip-tls-verify': insecureSkipTlsVerify || undefined,
+  'certificate-authority-data': ca && Buffer.from(ca).toString('base64'),
+  config: extensions.find(({ name }) => name === 'client.authentication.k8s.io/exec')?.extension ?? undefined,
+});
+
+const clusterAddress = async (entry: ClusterEntry, options: ConfigContext): Promise<ClusterAddress> => {
+  const { location, server, 'insecure-skip-tls-verify': insecureSkipTlsVerify } = entry;
+  if (server === undefined) throw new ConfigError(fieldOf(location, 'server'), 'is missing.');
+  if (entry['proxy-url'] !== undefined)
     throw new ConfigError(
-      fields.locationOf('proxy-url'),
+      fieldOf(location, 'proxy-url'),
       'proxies are not supported. Remove it and reach the server directly.',
     );
-  const ca = await authorityOf(entry, readFile);
+  const authority = pemSourceOf(
+    location,
+    'certificate-authority',
+    entry['certificate-authority-data'],
+    entry['certificate-authority'],
+  );
+  const ca = authority && (await readPem(authority, options));
+  if (authority && ca !== undefined) checkCertificates(authority.place, ca);
   if (ca !== undefined && insecureSkipTlsVerify)
     throw new ConfigError(
-      fields.locationOf('insecure-skip-tls-verify'),
+      fieldOf(location, 'insecure-skip-tls-verify'),
       'contradicts the certificate authority beside it. Remove one of them.',
     );
   return {
-    server: checkServerUrl(fields.locationOf('server'), server),
-    ...(ca === undefined ? {} : { ca }),
-    ...(insecureSkipTlsVerify ? { insecureSkipTlsVerify } : {}),
-    ...(serverName === undefined ? {} : { serverName }),
+    server: checkServerUrl(fieldOf(location, 'server'), server),
+    ca,
+    insecureSkipTlsVerify,
+    serverName: entry['tls-server-name'],
   };
 };
 
@@ -119,92 +121,79 @@ export const checkServerUrl = (place: ConfigLocation, server: string): string =>
   return server.replace(/\/+$/, '');
 };
 
-const authorityOf = async (
-  { fields, caData, caFile }: ClusterEntry,
-  readFile: ReadFile,
-): Promise<string | undefined> => {
-  const place = fields.locationOf(caData === undefined ? 'certificate-authority' : 'certificate-authority-data');
-  const pem =
-    caData !== undefined
-      ? decodeBase64(place, caData)
-      : caFile === undefined
-        ? undefined
-        : await readRequired(readFile, caFile, place);
-  if (pem !== undefined) checkCertificates(place, pem);
-  return pem;
-};
-
-interface UserOptions {
-  env: Readonly<Record<string, string | undefined>>;
-  readFile: ReadFile;
-  clock: Clock;
-  cluster: ExecCluster;
-}
-
-/** Who the kubeconfig says that we are. What it holds is checked, files are read once; an exec plugin is not run yet. */
-const userCredentials = async (user: UserEntry, options: UserOptions): Promise<ReturnType<typeof combine>> => {
+/** The credentials of a user. They are checked, files are read once; an exec plugin is not run yet. */
+const userCredentials = async (
+  user: UserEntry,
+  execCluster: object,
+  options: ConfigContext,
+): Promise<ReturnType<typeof combine>> => {
   rejectUnsupported(user);
-  if (user.exec !== undefined) return combine([execPlugin(user.exec, { ...options })]);
+  const { exec, location } = user;
+  if (exec !== undefined) return combine([execPlugin(exec, fieldOf(location, 'exec'), execCluster, options)]);
   const sources = [tokenOf(user, options), certificateOf(user, options)].filter((source) => source !== undefined);
   const all = combine(sources);
   await all.credentials();
   return all;
 };
 
-/** A field that is not understood must not be passed over: the server would see somebody else than was meant. */
-const rejectUnsupported = ({
-  fields,
-  unsupported,
-  exec,
-  token,
-  tokenFile: file,
-  certificateData,
-  certificateFile,
-}: UserEntry): void => {
-  const [first] = unsupported;
-  if (first !== undefined) throw new ConfigError(fields.locationOf(first), whyUnsupported(first));
-  const other = token ?? file ?? certificateData ?? certificateFile;
-  if (exec !== undefined && other !== undefined)
-    throw new ConfigError(exec.fields.location, 'stands beside other credentials of the same user. Keep one of them.');
+const impersonation = 'acting as somebody else is not supported here. Use credentials of that user.';
+const basicAuth =
+  'Kubernetes dropped user names with passwords in 1.19. Use a token, a client certificate or an exec plugin.';
+
+const unsupportedFields = {
+  username: basicAuth,
+  password: basicAuth,
+  'auth-provider': 'auth providers were dropped from kubectl in 1.26. Use the exec plugin of your cloud.',
+  as: impersonation,
+  'as-uid': impersonation,
+  'as-groups': impersonation,
+  'as-user-extra': impersonation,
 };
 
-const whyUnsupported = (name: string): string => {
-  switch (name) {
-    case 'username':
-    case 'password':
-      return 'Kubernetes dropped user names with passwords in 1.19. Use a token, a client certificate or an exec plugin.';
-    case 'auth-provider':
-      return 'auth providers were dropped from kubectl in 1.26. Use the exec plugin of your cloud.';
-    default:
-      return 'acting as somebody else is not supported here. Use credentials of that user.';
-  }
+/** A field that is not understood must not be ignored: the server would see another user than was meant. */
+const rejectUnsupported = (user: UserEntry): void => {
+  for (const [name, why] of Object.entries(unsupportedFields))
+    if (isSet(user[name])) throw new ConfigError(fieldOf(user.location, name), why);
+  const other = user.token ?? user.tokenFile ?? user['client-certificate-data'] ?? user['client-certificate'];
+  if (user.exec !== undefined && other !== undefined)
+    throw new ConfigError(
+      fieldOf(user.location, 'exec'),
+      'stands beside other credentials of the same user. Keep one of them.',
+    );
 };
 
-const tokenOf = ({ fields, token, tokenFile: path }: UserEntry, options: UserOptions): CredentialSource | undefined => {
+/** `password: ""` and `as-groups: []` ask for nothing. */
+const isSet = (value: unknown): boolean =>
+  value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
+
+const tokenOf = ({ location, token, tokenFile: path }: UserEntry, options: ConfigContext) => {
   // kubectl prefers the file, too.
-  if (path !== undefined) return tokenFile(path, fields.locationOf('tokenFile'), options);
-  return token === undefined ? undefined : staticCredentials(bearerToken(fields.locationOf('token'), token));
+  if (path !== undefined) return tokenFile(pathFrom(location, path), fieldOf(location, 'tokenFile'), options);
+  return token === undefined ? undefined : staticCredentials(bearerToken(fieldOf(location, 'token'), token));
 };
 
-const certificateOf = (user: UserEntry, options: UserOptions): CredentialSource | undefined => {
-  const cert = pemSourceOf(user, 'client-certificate', user.certificateData, user.certificateFile);
-  const key = pemSourceOf(user, 'client-key', user.keyData, user.keyFile);
+const certificateOf = (user: UserEntry, options: ConfigContext): CredentialSource | undefined => {
+  const { location } = user;
+  const cert = pemSourceOf(location, 'client-certificate', user['client-certificate-data'], user['client-certificate']);
+  const key = pemSourceOf(location, 'client-key', user['client-key-data'], user['client-key']);
   if (cert === undefined && key === undefined) return undefined;
   if (cert === undefined)
-    throw new ConfigError(user.fields.locationOf('client-certificate'), 'is missing, but there is a client-key.');
+    throw new ConfigError(fieldOf(location, 'client-certificate'), 'is missing, but there is a client-key.');
   if (key === undefined)
-    throw new ConfigError(user.fields.locationOf('client-key'), 'is missing, but there is a client-certificate.');
-  return certificateFiles(cert, key, options);
+    throw new ConfigError(fieldOf(location, 'client-key'), 'is missing, but there is a client-certificate.');
+  return clientCertificate(cert, key, options);
 };
 
+/** Data wins over a file, as it does for kubectl. */
 const pemSourceOf = (
-  { fields }: UserEntry,
+  location: ConfigLocation,
   name: string,
   data: string | undefined,
   path: string | undefined,
 ): PemSource | undefined => {
-  // Data wins over a file, as it does for kubectl.
-  const place = fields.locationOf(data === undefined ? name : `${name}-data`);
+  const place = fieldOf(location, data === undefined ? name : `${name}-data`);
   if (data !== undefined) return { place, text: decodeBase64(place, data) };
-  return path === undefined ? undefined : { place, path };
+  return path === undefined ? undefined : { place, path: pathFrom(location, path) };
 };
+
+const pathFrom = ({ file }: ConfigLocation, path: string): string => resolve(dirname(file), path);

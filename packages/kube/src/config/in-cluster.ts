@@ -1,6 +1,5 @@
-import type { Clock } from '../clock/clock.ts';
-import type { ClusterConfig } from './cluster-config.ts';
-import { checkNamespace, ConfigError, type ReadFile, readIfExists, readRequired } from './config-file.ts';
+import type { ClusterConfig, ConfigContext } from './cluster-config.ts';
+import { checkNamespace, ConfigError, readIfExists, readRequired } from './config-file.ts';
 import { combine, tokenFile } from './credentials.ts';
 import { checkServerUrl } from './from-kubeconfig.ts';
 import { checkCertificates } from './pem.ts';
@@ -8,23 +7,14 @@ import { checkCertificates } from './pem.ts';
 /** Where the kubelet mounts what a Pod needs to talk to its cluster. */
 export const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-export interface InClusterOptions {
-  env: Readonly<Record<string, string | undefined>>;
-  readFile: ReadFile;
-  clock: Clock;
-}
-
 /** The cluster that this process is a Pod of; undefined when it is none, or one without a service-account token. */
-export const inClusterConfig = async ({
-  env,
-  readFile,
-  clock,
-}: InClusterOptions): Promise<ClusterConfig | undefined> => {
-  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
+export const inClusterConfig = async (context: ConfigContext): Promise<ClusterConfig | undefined> => {
+  const { readFile } = context;
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = context.env;
   if (!host || !port) return undefined;
   const [token, ca, namespace] = [fileOf('token'), fileOf('ca.crt'), fileOf('namespace')];
   if ((await readIfExists(readFile, token.file, token)) === undefined) return undefined;
-  const credentials = combine([tokenFile(token.file, token, { readFile, clock })]);
+  const credentials = combine([tokenFile(token.file, token, context)]);
   await credentials.credentials();
   const authority = await readRequired(readFile, ca.file, ca);
   checkCertificates(ca, authority);

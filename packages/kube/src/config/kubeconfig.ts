@@ -1,171 +1,143 @@
-import { dirname, isAbsolute, join } from 'node:path';
-import { ConfigError, type ConfigFields, fieldsOf, parseYaml } from './config-file.ts';
+import { z } from 'zod';
+import { ConfigError, type ConfigLocation, parseYaml } from './config-file.ts';
 
-/** What one kubeconfig file says, typed; every entry remembers where it stands. Names map to the first entry of that name. */
+/** Empty text and null count as absent, as they do for kubectl. */
+const text = z
+  .string()
+  .nullish()
+  .transform((value) => value || undefined);
+const flag = z
+  .boolean()
+  .nullish()
+  .transform((value) => value ?? false);
+const requiredText = z.string().min(1, 'is missing.');
+const listOf = <Item extends z.ZodType>(item: Item) =>
+  z
+    .array(item)
+    .nullish()
+    .transform((items) => items ?? []);
+
+const clusterSchema = z.object({
+  server: text,
+  'certificate-authority-data': text,
+  'certificate-authority': text,
+  'insecure-skip-tls-verify': flag,
+  'tls-server-name': text,
+  'proxy-url': text,
+  extensions: listOf(z.object({ name: text, extension: z.unknown().optional() })),
+});
+
+const execSchema = z.object({
+  apiVersion: text,
+  command: text,
+  args: listOf(text.transform((value) => value ?? '')),
+  env: listOf(z.object({ name: requiredText, value: text.transform((value) => value ?? '') })),
+  installHint: text,
+  interactiveMode: text,
+  provideClusterInfo: flag,
+});
+
+/** Loose: `rejectUnsupported` looks at the other fields. */
+const userSchema = z.looseObject({
+  token: text,
+  tokenFile: text,
+  'client-certificate-data': text,
+  'client-certificate': text,
+  'client-key-data': text,
+  'client-key': text,
+  exec: execSchema.nullish().transform((value) => value ?? undefined),
+});
+
+const contextSchema = z.object({ cluster: text, user: text, namespace: text });
+
+/** An entry, and where it stands. */
+type Located<T> = T & { readonly name: string; readonly location: ConfigLocation };
+export type ClusterEntry = Located<z.output<typeof clusterSchema>>;
+export type UserEntry = Located<z.output<typeof userSchema>>;
+export type ContextEntry = Located<z.output<typeof contextSchema>>;
+export type ExecEntry = z.output<typeof execSchema>;
+
+const orEmpty = <Schema extends z.ZodType>(schema: Schema) => z.preprocess((value) => value ?? {}, schema);
+
+const kubeconfigSchema = orEmpty(
+  z.object({
+    'current-context': text,
+    clusters: listOf(z.object({ name: requiredText, cluster: orEmpty(clusterSchema) })),
+    users: listOf(z.object({ name: requiredText, user: orEmpty(userSchema) })),
+    contexts: listOf(z.object({ name: requiredText, context: orEmpty(contextSchema) })),
+  }),
+);
+
+/** The content of one or several kubeconfig files. */
 export interface Kubeconfig {
   /** Names the files in errors that no single field is to blame for. */
   file: string;
   currentContext: string | undefined;
-  clusters: ReadonlyMap<string, ClusterEntry>;
-  users: ReadonlyMap<string, UserEntry>;
-  contexts: ReadonlyMap<string, ContextEntry>;
+  /** Of entries with the same name the first counts. */
+  clusters: readonly ClusterEntry[];
+  users: readonly UserEntry[];
+  contexts: readonly ContextEntry[];
 }
 
-export interface ContextEntry {
-  fields: ConfigFields;
-  cluster: string | undefined;
-  user: string | undefined;
-  namespace: string | undefined;
-}
-
-export interface ClusterEntry {
-  fields: ConfigFields;
-  server: string | undefined;
-  caData: string | undefined;
-  caFile: string | undefined;
-  insecureSkipTlsVerify: boolean;
-  serverName: string | undefined;
-  proxyUrl: string | undefined;
-  /** What an exec plugin is told of this cluster. */
-  execConfig: unknown;
-}
-
-export interface UserEntry {
-  fields: ConfigFields;
-  token: string | undefined;
-  tokenFile: string | undefined;
-  certificateData: string | undefined;
-  certificateFile: string | undefined;
-  keyData: string | undefined;
-  keyFile: string | undefined;
-  exec: ExecEntry | undefined;
-  /** Members that ask for something that is not done here. */
-  unsupported: readonly string[];
-}
-
-export interface ExecEntry {
-  fields: ConfigFields;
-  apiVersion: string | undefined;
-  command: string | undefined;
-  args: readonly string[];
-  env: readonly { name: string; value: string }[];
-  installHint: string | undefined;
-  interactiveMode: string | undefined;
-  provideClusterInfo: boolean;
-}
-
-/** Parses all of it: a wrong type in an entry that nobody uses is an error too, as it is for kubectl. */
-export const parseKubeconfig = async (file: string, text: string): Promise<Kubeconfig> => {
-  const top = fieldsOf({ file, field: '' }, (await parseYaml(file, text)) ?? {});
-  const folder = dirname(file);
+/** Parses all of it: a wrong type in an entry that is not used is an error too, as it is for kubectl. */
+export const parseKubeconfig = async (file: string, yaml: string): Promise<Kubeconfig> => {
+  const parsed = kubeconfigSchema.safeParse(await parseYaml(file, yaml), { error: describeIssue });
+  const [issue] = parsed.error?.issues ?? [];
+  if (!parsed.success) throw new ConfigError({ file, field: pathText(issue?.path ?? []) }, issue?.message ?? '');
+  const { 'current-context': currentContext, clusters, users, contexts } = parsed.data;
   return {
     file,
-    currentContext: top.text('current-context'),
-    clusters: byName(top, 'clusters', 'cluster', (fields) => parseCluster(folder, fields)),
-    users: byName(top, 'users', 'user', (fields) => parseUser(folder, fields)),
-    contexts: byName(top, 'contexts', 'context', parseContext),
+    currentContext,
+    clusters: locate(file, 'cluster', clusters),
+    users: locate(file, 'user', users),
+    contexts: locate(file, 'context', contexts),
   };
 };
 
-const byName = <T>(
-  top: ConfigFields,
-  list: string,
-  member: string,
-  parse: (fields: ConfigFields) => T,
-): Map<string, T> => {
-  const found = new Map<string, T>();
-  for (const entry of top.maps(list)) {
-    const name = entry.text('name');
-    if (name === undefined) throw new ConfigError(entry.locationOf('name'), 'is missing.');
-    if (found.has(name)) throw new ConfigError(entry.locationOf('name'), `"${name}" is there twice. Remove one.`);
-    found.set(name, parse(entry.map(member) ?? fieldsOf(entry.locationOf(member), {})));
-  }
-  return found;
+const locate = <Member extends string, Entry extends { name: string } & Record<Member, object>>(
+  file: string,
+  member: Member,
+  entries: readonly Entry[],
+): Located<Entry[Member]>[] =>
+  entries.map((entry, index) => {
+    const { name } = entry;
+    const field = `${member}s[${index}]`;
+    if (entries.findIndex((other) => other.name === name) < index)
+      throw new ConfigError({ file, field: `${field}.name` }, `"${name}" is there twice. Remove one.`);
+    return { ...entry[member], name, location: { file, field: `${field}.${member}` } };
+  });
+
+const pathText = (path: readonly PropertyKey[]): string =>
+  path.map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at === 0 ? '' : '.'}${String(part)}`)).join('');
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'text',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a map',
 };
 
-const parseContext = (fields: ConfigFields): ContextEntry => ({
-  fields,
-  cluster: fields.text('cluster'),
-  user: fields.text('user'),
-  namespace: fields.text('namespace'),
-});
-
-const parseCluster = (folder: string, fields: ConfigFields): ClusterEntry => ({
-  fields,
-  server: fields.text('server'),
-  caData: fields.text('certificate-authority-data'),
-  caFile: pathFrom(folder, fields.text('certificate-authority')),
-  insecureSkipTlsVerify: fields.flag('insecure-skip-tls-verify'),
-  serverName: fields.text('tls-server-name'),
-  proxyUrl: fields.text('proxy-url'),
-  execConfig: fields
-    .maps('extensions')
-    .find((extension) => extension.text('name') === 'client.authentication.k8s.io/exec')
-    ?.raw('extension'),
-});
-
-const unsupportedFields = [
-  'username',
-  'password',
-  'auth-provider',
-  'as',
-  'as-uid',
-  'as-groups',
-  'as-user-extra',
-] as const;
-
-const parseUser = (folder: string, fields: ConfigFields): UserEntry => {
-  const exec = fields.map('exec');
-  return {
-    fields,
-    token: fields.text('token'),
-    tokenFile: pathFrom(folder, fields.text('tokenFile')),
-    certificateData: fields.text('client-certificate-data'),
-    certificateFile: pathFrom(folder, fields.text('client-certificate')),
-    keyData: fields.text('client-key-data'),
-    keyFile: pathFrom(folder, fields.text('client-key')),
-    exec: exec && parseExec(folder, exec),
-    unsupported: unsupportedFields.filter((name) => isSet(fields.raw(name))),
-  };
+/** Never the value itself: it may be a secret in the wrong place. */
+const describeIssue = (issue: z.core.$ZodRawIssue): string | undefined => {
+  if (issue.code !== 'invalid_type') return undefined;
+  const { expected, input } = issue;
+  const isText = expected === 'string';
+  if (isText && (input ?? undefined) === undefined) return 'is missing.';
+  return `must be ${typeNames[expected]}, but is ${describeType(input)}.${isText ? ' Put quotes around it.' : ''}`;
 };
 
-const parseExec = (folder: string, fields: ConfigFields): ExecEntry => {
-  const command = fields.text('command');
-  return {
-    fields,
-    apiVersion: fields.text('apiVersion'),
-    // A bare name is looked up in PATH; anything with a slash is a path.
-    command: command?.includes('/') ? pathFrom(folder, command) : command,
-    args: fields.texts('args'),
-    env: fields.maps('env').map((variable) => {
-      const name = variable.text('name');
-      if (name === undefined) throw new ConfigError(variable.locationOf('name'), 'is missing.');
-      return { name, value: variable.text('value') ?? '' };
-    }),
-    installHint: fields.text('installHint'),
-    interactiveMode: fields.text('interactiveMode'),
-    provideClusterInfo: fields.flag('provideClusterInfo'),
-  };
+const describeType = (value: unknown): string => {
+  if (value === null || value === undefined) return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a map';
+  return typeof value === 'string' ? 'text' : `a ${typeof value}`;
 };
 
-const pathFrom = (folder: string, path: string | undefined): string | undefined =>
-  path === undefined || isAbsolute(path) ? path : join(folder, path);
-
-/** `password: ""` and `as-groups: []` ask for nothing. */
-const isSet = (value: unknown): boolean =>
-  value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0);
-
-/**
- * Several files as one, by the rules of kubectl: the first that says something wins, entry by entry. Two entries of the same
- * name are never mixed, not even where they do not contradict each other.
- */
+/** Several files as one, by the rules of kubectl: of entries with the same name the first wins whole, they are never mixed. */
 export const mergeKubeconfigs = (files: readonly Kubeconfig[]): Kubeconfig => ({
   file: files.map(({ file }) => file).join(', '),
   currentContext: files.find(({ currentContext }) => currentContext !== undefined)?.currentContext,
-  clusters: firstOfEach(files.map(({ clusters }) => clusters)),
-  users: firstOfEach(files.map(({ users }) => users)),
-  contexts: firstOfEach(files.map(({ contexts }) => contexts)),
+  clusters: files.flatMap(({ clusters }) => clusters),
+  users: files.flatMap(({ users }) => users),
+  contexts: files.flatMap(({ contexts }) => contexts),
 });
-
-const firstOfEach = <T>(maps: readonly ReadonlyMap<string, T>[]): Map<string, T> =>
-  new Map([...maps].reverse().flatMap((map) => [...map]));

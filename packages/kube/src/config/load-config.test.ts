@@ -169,7 +169,13 @@ describe('loading a configuration', () => {
         context: { namespace: 'ns' },
       });
       const { credentials, refresh, ...rest } = await load({ '/k/config': text });
-      assert.deepEqual(rest, { server: 'https://host:6443/base', ca: authority, serverName: 'n', namespace: 'ns' });
+      assert.deepEqual(rest, {
+        server: 'https://host:6443/base',
+        ca: authority,
+        insecureSkipTlsVerify: false,
+        serverName: 'n',
+        namespace: 'ns',
+      });
       assert.ok(credentials);
       assert.ok(refresh);
     });

@@ -1,24 +1,19 @@
 import { readFile as readFileOf } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
-import type { Clock } from '../clock/clock.ts';
-import type { ClusterConfig } from './cluster-config.ts';
+import type { ClusterConfig, ConfigContext } from './cluster-config.ts';
 import { ConfigError, type ReadFile, readIfExists, readRequired } from './config-file.ts';
 import { fromKubeconfig } from './from-kubeconfig.ts';
 import { inClusterConfig, serviceAccountFolder } from './in-cluster.ts';
 import { type Kubeconfig, mergeKubeconfigs, parseKubeconfig } from './kubeconfig.ts';
 
-export interface LoadOptions {
-  env: Readonly<Record<string, string | undefined>>;
-  clock: Clock;
-  /** Rejects with an error whose `code` is ENOENT when there is no such file. The file system unless told. */
+export interface LoadOptions extends Omit<ConfigContext, 'readFile'> {
+  /** The file system by default. */
   readFile?: ReadFile;
   /** This file and no other. */
   kubeconfigPath?: string | undefined;
   /** Instead of the current one. As contexts are a matter of kubeconfigs, our own Pod's cluster is not looked for then. */
   context?: string;
 }
-
-type LoadContext = Required<Omit<LoadOptions, 'kubeconfigPath' | 'context'>>;
 
 /**
  * Which cluster to talk to, and as whom. Rejects with ConfigError and nothing else.
@@ -45,13 +40,13 @@ export const loadConfig = async (options: LoadOptions): Promise<ClusterConfig> =
   );
 };
 
-const read = async ({ readFile }: LoadContext, path: string): Promise<Kubeconfig> => {
+const read = async ({ readFile }: ConfigContext, path: string): Promise<Kubeconfig> => {
   const file = resolve(path);
   return parseKubeconfig(file, await readRequired(readFile, file, { file, field: '' }));
 };
 
 /** Files of the list that do not exist are passed over, as kubectl does; but one must be there. */
-const fromEnvironment = async ({ env, readFile }: LoadContext): Promise<Kubeconfig | undefined> => {
+const fromEnvironment = async ({ env, readFile }: ConfigContext): Promise<Kubeconfig | undefined> => {
   const files = (env['KUBECONFIG'] ?? '')
     .split(delimiter)
     .filter((path) => path !== '')

@@ -4,7 +4,7 @@ import type { Clock } from '../clock/clock.ts';
 export interface Command {
   file: string;
   args: readonly string[];
-  env: Readonly<Record<string, string>>;
+  env: Readonly<Record<string, string | undefined>>;
   deadlineMs: number;
 }
 

@@ -18,10 +18,10 @@ export interface HttpsTransportOptions {
   /** `https://host:port`, possibly with a path under which the API is served. */
   server: string;
   /** PEM. The authorities that this machine trusts anyway unless given. */
-  ca?: string;
-  insecureSkipTlsVerify?: boolean;
+  ca?: string | undefined;
+  insecureSkipTlsVerify?: boolean | undefined;
   /** The name to expect in the server's certificate, when it is not the host of `server`. */
-  serverName?: string;
+  serverName?: string | undefined;
   /** Asked before every request: a token that has been read again or a renewed certificate takes effect with the next one. */
   credentials: () => Promise<Credentials> | Credentials;
   /** Told when the server has answered 401 to these credentials. The request is not sent again. */
