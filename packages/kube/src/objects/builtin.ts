@@ -17,90 +17,56 @@ import type { IPod } from 'kubernetes-models/v1/Pod';
 import type { ISecret } from 'kubernetes-models/v1/Secret';
 import type { IService } from 'kubernetes-models/v1/Service';
 import type { IServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
-import { defineResource } from './object.ts';
+import type { KubeObject, Resource } from './object.ts';
 
-/** The built-in kinds that this project speaks of. Their types are those of the wire: times are text, numbers may be quantities. */
+/** The built-in kinds that this project uses. Their types are those of the wire: times are text, numbers may be quantities. */
 
-const core = { group: '', version: 'v1' };
-const namespaced = { ...core, namespaced: true };
-const clusterScoped = { ...core, namespaced: false };
-const apps = { group: 'apps', version: 'v1', namespaced: true };
-const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' };
-
-export const configMaps = defineResource<IConfigMap>({ ...namespaced, kind: 'ConfigMap', plural: 'configmaps' });
-/** What `kubectl get events` shows. */
-export const events = defineResource<IEvent>({ ...namespaced, kind: 'Event', plural: 'events' });
-export const namespaces = defineResource<INamespace>({ ...clusterScoped, kind: 'Namespace', plural: 'namespaces' });
-export const nodes = defineResource<INode>({ ...clusterScoped, kind: 'Node', plural: 'nodes' });
-export const pods = defineResource<IPod>({ ...namespaced, kind: 'Pod', plural: 'pods' });
-export const secrets = defineResource<ISecret>({ ...namespaced, kind: 'Secret', plural: 'secrets' });
-export const services = defineResource<IService>({ ...namespaced, kind: 'Service', plural: 'services' });
-export const serviceAccounts = defineResource<IServiceAccount>({
-  ...namespaced,
-  kind: 'ServiceAccount',
-  plural: 'serviceaccounts',
-});
-
-export const daemonSets = defineResource<IDaemonSet>({ ...apps, kind: 'DaemonSet', plural: 'daemonsets' });
-export const deployments = defineResource<IDeployment>({ ...apps, kind: 'Deployment', plural: 'deployments' });
-
-export const certificateSigningRequests = defineResource<ICertificateSigningRequest>({
-  group: 'certificates.k8s.io',
+const namespaced = <T extends KubeObject>(group: string, kind: string): Resource<T> => ({
+  group,
   version: 'v1',
-  namespaced: false,
-  kind: 'CertificateSigningRequest',
-  plural: 'certificatesigningrequests',
-});
-
-export const customResourceDefinitions = defineResource<ICustomResourceDefinition>({
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  namespaced: false,
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-});
-
-export const leases = defineResource<ILease>({
-  group: 'coordination.k8s.io',
-  version: 'v1',
+  kind,
+  plural: `${kind.toLowerCase()}s`,
   namespaced: true,
-  kind: 'Lease',
-  plural: 'leases',
 });
+const clusterScoped = <T extends KubeObject>(group: string, kind: string): Resource<T> => ({
+  ...namespaced<T>(group, kind),
+  namespaced: false,
+});
+
+export const configMaps = namespaced<IConfigMap>('', 'ConfigMap');
+/** What `kubectl get events` shows. */
+export const events = namespaced<IEvent>('', 'Event');
+export const namespaces = clusterScoped<INamespace>('', 'Namespace');
+export const nodes = clusterScoped<INode>('', 'Node');
+export const pods = namespaced<IPod>('', 'Pod');
+export const secrets = namespaced<ISecret>('', 'Secret');
+export const services = namespaced<IService>('', 'Service');
+export const serviceAccounts = namespaced<IServiceAccount>('', 'ServiceAccount');
+
+export const daemonSets = namespaced<IDaemonSet>('apps', 'DaemonSet');
+export const deployments = namespaced<IDeployment>('apps', 'Deployment');
+
+export const certificateSigningRequests = clusterScoped<ICertificateSigningRequest>(
+  'certificates.k8s.io',
+  'CertificateSigningRequest',
+);
+
+export const customResourceDefinitions = clusterScoped<ICustomResourceDefinition>(
+  'apiextensions.k8s.io',
+  'CustomResourceDefinition',
+);
+
+export const leases = namespaced<ILease>('coordination.k8s.io', 'Lease');
 
 /** The same events under their newer API, with a series and a reporting controller. */
-export const eventsV1 = defineResource<IModernEvent>({
-  group: 'events.k8s.io',
-  version: 'v1',
-  namespaced: true,
-  kind: 'Event',
-  plural: 'events',
-});
+export const eventsV1 = namespaced<IModernEvent>('events.k8s.io', 'Event');
 
-export const podDisruptionBudgets = defineResource<IPodDisruptionBudget>({
-  group: 'policy',
-  version: 'v1',
-  namespaced: true,
-  kind: 'PodDisruptionBudget',
-  plural: 'poddisruptionbudgets',
-});
+export const podDisruptionBudgets = namespaced<IPodDisruptionBudget>('policy', 'PodDisruptionBudget');
 
-export const clusterRoleBindings = defineResource<IClusterRoleBinding>({
-  ...rbac,
-  namespaced: false,
-  kind: 'ClusterRoleBinding',
-  plural: 'clusterrolebindings',
-});
-export const clusterRoles = defineResource<IClusterRole>({
-  ...rbac,
-  namespaced: false,
-  kind: 'ClusterRole',
-  plural: 'clusterroles',
-});
-export const roleBindings = defineResource<IRoleBinding>({
-  ...rbac,
-  namespaced: true,
-  kind: 'RoleBinding',
-  plural: 'rolebindings',
-});
-export const roles = defineResource<IRole>({ ...rbac, namespaced: true, kind: 'Role', plural: 'roles' });
+export const clusterRoleBindings = clusterScoped<IClusterRoleBinding>(
+  'rbac.authorization.k8s.io',
+  'ClusterRoleBinding',
+);
+export const clusterRoles = clusterScoped<IClusterRole>('rbac.authorization.k8s.io', 'ClusterRole');
+export const roleBindings = namespaced<IRoleBinding>('rbac.authorization.k8s.io', 'RoleBinding');
+export const roles = namespaced<IRole>('rbac.authorization.k8s.io', 'Role');
