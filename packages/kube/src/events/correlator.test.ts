@@ -22,7 +22,14 @@ describe('the same event', () => {
     clock.advance(9 * minute);
     const again = correlator.observe({ ...involved, resourceVersion: '7' }, saying('m'));
     assert.equal(again, first);
-    assert.deepEqual(again, { involved, event: saying('m'), count: 2, firstAt, lastAt: clock.now() });
+    assert.deepEqual(again, {
+      involved,
+      sequence: 0,
+      event: saying('m'),
+      count: 2,
+      firstAt,
+      lastAt: clock.now(),
+    });
   });
 
   it('begins anew when it has not happened for ten minutes', () => {

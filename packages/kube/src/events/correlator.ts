@@ -1,11 +1,13 @@
 import type { Clock } from '../clock/clock.ts';
 import { createLruCache } from '../lru-cache.ts';
 import { createTokenBucket, type TokenBucket } from '../workqueue/rate-limiter.ts';
-import { type EventInput, type InvolvedObject, objectKey, truncate, truncateEvent } from './event.ts';
+import { type EventInput, type InvolvedObject, objectKey, truncate } from './event.ts';
 
-/** One Event object: what happened once or many times. Changes as it happens again; whoever writes it sends the latest. */
+/** One Event object. Changes when the event is repeated. */
 export interface EventRecord {
   readonly involved: InvolvedObject;
+  /** Unique among the records of this process. */
+  readonly sequence: number;
   event: EventInput;
   count: number;
   readonly firstAt: number;
@@ -15,7 +17,7 @@ export interface EventRecord {
 /** Folds what happens again and again into few Event objects, and few writes. */
 interface Correlator {
   /** The record to write, or undefined: so much happens to this object that this one is not worth a write. */
-  observe(involved: InvolvedObject, happening: EventInput): EventRecord | undefined;
+  observe(involved: InvolvedObject, event: EventInput): EventRecord | undefined;
 }
 
 /** client-go's numbers. */
@@ -23,6 +25,8 @@ const windowMs = 10 * 60_000;
 const maxSimilarEvents = 10;
 const writes = { perSecond: 1 / 300, burst: 25 };
 const cacheSize = 4096;
+/** The limit of the server. */
+const maxMessageBytes = 1024;
 
 /**
  * Flow, as client-go does it: the eleventh different message for one object and reason within ten minutes, and all that
@@ -34,6 +38,8 @@ export const createCorrelator = (clock: Clock): Correlator => {
   const groups = createLruCache<{ messages: Set<string>; lastAt: number }>(cacheSize);
   const records = createLruCache<EventRecord>(cacheSize);
   const buckets = createLruCache<TokenBucket>(cacheSize);
+
+  let sequence = 0;
 
   const isCombined = (group: string, message: string): boolean => {
     const now = clock.monotonic();
@@ -54,25 +60,23 @@ export const createCorrelator = (clock: Clock): Correlator => {
   };
 
   return {
-    observe: (involved, given) => {
-      const happening = truncateEvent(given);
-      const { type, reason, message } = happening;
+    observe: (involved, { type, reason, message: text }) => {
+      const message = truncate(text, maxMessageBytes);
       const object = objectKey(involved);
       const group = `${object} ${JSON.stringify([type, reason])}`;
       const combined = isCombined(group, message);
       const key = combined ? group : `${group} ${JSON.stringify(message)}`;
-      const shown = combined
-        ? { ...happening, message: truncate(`(combined from similar events): ${message}`, 1024) }
-        : happening;
+      const shown = combined ? truncate(`(combined from similar events): ${message}`, maxMessageBytes) : message;
+      const event = { type, reason, message: shown };
       const now = clock.now();
       let record = records.get(key);
       if (record === undefined || now - record.lastAt > windowMs) {
-        record = { involved, event: shown, count: 0, firstAt: now, lastAt: now };
+        record = { involved, sequence: sequence++, event, count: 0, firstAt: now, lastAt: now };
         records.set(key, record);
       }
       record.count += 1;
       record.lastAt = Math.max(record.lastAt, now);
-      record.event = shown;
+      record.event = event;
       return mayWrite(object) ? record : undefined;
     },
   };

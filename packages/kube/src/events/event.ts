@@ -11,18 +11,13 @@ export interface InvolvedObject {
   resourceVersion?: string;
 }
 
-/** What a controller wants users to know of an object. */
+/** What a controller reports about an object. */
 export interface EventInput {
   type: 'Normal' | 'Warning';
   /** A constant in UpperCamelCase: what `kubectl get events` is filtered by. */
   reason: string;
   message: string;
-  action?: string;
 }
-
-/** The limits of the server, in bytes. */
-const maxMessageBytes = 1024;
-const maxReasonBytes = 128;
 
 /** Undefined when the object does not say what it is. */
 export const involvedObjectOf = ({ apiVersion, kind, metadata }: KubeObject): InvolvedObject | undefined => {
@@ -38,13 +33,6 @@ export const involvedObjectOf = ({ apiVersion, kind, metadata }: KubeObject): In
     ...(resourceVersion ? { resourceVersion } : {}),
   };
 };
-
-export const truncateEvent = ({ type, reason, message, action }: EventInput): EventInput => ({
-  type,
-  reason: truncate(reason, maxReasonBytes),
-  message: truncate(message, maxMessageBytes),
-  ...(action === undefined ? {} : { action: truncate(action, maxReasonBytes) }),
-});
 
 /** At most that many bytes of UTF-8, never half a character. */
 export const truncate = (text: string, bytes: number): string => {

@@ -69,7 +69,7 @@ const setup = () => {
 describe('an event', () => {
   it('is written as the server wants it', async () => {
     const { recorder, events } = setup();
-    recorder.event(pod, { ...started, action: 'Starting' });
+    recorder.event(pod, started);
     await settle();
     const [event] = events();
     assert.match(event?.metadata?.name ?? '', /^web\.[0-9a-f]+$/);
@@ -83,7 +83,6 @@ describe('an event', () => {
         type: 'Normal',
         reason: 'Started',
         message: 'it runs',
-        action: 'Starting',
         count: 1,
         firstTimestamp: '2026-01-01T00:00:00Z',
         lastTimestamp: '2026-01-01T00:00:00Z',

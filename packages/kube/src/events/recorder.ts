@@ -1,4 +1,3 @@
-import type { IEvent } from 'kubernetes-models/v1/Event';
 import type { Client } from '../client/client.ts';
 import { type Clock, sleep, timestamp } from '../clock/clock.ts';
 import { isKubeError } from '../errors/kube-error.ts';
@@ -9,76 +8,142 @@ import { backoffMs } from '../workqueue/rate-limiter.ts';
 import { createCorrelator, type EventRecord } from './correlator.ts';
 import { type EventInput, eventName, involvedObjectOf, truncate } from './event.ts';
 
-export interface EventRecorderOptions extends EventWriterOptions {
+interface EventRecorderOptions {
+  client: Client;
+  clock: Clock;
   log: Logger;
+  /** The controller, `example.com/machines`. */
+  component: string;
+  /** This process among several of them: the name of the Pod. */
+  instance: string;
 }
 
-/** Tells users, by Events, what happens to an object. */
+/** Writes Events about objects. */
 export interface EventRecorder {
-  /** Never throws, never waits. The object must say its apiVersion and kind. */
-  event(object: KubeObject, happening: EventInput): void;
-  /**
-   * The end: writes what waits, for at most that time, and takes nothing more. What is not written by then is lost. Never
-   * rejects.
-   */
+  /** Never throws, never waits. The object must have an apiVersion and a kind. */
+  event(object: KubeObject, event: EventInput): void;
+  /** Writes what is queued, for at most that time, and accepts nothing more. What is not written by then is lost. Never rejects. */
   flush(deadlineMs: number): Promise<void>;
 }
 
-/** Records that wait. Each is in line once, however often it happens meanwhile. */
+/** Each record is queued once, however often it is repeated meanwhile. */
 const maxQueued = 1000;
+const writeDeadlineMs = 10_000;
 const maxAttempts = 5;
 const retryBackoff = { baseMs: 1000, maxMs: 30_000 };
 
 /**
- * Flow: `event` folds what happens into a record (correlator.ts) and puts it in line; one loop writes one record after the
- * other, always in its latest state.
- * Guarantees: bounded memory; nothing runs, and no timer is set, while nothing waits.
- * Caveats: events are for people. Under pressure they are counted instead of written, or dropped: no program may rely on one.
+ * Flow: `event` folds events into records (correlator.ts) and queues them; one loop writes one record after the other, always in its
+ * latest state.
+ * Guarantees: bounded memory; nothing runs, and no timer is set, while nothing is queued.
+ * Caveats: under pressure events are counted instead of written, or dropped: no program may rely on one.
  */
-export const createEventRecorder = ({ log, ...options }: EventRecorderOptions): EventRecorder => {
-  const { clock } = options;
+export const createEventRecorder = ({
+  client,
+  clock,
+  log,
+  component,
+  instance,
+}: EventRecorderOptions): EventRecorder => {
   const correlator = createCorrelator(clock);
-  const writer = createEventWriter(options);
-  const waiting = new Set<EventRecord>();
+  const queued = new Set<EventRecord>();
+  const stored = new WeakSet<EventRecord>();
   const closing = new AbortController();
+  const options = { signal: closing.signal, deadlineMs: writeDeadlineMs };
   let accepting = true;
   let dropped = 0;
   let running: Promise<void> | undefined;
 
+  /** The server requires events of objects without a namespace in `default`. */
+  const metadataOf = ({ involved, firstAt, sequence }: EventRecord) => ({
+    name: eventName(involved, instance, firstAt, sequence),
+    namespace: involved.namespace ?? 'default',
+  });
+
+  const latest = ({ count, lastAt, event: { message } }: EventRecord) => ({
+    count,
+    message,
+    lastTimestamp: timestamp(lastAt),
+  });
+
+  const patch = async (record: EventRecord): Promise<void> => {
+    await client.patch(events, metadataOf(record), { type: 'merge', body: latest(record) }, options);
+  };
+
+  const create = async (record: EventRecord): Promise<void> => {
+    const { involved, event, firstAt } = record;
+    try {
+      await client.create(
+        events,
+        {
+          apiVersion: 'v1',
+          kind: 'Event',
+          metadata: metadataOf(record),
+          involvedObject: involved,
+          type: event.type,
+          reason: event.reason,
+          firstTimestamp: timestamp(firstAt),
+          ...latest(record),
+          source: { component },
+          reportingComponent: component,
+          reportingInstance: truncate(instance, 128),
+        },
+        options,
+      );
+    } catch (error) {
+      // An earlier try did get through.
+      if (!isKubeError(error, 'alreadyExists')) throw error;
+      await patch(record);
+    }
+    stored.add(record);
+  };
+
+  /** Idempotent: the name of a record's Event never changes, so a try whose answer got lost can be repeated. */
+  const write = async (record: EventRecord): Promise<void> => {
+    if (!stored.has(record)) return create(record);
+    try {
+      await patch(record);
+    } catch (error) {
+      // The server forgets events after an hour.
+      if (!isKubeError(error, 'notFound')) throw error;
+      stored.delete(record);
+      await create(record);
+    }
+  };
+
   const enqueue = (record: EventRecord): void => {
-    if (waiting.size >= maxQueued && !waiting.has(record)) {
-      if (dropped++ === 0) log.warn('Dropping events: too many wait to be written', { waiting: waiting.size });
+    if (queued.size >= maxQueued && !queued.has(record)) {
+      if (dropped++ === 0) log.warn('Dropping events: too many wait to be written', { waiting: queued.size });
       return;
     }
-    waiting.add(record);
+    queued.add(record);
     running ??= writeAll();
   };
 
-  /** Each turn either takes a record out of the line for good, or has used up one of its tries: the loop ends. */
   const writeAll = async (): Promise<void> => {
-    // Whoever records several events in one go waits for none of them, and finds them folded before the first is written.
+    // Events that are recorded in one go are folded before the first is written.
     await Promise.resolve();
-    for (const record of waiting) {
+    for (const record of queued) {
       await writeOne(record);
       if (closing.signal.aborted) break;
     }
     if (dropped > 0) log.warn('Events were dropped', { dropped });
     dropped = 0;
-    // In the same turn as the last look at the line: whatever comes from now on starts the loop again.
+    // Synchronously after the end of the loop: the next event starts the loop again.
     running = undefined;
   };
 
   const writeOne = async (record: EventRecord): Promise<void> => {
     for (let tries = 1; !closing.signal.aborted; tries++) {
-      // Out of line before the write: what happens during it puts the record at the end of the line again.
-      waiting.delete(record);
+      // Dequeued before the write: an event during the write queues the record again.
+      queued.delete(record);
       try {
-        return await writer.write(record, closing.signal);
+        return await write(record);
       } catch (error) {
         if (closing.signal.aborted) return;
         if (!isRetryable(error) || tries === maxAttempts) {
-          const { involved, event: happening } = record;
-          log.warn('Cannot write an event', { error, object: involved, reason: happening.reason, tries });
+          const { involved, event } = record;
+          log.warn('Cannot write an event', { error, object: involved, reason: event.reason, tries });
           return;
         }
         await sleep(clock, retryDelayMs(error, tries), closing.signal);
@@ -87,15 +152,15 @@ export const createEventRecorder = ({ log, ...options }: EventRecorderOptions): 
   };
 
   return {
-    event: (object, happening) => {
+    event: (object, event) => {
       try {
         if (!accepting) return;
         const involved = involvedObjectOf(object);
         if (involved === undefined) {
-          log.warn('Cannot record an event: its object has no apiVersion, kind or name', { reason: happening.reason });
+          log.warn('Cannot record an event: its object has no apiVersion, kind or name', { reason: event.reason });
           return;
         }
-        const record = correlator.observe(involved, happening);
+        const record = correlator.observe(involved, event);
         if (record !== undefined) enqueue(record);
       } catch (error) {
         log.error('Cannot record an event', { error });
@@ -107,8 +172,8 @@ export const createEventRecorder = ({ log, ...options }: EventRecorderOptions): 
       await Promise.race([running, sleep(clock, deadlineMs, enough.signal)]);
       enough.abort();
       closing.abort();
-      if (waiting.size > 0) log.warn('Events were lost at the end', { lost: waiting.size });
-      waiting.clear();
+      if (queued.size > 0) log.warn('Events were lost at the end', { lost: queued.size });
+      queued.clear();
     },
   };
 };
@@ -118,96 +183,3 @@ const isRetryable = (error: unknown): boolean =>
 
 const retryDelayMs = (error: unknown, tries: number): number =>
   Math.max(backoffMs(retryBackoff, tries), (isKubeError(error) ? error.retryAfterMs : undefined) ?? 0);
-
-interface EventWriterOptions {
-  client: Client;
-  clock: Clock;
-  /** The controller, `example.com/machines`. */
-  component: string;
-  /** This process among several of them: the name of the Pod. */
-  instance: string;
-}
-
-/** Puts the latest state of a record on the server. */
-interface EventWriter {
-  /** Idempotent: the name of a record's Event never changes, so a try whose answer got lost can be repeated. Rejects with KubeError. */
-  write(record: EventRecord, signal: AbortSignal): Promise<void>;
-}
-
-const writeDeadlineMs = 10_000;
-
-const createEventWriter = ({ client, clock, component, instance }: EventWriterOptions): EventWriter => {
-  const names = new WeakMap<EventRecord, string>();
-  const stored = new WeakSet<EventRecord>();
-  let sequence = 0;
-
-  const nameOf = (record: EventRecord): string => {
-    const name = names.get(record) ?? eventName(record.involved, instance, clock.now(), sequence++);
-    names.set(record, name);
-    return name;
-  };
-
-  /** The server wants events of objects without a namespace in `default`. */
-  const placeOf = (record: EventRecord) => ({
-    name: nameOf(record),
-    namespace: record.involved.namespace ?? 'default',
-  });
-
-  const latest = ({ count, lastAt, event: { message } }: EventRecord) => ({
-    count,
-    message,
-    lastTimestamp: timestamp(lastAt),
-  });
-
-  const eventOf = (record: EventRecord): IEvent => {
-    const { type, reason, action } = record.event;
-    return {
-      apiVersion: 'v1',
-      kind: 'Event',
-      metadata: placeOf(record),
-      involvedObject: record.involved,
-      type,
-      reason,
-      ...(action === undefined ? {} : { action }),
-      firstTimestamp: timestamp(record.firstAt),
-      ...latest(record),
-      source: { component },
-      reportingComponent: component,
-      reportingInstance: truncate(instance, 128),
-    };
-  };
-
-  const patch = async (record: EventRecord, signal: AbortSignal): Promise<void> => {
-    await client.patch(
-      events,
-      placeOf(record),
-      { type: 'merge', body: latest(record) },
-      { signal, deadlineMs: writeDeadlineMs },
-    );
-  };
-
-  const create = async (record: EventRecord, signal: AbortSignal): Promise<void> => {
-    try {
-      await client.create(events, eventOf(record), { signal, deadlineMs: writeDeadlineMs });
-    } catch (error) {
-      // An earlier try did get through.
-      if (!isKubeError(error, 'alreadyExists')) throw error;
-      await patch(record, signal);
-    }
-    stored.add(record);
-  };
-
-  return {
-    write: async (record, signal) => {
-      if (!stored.has(record)) return create(record, signal);
-      try {
-        await patch(record, signal);
-      } catch (error) {
-        // The server forgets events after an hour.
-        if (!isKubeError(error, 'notFound')) throw error;
-        stored.delete(record);
-        await create(record, signal);
-      }
-    },
-  };
-};

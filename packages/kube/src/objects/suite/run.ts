@@ -89,7 +89,7 @@ const behaviours: readonly Behaviour[] = [
       const recorder = createEventRecorder(options);
       const object = await client.create(configMaps, configMap(namespace));
       const cluster = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, uid: 'u' } };
-      recorder.event(object, { type: 'Warning', reason: 'Tested', message: 'x'.repeat(5000), action: 'Testing' });
+      recorder.event(object, { type: 'Warning', reason: 'Tested', message: 'x'.repeat(5000) });
       recorder.event(cluster, { type: 'Normal', reason: 'Tested', message: 'once' });
       await recorder.flush(10_000);
       const again = createEventRecorder(options);
