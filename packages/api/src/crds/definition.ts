@@ -3,64 +3,45 @@ import { z } from 'zod';
 import { contractLabels } from '../names.ts';
 import type { KindDescription } from '../schema/kind.ts';
 
-/** What the API server takes as the schema of a custom resource: a type everywhere, and nothing that is said only in `oneOf` and the like. */
-export interface StructuralSchema {
-  type: 'object' | 'array' | 'string' | 'integer' | 'boolean';
-  description?: string;
-  format?: string;
-  default?: DefaultValue;
-  enum?: string[];
-  minimum?: number;
-  maximum?: number;
-  minLength?: number;
-  maxLength?: number;
-  maxItems?: number;
-  pattern?: string;
-  items?: StructuralSchema;
-  properties?: Record<string, StructuralSchema>;
-  required?: string[];
-  additionalProperties?: StructuralSchema;
-  'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
-  'x-kubernetes-list-map-keys'?: string[];
-  'x-kubernetes-validations'?: { rule: string; message: string }[];
-}
-
-type DefaultValue = string | number | boolean | string[] | Record<string, unknown>;
-const defaultValue: z.ZodType<DefaultValue> = z.union([
-  z.string(),
-  z.number(),
-  z.boolean(),
-  z.array(z.string()),
-  z.record(z.string(), z.unknown()),
-]);
-
+const optionalText = z.exactOptional(z.string());
 const optionalNumber = z.exactOptional(z.number());
-const optionalStrings = z.exactOptional(z.array(z.string()));
+const optionalTexts = z.exactOptional(z.array(z.string()));
 
-/** Strict: a kind that says something which has no place above fails to be generated, instead of losing it. */
-const structuralSchema: z.ZodType<StructuralSchema> = z.lazy(() =>
-  z.strictObject({
-    description: z.exactOptional(z.string()),
-    type: z.enum(['object', 'array', 'string', 'integer', 'boolean']),
-    format: z.exactOptional(z.string()),
-    default: z.exactOptional(defaultValue),
-    enum: optionalStrings,
-    minimum: optionalNumber,
-    maximum: optionalNumber,
-    minLength: optionalNumber,
-    maxLength: optionalNumber,
-    maxItems: optionalNumber,
-    // The server reads RE2, which has no look-around.
-    pattern: z.exactOptional(z.string().regex(/^(?!.*\(\?[=!<])/)),
-    required: optionalStrings,
-    items: z.exactOptional(structuralSchema),
-    properties: z.exactOptional(z.record(z.string(), structuralSchema)),
-    additionalProperties: z.exactOptional(structuralSchema),
-    'x-kubernetes-list-type': z.exactOptional(z.enum(['atomic', 'set', 'map'])),
-    'x-kubernetes-list-map-keys': optionalStrings,
-    'x-kubernetes-validations': z.exactOptional(z.array(z.strictObject({ rule: z.string(), message: z.string() }))),
-  }),
-);
+/**
+ * What the API server takes as the schema of a custom resource: a type everywhere, and nothing that is said only in `oneOf` and the like.
+ * Strict: a kind with a keyword that is missing here fails to be generated, instead of losing it.
+ */
+const structuralSchema = z.strictObject({
+  description: optionalText,
+  type: z.enum(['object', 'array', 'string', 'integer', 'boolean']),
+  format: optionalText,
+  default: z.exactOptional(
+    z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.record(z.string(), z.unknown())]),
+  ),
+  enum: optionalTexts,
+  minimum: optionalNumber,
+  maximum: optionalNumber,
+  minLength: optionalNumber,
+  maxLength: optionalNumber,
+  maxItems: optionalNumber,
+  // The server reads RE2, which has no look-around.
+  pattern: z.exactOptional(z.string().regex(/^(?!.*\(\?[=!<])/)),
+  required: optionalTexts,
+  get items() {
+    return z.exactOptional(structuralSchema);
+  },
+  get properties() {
+    return z.exactOptional(z.record(z.string(), structuralSchema));
+  },
+  get additionalProperties() {
+    return z.exactOptional(structuralSchema);
+  },
+  'x-kubernetes-list-type': z.exactOptional(z.enum(['atomic', 'set', 'map'])),
+  'x-kubernetes-list-map-keys': optionalTexts,
+  'x-kubernetes-validations': z.exactOptional(z.array(z.strictObject({ rule: z.string(), message: z.string() }))),
+});
+
+export type StructuralSchema = z.output<typeof structuralSchema>;
 
 /**
  * The structural schema of a zod schema, as a client may send it: what has a default may be left out.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { kindNames } from '../names.ts';
 import { conditions, flag, requiredText, observedGeneration, optional } from '../schema/fields.ts';
-import { ageColumn, defineKind, conditionPath, type ObjectOf } from '../schema/kind.ts';
+import { ageColumn, column, defineKind, conditionPath, type ObjectOf } from '../schema/kind.ts';
 
 const controlPlaneEndpoint = z.object({
   host: requiredText('Name or address.', 512),
@@ -34,8 +34,8 @@ export const cluster = defineKind({
     })
     .describe('What is known of the cluster.'),
   columns: [
-    { name: 'Ready', type: 'string', jsonPath: conditionPath('Ready', 'status') },
-    { name: 'Endpoint', type: 'string', jsonPath: '.spec.controlPlaneEndpoint.host', priority: 1 },
+    column('Ready', conditionPath('Ready', 'status')),
+    column('Endpoint', '.spec.controlPlaneEndpoint.host', { priority: 1 }),
     ageColumn,
   ],
   categories: ['cluster-api'],

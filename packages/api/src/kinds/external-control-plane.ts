@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { kindNames, remoteServiceAccount } from '../names.ts';
 import { conditions, flag, requiredText, observedGeneration, optional, time } from '../schema/fields.ts';
-import { ageColumn, defineKind, conditionPath, type ObjectOf } from '../schema/kind.ts';
+import { ageColumn, column, defineKind, conditionPath, type ObjectOf } from '../schema/kind.ts';
 
 /** Has no `version`: with one, core would hold back machines that do not match it. */
 const spec = z.object({
@@ -40,9 +40,9 @@ export const externalControlPlane = defineKind({
   spec: spec.describe('What is wanted.').prefault({}),
   status: status.describe('What is known of the control plane.'),
   columns: [
-    { name: 'Available', type: 'string', jsonPath: conditionPath('Available', 'status') },
-    { name: 'Kubeconfig-Expires', type: 'string', jsonPath: '.status.kubeconfigExpires' },
-    { name: 'Message', type: 'string', jsonPath: conditionPath('Available', 'message'), priority: 1 },
+    column('Available', conditionPath('Available', 'status')),
+    column('Kubeconfig-Expires', '.status.kubeconfigExpires'),
+    column('Message', conditionPath('Available', 'message'), { priority: 1 }),
     ageColumn,
   ],
   categories: ['cluster-api'],

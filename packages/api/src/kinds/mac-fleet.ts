@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { kindNames } from '../names.ts';
 import { conditions, count, flag, requiredText, observedGeneration, optional, text, time } from '../schema/fields.ts';
-import { ageColumn, defineKind, conditionPath, type ObjectOf } from '../schema/kind.ts';
+import { ageColumn, column, defineKind, conditionPath, type ObjectOf } from '../schema/kind.ts';
 
 const spec = z.object({
   replicas: optional(
@@ -106,14 +106,14 @@ export const macFleet = defineKind({
   spec: spec.describe('How the fleet may be rolled.').prefault({}),
   status: status.describe('How the fleet is.').prefault({}),
   columns: [
-    { name: 'Desired', type: 'integer', jsonPath: '.status.desired' },
-    { name: 'Existing', type: 'integer', jsonPath: '.status.existing' },
-    { name: 'Ready', type: 'integer', jsonPath: '.status.ready' },
-    { name: 'Updated', type: 'integer', jsonPath: '.status.updated' },
-    { name: 'Turn', type: 'string', jsonPath: '.status.turnOf' },
-    { name: 'State', type: 'string', jsonPath: conditionPath('Ready', 'reason') },
-    { name: 'Paused', type: 'boolean', jsonPath: '.spec.paused', priority: 1 },
-    { name: 'Message', type: 'string', jsonPath: conditionPath('Ready', 'message'), priority: 1 },
+    column('Desired', '.status.desired', { type: 'integer' }),
+    column('Existing', '.status.existing', { type: 'integer' }),
+    column('Ready', '.status.ready', { type: 'integer' }),
+    column('Updated', '.status.updated', { type: 'integer' }),
+    column('Turn', '.status.turnOf'),
+    column('State', conditionPath('Ready', 'reason')),
+    column('Paused', '.spec.paused', { type: 'boolean', priority: 1 }),
+    column('Message', conditionPath('Ready', 'message'), { priority: 1 }),
     ageColumn,
   ],
   categories: ['cluster-api'],

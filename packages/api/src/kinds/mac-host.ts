@@ -13,7 +13,7 @@ import {
   time,
   withRules,
 } from '../schema/fields.ts';
-import { ageColumn, defineKind, type ObjectOf } from '../schema/kind.ts';
+import { ageColumn, column, defineKind, type ObjectOf } from '../schema/kind.ts';
 
 const consumerRef = z.object({
   apiVersion: requiredText('API version of the holder.'),
@@ -173,16 +173,16 @@ export const macHost = defineKind({
     },
   ],
   columns: [
-    { name: 'State', type: 'string', jsonPath: '.status.state' },
-    { name: 'Type', type: 'string', jsonPath: '.status.type' },
-    { name: 'Zone', type: 'string', jsonPath: '.spec.zone' },
-    { name: 'OS', type: 'string', jsonPath: '.status.osFamily' },
-    { name: 'Held-By', type: 'string', jsonPath: '.status.heldBy' },
-    { name: 'Since', type: 'date', jsonPath: '.status.since', description: 'In this state for so long.' },
-    { name: 'Quarantine', type: 'string', jsonPath: '.status.quarantine.reason' },
-    { name: 'Name', type: 'string', jsonPath: '.status.name', priority: 1 },
-    { name: 'IP', type: 'string', jsonPath: '.status.ip', priority: 1 },
-    { name: 'Server', type: 'string', jsonPath: '.status.serverStatus', priority: 1 },
+    column('State', '.status.state'),
+    column('Type', '.status.type'),
+    column('Zone', '.spec.zone'),
+    column('OS', '.status.osFamily'),
+    column('Held-By', '.status.heldBy'),
+    column('Since', '.status.since', { type: 'date', description: 'In this state for so long.' }),
+    column('Quarantine', '.status.quarantine.reason'),
+    column('Name', '.status.name', { priority: 1 }),
+    column('IP', '.status.ip', { priority: 1 }),
+    column('Server', '.status.serverStatus', { priority: 1 }),
     { ...ageColumn, priority: 1 },
   ],
   categories: ['cluster-api'],

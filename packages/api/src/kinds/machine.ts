@@ -14,7 +14,7 @@ import {
   time,
   withRules,
 } from '../schema/fields.ts';
-import { ageColumn, conditionPath, defineKind, type ObjectOf } from '../schema/kind.ts';
+import { ageColumn, column, conditionPath, defineKind, type ObjectOf } from '../schema/kind.ts';
 
 /**
  * Cluster API clones this from a template, also while nobody looks. So nothing in it is ever required, and nothing that an older
@@ -202,15 +202,15 @@ export const machine = defineKind({
     },
   ],
   columns: [
-    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
-    { name: 'Ready', type: 'boolean', jsonPath: '.status.ready' },
-    { name: 'Fleet', type: 'string', jsonPath: '.spec.fleetName' },
-    { name: 'Server', type: 'string', jsonPath: '.status.serverID' },
-    { name: 'Reason', type: 'string', jsonPath: conditionPath('Ready', 'reason') },
+    column('Phase', '.status.phase'),
+    column('Ready', '.status.ready', { type: 'boolean' }),
+    column('Fleet', '.spec.fleetName'),
+    column('Server', '.status.serverID'),
+    column('Reason', conditionPath('Ready', 'reason')),
     ageColumn,
-    { name: 'ProviderID', type: 'string', jsonPath: '.spec.providerID', priority: 1 },
-    { name: 'Config', type: 'string', jsonPath: '.status.hostConfigHash', priority: 1 },
-    { name: 'Message', type: 'string', jsonPath: conditionPath('Ready', 'message'), priority: 1 },
+    column('ProviderID', '.spec.providerID', { priority: 1 }),
+    column('Config', '.status.hostConfigHash', { priority: 1 }),
+    column('Message', conditionPath('Ready', 'message'), { priority: 1 }),
   ],
   categories: ['cluster-api'],
   contract: true,
@@ -270,10 +270,10 @@ export const machineTemplate = defineKind({
     ],
   ),
   columns: [
-    { name: 'Fleet', type: 'string', jsonPath: '.spec.template.spec.fleetName' },
-    { name: 'Type', type: 'string', jsonPath: '.spec.template.spec.type' },
-    { name: 'Zone', type: 'string', jsonPath: '.spec.template.spec.zone' },
-    { name: 'OS', type: 'string', jsonPath: '.spec.template.spec.os' },
+    column('Fleet', '.spec.template.spec.fleetName'),
+    column('Type', '.spec.template.spec.type'),
+    column('Zone', '.spec.template.spec.zone'),
+    column('OS', '.spec.template.spec.os'),
     ageColumn,
   ],
   categories: ['cluster-api'],

@@ -10,7 +10,7 @@ import {
   time,
   withRules,
 } from '../schema/fields.ts';
-import { ageColumn, conditionPath, defineKind, type ObjectOf } from '../schema/kind.ts';
+import { ageColumn, column, conditionPath, defineKind, type ObjectOf } from '../schema/kind.ts';
 
 const github = withRules(
   z.object({
@@ -128,15 +128,15 @@ export const runnerPool = defineKind({
     },
   ],
   columns: [
-    { name: 'Replicas', type: 'integer', jsonPath: '.spec.replicas' },
-    { name: 'Warm', type: 'integer', jsonPath: '.status.warm' },
-    { name: 'Busy', type: 'integer', jsonPath: '.status.busy' },
-    { name: 'Stale', type: 'integer', jsonPath: '.status.stale' },
-    { name: 'Stuck', type: 'integer', jsonPath: '.status.stuck' },
-    { name: 'Fleet', type: 'string', jsonPath: '.spec.fleetSelector' },
-    { name: 'State', type: 'string', jsonPath: conditionPath('Ready', 'reason') },
-    { name: 'Image', type: 'string', jsonPath: '.spec.image', priority: 1 },
-    { name: 'Message', type: 'string', jsonPath: conditionPath('Ready', 'message'), priority: 1 },
+    column('Replicas', '.spec.replicas', { type: 'integer' }),
+    column('Warm', '.status.warm', { type: 'integer' }),
+    column('Busy', '.status.busy', { type: 'integer' }),
+    column('Stale', '.status.stale', { type: 'integer' }),
+    column('Stuck', '.status.stuck', { type: 'integer' }),
+    column('Fleet', '.spec.fleetSelector'),
+    column('State', conditionPath('Ready', 'reason')),
+    column('Image', '.spec.image', { priority: 1 }),
+    column('Message', conditionPath('Ready', 'message'), { priority: 1 }),
     ageColumn,
   ],
   scale: {

@@ -67,6 +67,12 @@ export const defineKind = <Spec extends z.ZodType, Status extends z.ZodType = z.
   };
 };
 
-export const ageColumn: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+export const column = (
+  name: string,
+  jsonPath: string,
+  options: Partial<Pick<Column, 'type' | 'description' | 'priority'>> = {},
+): Column => ({ name, type: 'string', jsonPath, ...options });
+
+export const ageColumn = column('Age', '.metadata.creationTimestamp', { type: 'date' });
 export const conditionPath = (type: string, field: 'status' | 'reason' | 'message'): string =>
   `.status.conditions[?(@.type=="${type}")].${field}`;
