@@ -66,7 +66,7 @@ export const machineConditions = {
       NotAllowed: ['False', 'The machine gets no Mac: see Allowed.'],
       NodeNameTaken: [
         'False',
-        'A Node that is not this machine has its name, so the machine gets no identity. Delete the Machine, or the Node if nobody needs it.',
+        'A Node that is not this machine has its name, so the machine gets no identity. Delete the Machine, or the Node if it is not needed.',
       ],
       NoAdoptPoolPrefix: [
         'False',
@@ -80,65 +80,65 @@ export const machineConditions = {
         'False',
         'spec.os holds a version. Specs are cloned once: correct the template, then delete the Machine.',
       ],
-      NoAvailableHost: [
-        'False',
-        'No Mac of that type, zone and macOS is free. The message says what there is instead.',
-      ],
+      NoAvailableHost: ['False', 'No Mac of that type, zone and macOS is free. The message lists the Macs that exist.'],
       CredentialsPersistFailed: ['False', 'The Secret with the login could not be written.'],
-      HostReleased: ['False', 'The Mac could not be made ready and went back. Another one is claimed.'],
+      HostReleased: ['False', 'The Mac could not be prepared and was released. The machine claims another one.'],
       HostGone: ['False', 'Scaleway does not know the Mac any more. Delete the Machine to get another one.'],
     },
   },
   Bootstrapped: {
-    means: 'The Mac was made ready and its agent has joined.',
+    means: 'The Mac is prepared and its agent has joined.',
     reasons: {
       Bootstrapped: ['True', 'Every step of the host is done.'],
       Bootstrapping: ['False', 'The steps are being run.'],
       Rebooting: ['False', 'The Mac is being restarted after failures.'],
-      SSHKeyUnavailable: ['False', 'The SSH key of the fleet could not be made or registered.'],
-      CredentialsRefreshFailed: ['False', 'Scaleway could not be asked for the password.'],
+      SSHKeyUnavailable: ['False', 'The SSH key of the fleet could not be created or registered.'],
+      CredentialsRefreshFailed: ['False', 'The password could not be read from Scaleway.'],
       MissingSudoPassword: [
         'False',
-        'Neither the Secret nor Scaleway knows a password. Put one into the Secret of the machine.',
+        'Neither the Secret nor Scaleway has a password. Add it to the Secret of the machine.',
       ],
-      NodeIdentityUnavailable: ['False', 'Credentials to join with could not be made.'],
+      NodeIdentityUnavailable: ['False', 'The join credentials could not be created.'],
       TailscaleAuthKeyUnavailable: ['False', 'The Secret with the Tailscale key is missing or empty.'],
       GHRunnerRegistrationTokenUnavailable: [
         'False',
-        'GitHub gave no registration token. Look at the Secret of the GitHub App.',
+        'GitHub gave no registration token. Check the Secret of the GitHub App.',
       ],
       HostUnreachable: ['False', 'The Mac does not answer on SSH.'],
-      HostKeyMismatch: ['False', 'The Mac shows another host key than this install had. Nothing was sent to it.'],
-      HostNotWiped: ['False', 'The Mac still has the disk of its last machine. It goes back to be wiped.'],
-      HostLocked: ['False', 'Somebody else is at work on the Mac. The message says who and since when.'],
+      HostKeyMismatch: [
+        'False',
+        'The Mac has another host key than before, without a reinstall. Nothing was sent to it.',
+      ],
+      HostNotWiped: ['False', 'The Mac still has the disk of its previous machine. It is released and wiped.'],
+      HostLocked: ['False', 'Another process prepares the Mac. The message names its owner and start.'],
       BootstrapFailed: ['False', 'A step failed. The message says which, and what to do.'],
-      NodeMissing: ['False', 'The Node was deleted. The agent is told to register again.'],
+      NodeMissing: ['False', 'The Node was deleted. The manager restarts the agent, which registers it again.'],
     },
   },
   NodeReady: {
     means: 'The Node is Ready.',
     reasons: {
       NodeReady: ['True', 'The kubelet reports it.'],
-      NodeNotReady: ['False', 'Its kubelet says that it is not.'],
+      NodeNotReady: ['False', 'The kubelet reports it.'],
       NodeMissing: ['False', 'There is no Node.'],
-      NodeUnknown: ['Unknown', 'Its kubelet has not been heard of for a while.'],
+      NodeUnknown: ['Unknown', 'The kubelet has not reported for a while.'],
       NotBootstrapped: ['Unknown', 'The Mac has not joined yet.'],
     },
   },
   HostUpToDate: {
     means: 'The Mac has what it shall have.',
     reasons: {
-      UpToDate: ['True', 'The summary that the agent reports is the wanted one.'],
+      UpToDate: ['True', 'The agent reports the desired configuration.'],
       WaitingForTurn: ['False', 'It waits for a turn of its MacFleet.'],
-      Rolling: ['False', 'It has a turn and is being rolled.'],
+      Rolling: ['False', 'It has a turn and is being updated.'],
       WaitingForIdle: ['False', 'It is cordoned and waits until its virtual machines are gone.'],
       RebootPending: ['False', 'A step takes effect after the next restart.'],
-      RollUnreachable: ['False', 'The Mac does not answer. It is tried again; this does not stop the fleet.'],
+      RollUnreachable: ['False', 'The Mac does not answer. The manager retries; the rollout of the fleet continues.'],
       RollRejected: [
         'False',
         'The Mac refused. It runs on with what it had. Tried again after a while, or when something else is wanted.',
       ],
-      NotReported: ['Unknown', 'The agent has not said what the Mac has.'],
+      NotReported: ['Unknown', 'The agent has not reported the configuration of the Mac.'],
     },
   },
   Deleting: {
@@ -147,7 +147,7 @@ export const machineConditions = {
       Releasing: ['True', 'Its Mac is being released.'],
       ReleaseSkipped: [
         'True',
-        'Nobody said which pool its Mac goes back to, so it stays as it is. The sweep reports it.',
+        'The pool for the release is not configured, so its Mac is not released. The sweep reports it.',
       ],
       CleaningUp: ['True', 'Its Secret, identity and Node are being deleted.'],
       NotDeleting: ['False', 'It is not.'],
@@ -159,7 +159,7 @@ export const machineConditions = {
 
 export const clusterConditions = {
   Ready: {
-    means: 'Machines can be made.',
+    means: 'Machines can be created.',
     reasons: { Provisioned: ['True', 'There is nothing to provision.'] },
   },
   Paused: pausedCondition,
@@ -168,7 +168,7 @@ export const clusterConditions = {
 
 export const controlPlaneConditions = {
   Ready: {
-    means: 'The same as Available, for those who look at Ready, such as `helm --wait`.',
+    means: 'The same as Available, for tools that read Ready, such as `helm --wait`.',
     reasons: {
       Available: ['True', 'See Available.'],
       KubeconfigMissing: ['False', 'There is no kubeconfig: see KubeconfigReady.'],
@@ -177,23 +177,23 @@ export const controlPlaneConditions = {
   Available: {
     means: 'The API server answers and Cluster API core can connect to it.',
     reasons: {
-      Available: ['True', 'It does, and the kubeconfig is fresh.'],
+      Available: ['True', 'The kubeconfig is valid.'],
       KubeconfigMissing: ['False', 'There is no kubeconfig: see KubeconfigReady.'],
     },
   },
   KubeconfigReady: {
-    means: 'The kubeconfig holds a token that is good for a while.',
+    means: 'The kubeconfig has a valid token.',
     reasons: {
       Minted: ['True', 'It is replaced before it expires.'],
-      Provided: ['True', 'Somebody else wrote it, as spec.kubeconfig wants it, and keeps it fresh.'],
+      Provided: ['True', 'Another writer provides it, as spec.kubeconfig requires.'],
       ServiceAccountMissing: [
         'False',
-        'The ServiceAccount of spec.serviceAccountName does not exist. The chart makes it.',
+        'The ServiceAccount of spec.serviceAccountName does not exist. The chart creates it.',
       ],
       MintFailed: ['False', 'The API server gave no token. The message says why.'],
       NotOurs: [
         'False',
-        'There is a Secret of that name which is left alone: another controller owns it, or core does not find what somebody else wrote there, for want of the label cluster.x-k8s.io/cluster-name.',
+        'A Secret of that name exists and is not changed: another controller owns it, or core does not find it without the label cluster.x-k8s.io/cluster-name.',
       ],
     },
   },

@@ -43,7 +43,7 @@ describe('conditions', () => {
       },
     );
     assert.equal(buildCondition('MacHost', 'Stranded', 'ReportOnly').status, 'True');
-    assert.equal(buildCondition('MacFleet', 'Ready', 'UpToDate').message, 'All is as wanted.');
+    assert.equal(buildCondition('MacFleet', 'Ready', 'UpToDate').message, 'The desired state is reached.');
   });
 
   test('cannot be built with a reason of another condition', () => {

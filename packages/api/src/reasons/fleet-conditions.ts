@@ -5,18 +5,18 @@ export const macFleetConditions = {
   Ready: {
     means: 'There are as many machines as wanted, all Ready and up to date.',
     reasons: {
-      UpToDate: ['True', 'All is as wanted.'],
+      UpToDate: ['True', 'The desired state is reached.'],
       ReadyButShort: [
         'True',
         'Machines are missing or not Ready, and spec.waitForMacs is false. The others are up to date. The message names them.',
       ],
       WaitingForManager: [
         'False',
-        'The manager that spec.releaseID names has not looked at the fleet, or not at all of its machines. The message says which.',
+        'The manager that spec.releaseID names has not observed the fleet, or not all of its machines. The message says which.',
       ],
       WaitingForMachineDeployment: [
         'False',
-        'The MachineDeployment that spec.machinesRevision names was not seen yet as it was written last, or spec.replicas is about to be written to it.',
+        'The MachineDeployment that spec.machinesRevision names was not observed in its latest version yet, or spec.replicas is about to be written to it.',
       ],
       Replacing: [
         'False',
@@ -24,11 +24,11 @@ export const macFleetConditions = {
       ],
       MachinesMissing: [
         'False',
-        'There are fewer machines than wanted. Look at the MachineDeployment and its template.',
+        'There are fewer machines than desired. Check the MachineDeployment and its template.',
       ],
       MachinesNotReady: ['False', 'Some machines are not Ready. The message names them.'],
       Rolling: ['False', 'Machines are being updated.'],
-      Paused: ['False', 'Machines are to be rolled, but spec.paused or spec.pausedByRelease is set.'],
+      Paused: ['False', 'Updates are due, but spec.paused or spec.pausedByRelease is set.'],
       Stalled: ['False', 'The rollout has stopped: see Stalled.'],
     },
   },
@@ -36,25 +36,28 @@ export const macFleetConditions = {
     means: 'Machines are being updated.',
     reasons: {
       Canary: ['True', 'The first machine is being updated, alone.'],
-      Wave: ['True', 'The first one is Ready; as many at a time as spec.maxUnavailable says follow.'],
+      Wave: ['True', 'The first machine is Ready; up to spec.maxUnavailable others are updated at once.'],
       UpToDate: ['False', 'There is nothing to roll.'],
       WaitingForMachines: [
         'False',
-        'Those that are left are not Ready, do not answer, or have refused. They go as soon as they can. The message names them.',
+        'The remaining machines are not Ready, do not answer, or have rejected the update. They are updated as soon as possible. The message names them.',
       ],
       Paused: ['False', 'spec.paused or spec.pausedByRelease is set.'],
       Stalled: ['False', 'The rollout has stopped.'],
     },
   },
   Stalled: {
-    means: 'The roll has stopped and does not go on by itself.',
+    means: 'The rollout has stopped, and does not resume by itself.',
     reasons: {
-      PushRejected: ['True', 'A Mac refused. The message says which, and why. Another revision starts the roll again.'],
-      GateDeadlineExceeded: ['True', 'A Mac was rolled and did not become Ready in time. It is rolled back.'],
+      PushRejected: [
+        'True',
+        'A Mac rejected the update. The message says which, and why. Another revision resumes the rollout.',
+      ],
+      GateDeadlineExceeded: ['True', 'An updated Mac did not become Ready in time. It is rolled back.'],
       NotStalled: ['False', 'The rollout has not stopped.'],
       WaitingForManager: [
         'False',
-        'It has under a manager that spec.releaseID does not name. Whether it stays so is for the one to say that is named.',
+        'The rollout had stopped under another manager than spec.releaseID names. The named manager decides next.',
       ],
     },
   },
@@ -66,36 +69,39 @@ export const macHostConditions = {
     means: 'Scaleway lists the Mac.',
     reasons: {
       Listed: ['True', 'It was in the last list of its zone.'],
-      Gone: ['False', 'Scaleway does not know it any more.'],
-      ZoneNotListed: ['Unknown', 'Its zone could not be listed. What is said here is of the last time.'],
+      Gone: ['False', 'Scaleway does not list it any more.'],
+      ZoneNotListed: ['Unknown', 'Its zone could not be listed. The status may be outdated.'],
     },
   },
   Named: {
-    means: 'Its name at Scaleway is what its holder, or its way back, asks for.',
+    means: 'Its name at Scaleway is the one that its holder or its release requires.',
     reasons: {
       NameMatches: ['True', 'The name is correct.'],
       RenamePending: ['False', 'It is being renamed.'],
-      RenameRefused: ['False', 'Scaleway refused the name. It is tried again.'],
+      RenameRefused: ['False', 'Scaleway refused the name. The manager retries.'],
     },
   },
   Wiped: {
     means: 'Its disk is that of a fresh install.',
     reasons: {
-      Wiped: ['True', 'The reinstall was seen to begin and to end.'],
-      WipeRequested: ['False', 'A reinstall was asked for and not yet seen to begin.'],
+      Wiped: ['True', 'The manager has observed the start and the end of the reinstall.'],
+      WipeRequested: ['False', 'A reinstall was requested and has not started yet.'],
       Reinstalling: ['False', 'Scaleway is reinstalling it.'],
-      WipeFailed: ['False', 'The reinstall failed. It is tried again.'],
+      WipeFailed: ['False', 'The reinstall failed. The manager retries.'],
       InUse: ['False', 'A machine holds it, or held it.'],
       NotWiped: ['False', 'It has a host key or stamps of an earlier install. It is wiped again.'],
-      NotSeen: ['Unknown', 'Nobody saw it being installed: a Mac that was ordered, or found.'],
+      NotSeen: ['Unknown', 'The manager has not observed its install: the Mac was ordered, or discovered.'],
     },
   },
   Quarantined: {
     means: 'Machines may not claim it for now.',
     reasons: {
-      BootstrapsFailed: ['True', 'It could not be made ready, time and again.'],
+      BootstrapsFailed: ['True', 'It could not be prepared repeatedly.'],
       NotWiped: ['True', 'It came back with its old disk.'],
-      WipeFailed: ['True', 'Scaleway has not reinstalled it for an hour or longer. It is tried again every two hours.'],
+      WipeFailed: [
+        'True',
+        'Scaleway has not reinstalled it for an hour or longer. The manager retries every two hours.',
+      ],
       NotQuarantined: ['False', 'It can be claimed.'],
     },
   },
@@ -103,13 +109,13 @@ export const macHostConditions = {
     means: 'No machine knows it and it is in no pool.',
     reasons: {
       ReportOnly: ['True', 'It would be reclaimed, if --orphan-reclaim-claim-name-prefix were set.'],
-      NotOurs: ['True', 'Its name is not of the kind that this cluster gives. It is left alone: look at who uses it.'],
-      NoAdoptPoolPrefix: ['True', 'Nobody said which pool it belongs to: set --default-adopt-pool-prefix.'],
-      Reclaiming: ['True', 'It is being put back into the pool.'],
+      NotOurs: ['True', 'Its name was not given by this cluster. The sweep skips it: find out who uses it.'],
+      NoAdoptPoolPrefix: ['True', 'Its pool is not configured: set --default-adopt-pool-prefix.'],
+      Reclaiming: ['True', 'It is being returned to the pool.'],
       Paused: ['True', 'It would be reclaimed, but is paused: see Paused.'],
       ClaimPending: [
         'True',
-        'It bears the name of a claim that was never finished. It is put back when it is old enough.',
+        'It has the name of an unfinished claim. The sweep returns it to the pool when it is old enough.',
       ],
       Accounted: ['False', 'It is in a pool, or a machine holds it.'],
     },
@@ -122,11 +128,11 @@ export const macHostConditions = {
     },
   },
   Paused: {
-    means: 'Nothing is done to the Mac: no wipe, no rename, no restart. A wipe that Scaleway has begun goes on.',
+    means: 'Nothing is done to the Mac: no wipe, no rename, no restart. A wipe that Scaleway has started continues.',
     reasons: {
       Paused: [
         'True',
-        'The MacHost, the machine that holds it or gave it back, or the Cluster of that machine is paused. The message says which.',
+        'The MacHost, the machine that holds or released it, or the Cluster of that machine is paused. The message says which.',
       ],
       NotPaused: ['False', 'None of them is paused.'],
     },

@@ -2,25 +2,22 @@ import type { ConditionDefinition } from './capi-conditions.ts';
 
 export const runnerPoolConditions = {
   Ready: {
-    means: 'There are as many runners as wanted, with the wanted image.',
+    means: 'The pool has the desired number of runners, with the desired image.',
     reasons: {
-      Converged: ['True', 'All is as wanted.'],
+      Converged: ['True', 'The desired state is reached.'],
       Filling: ['False', 'Pods are being created, or start.'],
       NoRoom: ['False', 'There is no room for more Pods on the Macs of the fleet.'],
-      Draining: ['False', 'There are more Pods than wanted; those with a job finish it.'],
+      Draining: ['False', 'There are more Pods than desired; busy Pods finish their job.'],
       Rolling: ['False', 'Pods with an outdated image are being replaced.'],
-      NoGitHub: ['False', 'spec.github is not set, so that nobody knows where the runners belong.'],
-      GitHubUnavailable: [
-        'False',
-        'GitHub does not answer, or refuses: see GitHubReachable. Runners that are there stay.',
-      ],
-      Deleting: ['False', 'The pool is being deleted; Pods with a job finish it.'],
+      NoGitHub: ['False', 'spec.github is not set, so runners cannot be registered.'],
+      GitHubUnavailable: ['False', 'GitHub does not answer, or refuses: see GitHubReachable. Existing runners stay.'],
+      Deleting: ['False', 'The pool is being deleted; busy Pods finish their job.'],
     },
   },
   GitHubReachable: {
     means: 'GitHub takes registrations.',
     reasons: {
-      Reachable: ['True', 'It did the last time.'],
+      Reachable: ['True', 'The last request succeeded.'],
       AppSecretInvalid: ['False', 'The Secret of the GitHub App is missing or incomplete.'],
       Denied: ['False', 'The GitHub App may not do this.'],
       RateLimited: ['False', 'GitHub asks to wait.'],
@@ -32,26 +29,20 @@ export const runnerPoolConditions = {
     reasons: {
       NoneWaiting: ['False', 'No job waits.'],
       Saturated: ['True', 'All runners have a job. More replicas, or more Macs, would help.'],
-      Starved: [
-        'True',
-        'Jobs wait though runners do so, too: GitHub does not bring them together. Look at labels and runner group.',
-      ],
+      Starved: ['True', 'Jobs and runners both wait: GitHub does not assign them. Check labels and runner group.'],
       Unknown: ['Unknown', 'The queue could not be read from GitHub.'],
     },
   },
   Stuck: {
-    means: 'Pods never started, or do not go away.',
+    means: 'Pods do not start, or do not terminate.',
     reasons: {
-      PodsStuckTerminating: [
-        'True',
-        'Pods were deleted long ago and are still there. Look at the agents of their Nodes.',
-      ],
+      PodsStuckTerminating: ['True', 'Pods were deleted long ago and still exist. Check the agents of their Nodes.'],
       PodsNeverStarted: ['True', 'Pods were bound long ago and no virtual machine runs.'],
       PodsSilent: [
         'True',
-        'Virtual machines run, and their runners have not reported. See that the runner script is in the image.',
+        'Virtual machines run, but their runners have not reported. Check that the image has the runner script.',
       ],
-      NoneStuck: ['False', 'There are none.'],
+      NoneStuck: ['False', 'No Pod is stuck.'],
     },
   },
   RunnerOutdated: {

@@ -18,7 +18,7 @@ const shown = (runners: Partial<RunnersState>, name?: string): string[] => {
 };
 
 const counts = { replicas: 3, warm: 1, busy: 2, retiring: 0, stale: 0, stuck: 0 };
-const converged = aCondition('Ready', 'True', 'Converged', 'All is as wanted.');
+const converged = aCondition('Ready', 'True', 'Converged', 'The desired state is reached.');
 
 describe('the state of a pool', () => {
   const githubAway = aCondition('GitHubReachable', 'False', 'RateLimited', 'Until 13:00.');

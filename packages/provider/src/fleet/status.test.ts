@@ -27,7 +27,7 @@ const stop = { reason: 'PushRejected' as const, machine: 'a', message: 'No space
 const stalled = { stalledRevision: 'r2', stop };
 
 const table: [string, Snapshot, string, RegExp][] = [
-  ['all is well', snapshotOf([updated('a')]), 'UpToDate', /^All is as wanted\.$/],
+  ['all is well', snapshotOf([updated('a')]), 'UpToDate', /^The desired state is reached\.$/],
   ['too few', { ...snapshotOf([updated('a')]), desired: 3 }, 'MachinesMissing', /^3 machines are wanted and 1 there\./],
   ['one down', snapshotOf([updated('a'), updated('b', down)]), 'MachinesNotReady', /^Not Ready: b\.$/],
   [

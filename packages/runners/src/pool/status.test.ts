@@ -188,7 +188,7 @@ describe('GitHubReachable', () => {
     const github = { reason: 'RateLimited', message: 'GitHub asks to wait.', retryAt: now } as const;
     const expected = 'False RateLimited: GitHub asks to wait. Not asked again before 2026-01-01T12:00:00Z.';
     assert.equal(say('GitHubReachable', snapshotOf([]), none, { github }), expected);
-    assert.equal(say('GitHubReachable', snapshotOf([])), 'True Reachable: It did the last time.');
+    assert.equal(say('GitHubReachable', snapshotOf([])), 'True Reachable: The last request succeeded.');
   });
 
   it('is removed when spec.github is unset', () => {
@@ -250,11 +250,11 @@ describe('JobsWaiting', () => {
 
 describe('Stuck', () => {
   const table: [string, Snapshot, string][] = [
-    ['none', snapshotOf([warm('a'), busy('b'), ended('c'), pending('d')]), 'False NoneStuck: There are none.'],
+    ['none', snapshotOf([warm('a'), busy('b'), ended('c'), pending('d')]), 'False NoneStuck: No Pod is stuck.'],
     [
       'deleted, a moment ago',
       snapshotOf([terminating('a', { deletedAt: ago(9) })]),
-      'False NoneStuck: There are none.',
+      'False NoneStuck: No Pod is stuck.',
     ],
     [
       'deleted long ago',
@@ -274,7 +274,7 @@ describe('Stuck', () => {
     [
       'waits for a Mac',
       snapshotOf([unscheduled('a', { node: unschedulable, boundAt: ago(99) })]),
-      'False NoneStuck: There are none.',
+      'False NoneStuck: No Pod is stuck.',
     ],
     [
       'runs without a word',
@@ -284,9 +284,9 @@ describe('Stuck', () => {
     [
       'runs for a moment, after a long pull',
       snapshotOf([warm('a', { job: 'unknown', boundAt: ago(40), runningSince: ago(1) })]),
-      'False NoneStuck: There are none.',
+      'False NoneStuck: No Pod is stuck.',
     ],
-    ['works for hours', snapshotOf([busy('a', { runningSince: ago(600) })]), 'False NoneStuck: There are none.'],
+    ['works for hours', snapshotOf([busy('a', { runningSince: ago(600) })]), 'False NoneStuck: No Pod is stuck.'],
     [
       'some of each',
       snapshotOf([terminating('a', { deletedAt: ago(20) }), pending('b', { boundAt: ago(30) })]),
