@@ -289,7 +289,7 @@ test('a watch ends with its signal even if the transport ignores the signal', as
 });
 
 test('an eviction that must wait says how long', async () => {
-  const details = { retryAfterSeconds: 10, causes: [{ reason: 'DisruptionBudget', message: 'needs 1' }] };
+  const details = { retryAfterSeconds: 10, causes: [{ reason: 'DisruptionBudget', message: 'needs 1', field: 'a' }] };
   const body = { kind: 'Status', reason: 'TooManyRequests', message: 'budget', details };
   const transport = scriptedTransport(() => ({ code: 429, body }));
   const { evictPod } = createSubresources(transport, { clock: manualClock() });

@@ -82,7 +82,7 @@ test('causes are kept as far as they are what they should be', () => {
   const causes = [{ reason: 'FieldValueInvalid', message: 'no', field: 'a.b' }, 7, null, { field: 7, message: 'only' }];
   assert.deepEqual(answer(422, status(422, 'Invalid', { details: { causes } })).causes, [
     causes[0],
-    { message: 'only' },
+    { reason: undefined, message: 'only', field: undefined },
   ]);
   assert.deepEqual(answer(422, status(422, 'Invalid', { details: { causes: 'x' } })).causes, []);
 });

@@ -58,14 +58,11 @@ const causesOf = (status: JsonRecord): Cause[] =>
   listIn(status['details'], 'causes')
     .slice(0, maxCauses)
     .filter(isRecord)
-    .map((cause) => {
-      const { reason, message, field } = cause;
-      return {
-        ...(typeof reason === 'string' ? { reason } : {}),
-        ...(typeof message === 'string' ? { message } : {}),
-        ...(typeof field === 'string' ? { field } : {}),
-      };
-    });
+    .map((cause) => ({
+      reason: textIn(cause, 'reason'),
+      message: textIn(cause, 'message'),
+      field: textIn(cause, 'field'),
+    }));
 
 const limited = (milliseconds: number | undefined): number | undefined =>
   milliseconds === undefined || !(milliseconds >= 0) ? undefined : Math.min(milliseconds, maxRetryAfterMs);
@@ -76,11 +73,6 @@ const retryAfterHeader = (header: string | undefined, now: number | undefined): 
   if (/^\s*\d+\s*$/.test(header)) return limited(Number(header) * 1000);
   const date = Date.parse(header);
   return now === undefined || Number.isNaN(date) ? undefined : limited(Math.max(0, date - now));
-};
-
-const retryAfterStatus = (status: JsonRecord): number | undefined => {
-  const seconds = numberIn(status['details'], 'retryAfterSeconds');
-  return limited(seconds === undefined ? undefined : seconds * 1000);
 };
 
 const isStatus = (value: unknown): value is JsonRecord => isRecord(value) && value['kind'] === 'Status';
@@ -98,13 +90,8 @@ export interface ErrorResponse {
 /** An answer other than 2xx. */
 export const fromResponse = ({ what, code, headers, body, now }: ErrorResponse): KubeError => {
   const status = parseJson(body);
-  if (isStatus(status)) {
-    const message = printable(textIn(status, 'message') ?? '', maxMessageLength) || `HTTP ${code}`;
-    const retryAfterMs = retryAfterStatus(status) ?? retryAfterHeader(headers['retry-after'], now);
-    const reason = reasonOf(code, textIn(status, 'reason') ?? '');
-    return new KubeError(reason, `Cannot ${what}: ${message}`, { code, causes: causesOf(status), retryAfterMs });
-  }
-  const details = { code, retryAfterMs: retryAfterHeader(headers['retry-after'], now) };
+  const retryAfterMs = retryAfterHeader(headers['retry-after'], now);
+  if (isStatus(status)) return statusError(what, code, status, retryAfterMs);
   const excerpt = printable(body, maxExcerptLength);
   // What an API server says about a group or version that it does not serve.
   const pageNotFound = code === 404 && excerpt === '404 page not found';
@@ -116,7 +103,7 @@ export const fromResponse = ({ what, code, headers, body, now }: ErrorResponse):
     reason === 'malformed'
       ? '. This is not how a Kubernetes API answers: check the server address, and what stands between'
       : '';
-  return new KubeError(reason, `Cannot ${what}: ${said}${hint}`, details);
+  return new KubeError(reason, `Cannot ${what}: ${said}${hint}`, { code, retryAfterMs });
 };
 
 /** The Status of an ERROR event inside a watch, where there is no HTTP code but its own. */
@@ -124,12 +111,17 @@ export const fromStatus = (what: string, status: unknown): KubeError => {
   if (!isStatus(status)) {
     return new KubeError('malformed', `Cannot ${what}: the server reports an error that is not a Status`);
   }
+  const code = numberIn(status, 'code') ?? codeOfReason[textIn(status, 'reason') ?? ''] ?? 500;
+  return statusError(what, code, status);
+};
+
+const statusError = (what: string, code: number, status: JsonRecord, retryAfterHeaderMs?: number): KubeError => {
   const statusReason = textIn(status, 'reason') ?? '';
-  const code = numberIn(status, 'code') ?? codeOfReason[statusReason] ?? 500;
-  const message = printable(textIn(status, 'message') ?? '', maxMessageLength) || statusReason || `code ${code}`;
+  const message = printable(textIn(status, 'message') ?? '', maxMessageLength) || statusReason || `HTTP ${code}`;
+  const seconds = numberIn(status['details'], 'retryAfterSeconds');
   return new KubeError(reasonOf(code, statusReason), `Cannot ${what}: ${message}`, {
     code,
     causes: causesOf(status),
-    retryAfterMs: retryAfterStatus(status),
+    retryAfterMs: limited(seconds === undefined ? undefined : seconds * 1000) ?? retryAfterHeaderMs,
   });
 };

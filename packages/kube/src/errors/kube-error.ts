@@ -30,9 +30,9 @@ export type KubeErrorReason =
   | 'aborted';
 
 export interface Cause {
-  reason?: string;
-  message?: string;
-  field?: string;
+  reason?: string | undefined;
+  message?: string | undefined;
+  field?: string | undefined;
 }
 
 interface KubeErrorDetails {
