@@ -31,7 +31,7 @@ export const flag = <T>(name: string, { type, default: initial, env, help }: Fla
   examples: type.examples,
   isSwitch: typeof initial === 'boolean',
   default: initial,
-  defaultText: type.format(initial),
+  defaultText: formatValue(type, initial),
   parse: (text) => type.parse(text),
 });
 
@@ -43,9 +43,11 @@ export interface FlagType<T> {
   readonly examples: readonly string[];
   /** Total: answers every text. A problem is the rest of a sentence that begins with the text: `has no unit`. */
   parse(text: string): Parsed<T>;
-  /** The text that a person would write for it. */
-  format(value: T): string;
+  /** The text that a person would write for it. `String` by default. */
+  format?(value: T): string;
 }
+
+const formatValue = <T>(type: FlagType<T>, value: T): string => type.format?.(value) ?? String(value);
 
 type Parsed<T> = { readonly value: T } | { readonly problem: string };
 
@@ -53,7 +55,7 @@ type Parsed<T> = { readonly value: T } | { readonly problem: string };
 export const optional = <T>(type: FlagType<T>): FlagType<T | undefined> => ({
   ...type,
   parse: (text) => (text === '' ? { value: undefined } : type.parse(text)),
-  format: (value) => (value === undefined ? '' : type.format(value)),
+  format: (value) => (value === undefined ? '' : formatValue(type, value)),
 });
 
 /** Separated by commas. Spaces around an item and repeated items do no harm. */
@@ -75,7 +77,7 @@ export const listOf = <T>(item: FlagType<T>): FlagType<readonly T[]> => ({
     }
     return { value: values };
   },
-  format: (values) => values.map((value) => item.format(value)).join(','),
+  format: (values) => values.map((value) => formatValue(item, value)).join(','),
 });
 
 const maxQuotedLength = 80;

@@ -28,7 +28,6 @@ export const bindAddress: FlagType<BindAddress | undefined> = {
 export const ipv4Address: FlagType<string> = {
   placeholder: 'ip',
   examples: ['10.96.0.10'],
-  format: String,
   parse: (text) => (isIPv4(text) ? { value: text } : { problem: 'is no IPv4 address' }),
 };
 
@@ -36,7 +35,6 @@ export const ipv4Address: FlagType<string> = {
 export const ipv4Network: FlagType<string> = {
   placeholder: 'cidr',
   examples: ['10.96.0.0/12'],
-  format: String,
   parse: (text) => {
     const [, address = '', digits = ''] = /^([\d.]+)\/(\d{1,2})$/.exec(text) ?? [];
     const prefix = Number(digits);
@@ -46,40 +44,33 @@ export const ipv4Network: FlagType<string> = {
   },
 };
 
-/** Of an API server: nothing but the scheme, the host and the port. */
-export const serverURL: FlagType<string> = {
-  placeholder: 'url',
-  examples: ['https://k8s.example.com:6443'],
-  format: String,
-  parse: (text) => {
-    const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (url === undefined) return { problem: 'is no URL' };
-    if (url.protocol !== 'https:') return { problem: 'does not begin with https://' };
-    if (url.username !== '' || url.password !== '') return { problem: 'holds a user or a password' };
-    if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
-      return { problem: 'has more than a host and a port' };
-    }
-    return { value: url.origin };
-  },
-};
-
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/**
- * Of an API that is asked with a credential: it may have a path, and leaves this machine encrypted or not at all. Written without a slash at
- * its end, so that paths can be joined to it.
- */
-export const apiURL: FlagType<string> = {
+/** Without a slash at its end, so that paths can be joined to it. */
+const urlType = (examples: readonly string[], problemOf: (url: URL) => string | undefined): FlagType<string> => ({
   placeholder: 'url',
-  examples: ['https://api.github.com', 'https://github.example.com/api/v3'],
-  format: String,
+  examples,
   parse: (text) => {
-    const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (url === undefined) return { problem: 'is no URL' };
-    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopback.test(url.hostname)))
-      return { problem: 'does not begin with https://' };
-    if (url.username !== '' || url.password !== '') return { problem: 'holds a user or a password' };
-    if (url.search !== '' || url.hash !== '') return { problem: 'has more than a host, a port and a path' };
-    return { value: `${url.origin}${url.pathname.replace(/\/+$/, '')}` };
+    const url = URL.parse(text);
+    if (url === null) return { problem: 'is no URL' };
+    const problem = url.username !== '' || url.password !== '' ? 'holds a user or a password' : problemOf(url);
+    return problem === undefined ? { value: `${url.origin}${url.pathname.replace(/\/+$/, '')}` } : { problem };
   },
-};
+});
+
+const needsHttps = 'does not begin with https://';
+
+/** Of an API server: nothing but the scheme, the host and the port. */
+export const serverURL = urlType(['https://k8s.example.com:6443'], ({ protocol, pathname, search, hash }) => {
+  if (protocol !== 'https:') return needsHttps;
+  return pathname === '/' && search === '' && hash === '' ? undefined : 'has more than a host and a port';
+});
+
+/** Of an API that gets a credential: it may have a path, and leaves this machine encrypted or not at all. */
+export const apiURL = urlType(
+  ['https://api.github.com', 'https://github.example.com/api/v3'],
+  ({ protocol, hostname, search, hash }) => {
+    if (protocol !== 'https:' && !(protocol === 'http:' && loopback.test(hostname))) return needsHttps;
+    return search === '' && hash === '' ? undefined : 'has more than a host, a port and a path';
+  },
+);

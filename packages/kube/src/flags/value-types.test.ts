@@ -125,7 +125,7 @@ describe('the text of a flag', () => {
       fc.assert(
         fc.property(fc.oneof(fc.string(), fc.constantFrom(...type.examples)), (text) => {
           const parsed = type.parse(text);
-          if ('value' in parsed) assert.deepEqual(type.parse(type.format(parsed.value)), parsed);
+          if ('value' in parsed) assert.deepEqual(type.parse((type.format ?? String)(parsed.value)), parsed);
           else assert.notEqual(parsed.problem, '');
         }),
       );

@@ -9,7 +9,6 @@ const booleanWords: ReadonlyMap<string, boolean> = new Map([
 export const bool: FlagType<boolean> = {
   placeholder: 'true|false',
   examples: ['true', 'false'],
-  format: String,
   parse: (text) => {
     const value = booleanWords.get(text);
     return value === undefined ? { problem: 'is neither true nor false' } : { value };
@@ -20,7 +19,6 @@ export const bool: FlagType<boolean> = {
 export const integer = ({ from, to }: { from: number; to: number }): FlagType<number> => ({
   placeholder: 'number',
   examples: [`${Math.max(from, Math.min(to, 4))}`],
-  format: String,
   parse: (text) => {
     if (!/^[+-]?\d+$/.test(text)) return { problem: 'is no whole number' };
     const value = Number(text);
@@ -31,7 +29,6 @@ export const integer = ({ from, to }: { from: number; to: number }): FlagType<nu
 export const oneOf = <const T extends string>(choices: readonly T[]): FlagType<T> => ({
   placeholder: choices.join('|'),
   examples: choices,
-  format: String,
   parse: (text) => {
     const value = choices.find((choice) => choice === text);
     return value === undefined ? { problem: `is none of ${choices.join(', ')}` } : { value };
@@ -57,7 +54,6 @@ export const stringMatching = ({
 }: StringPattern): FlagType<string> => ({
   placeholder,
   examples: [example],
-  format: String,
   parse: (text) => {
     if (text === '') return { problem: 'is empty' };
     if (text.length > longest) return { problem: `is longer than ${longest} characters` };
@@ -98,16 +94,9 @@ export const objectName = stringMatching({
   otherwise: 'is no name of a Kubernetes object (lower-case letters, digits, dashes and dots)',
 });
 
-const unitMs: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3,
-  μs: 1e-3,
-  ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-};
+/** From the largest to the smallest. */
+const units = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1, us: 1e-3, µs: 1e-3, μs: 1e-3, ns: 1e-6 };
+const unitMs = new Map(Object.entries(units));
 
 const durationPart = String.raw`(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)`;
 const durationPattern = new RegExp(`^\\+?(?:${durationPart})+$`);
@@ -118,22 +107,15 @@ const parseGoDuration = (text: string): number | undefined => {
   if (!durationPattern.test(text)) return undefined;
   let ms = 0;
   for (const [, amount = '', unit = ''] of text.matchAll(new RegExp(durationPart, 'g')))
-    ms += Number(amount) * (unitMs[unit] ?? 0);
+    ms += Number(amount) * (unitMs.get(unit) ?? 0);
   return Math.round(ms);
 };
-
-const units: readonly (readonly [string, number])[] = [
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1_000],
-  ['ms', 1],
-];
 
 /** The shortest text: `1h30m`, and not Go's own `1h30m0s`. */
 export const formatDuration = (ms: number): string => {
   let rest = ms;
   let text = '';
-  for (const [unit, size] of units) {
+  for (const [unit, size] of unitMs) {
     const amount = Math.floor(rest / size);
     rest -= amount * size;
     if (amount > 0) text += `${amount}${unit}`;

@@ -127,11 +127,7 @@ const fromListing = (state: Listing, event: ReflectorEvent, context: TransitionC
       return watching(event.version, context.now, { failures: state.failures, error: undefined });
     case 'failed':
       return afterFailure(undefined, state.failures, event.error, context);
-    case 'received':
-    case 'ended':
-    case 'inactive':
-    case 'backedOff':
-    case 'stopped':
+    default:
       return state;
   }
 };
@@ -159,9 +155,7 @@ const fromWatching = (state: Watching, event: ReflectorEvent, context: Transitio
         : listing({ ...state, failures });
     case 'failed':
       return afterFailure(state.version, failures, event.error, context);
-    case 'listed':
-    case 'backedOff':
-    case 'stopped':
+    default:
       return state;
   }
 };

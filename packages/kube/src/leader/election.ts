@@ -5,7 +5,7 @@ import type { Logger } from '../logs/logger.ts';
 import { keyOf } from '../objects/object.ts';
 import { defaultElectionDurations, durationsProblem, type ElectionDurations } from './durations.ts';
 import { type Gate, NotLeadingError } from './gate.ts';
-import { createLeaseCandidate, type LeaseAttempt, type LeaseCandidate, type LeaseClient } from './lease-candidate.ts';
+import { createLeaseCandidate, type LeaseAttempt, type LeaseClient } from './lease-candidate.ts';
 import { type OnStartedLeading, startTerm, type Term, type WorkEnd } from './term.ts';
 
 /** Told of each change: `leader_election_master_status` by the name of the lease. Who leads also says how often it has changed hands. */
@@ -43,58 +43,6 @@ export interface LeaderElection {
   /** That of whatever term it is. `lead` gets one of its own, which does not open again in a later term. */
   readonly gate: Gate;
 }
-
-export const createLeaderElection = (options: ElectionOptions): LeaderElection => {
-  const { client, clock, random, identity, metrics, gracePeriodMs = 30_000 } = options;
-  const { durations = defaultElectionDurations } = options;
-  const problem = durationsProblem(durations);
-  if (problem !== undefined) throw new RangeError(`The durations of the leader election make no sense: ${problem}.`);
-  if (identity === '') throw new RangeError('A candidate needs an identity that no other process has; it was empty.');
-  const lease = keyOf(options.lease);
-  const log = options.log.with({ lease, identity });
-  let contender: LeaseCandidate | undefined;
-  let current: ElectionState | undefined;
-
-  /** A lease that was given back lies idle for one retry period at most. Longer pauses only if the server asks for them. */
-  const pauseAfter = (attempt: LeaseAttempt): number => {
-    const usual = durations.retryPeriodMs * (1 - 0.2 * random());
-    if (attempt.kind === 'heldByOther') return Math.min(usual, attempt.forMs);
-    const asked = attempt.kind === 'failed' && isKubeError(attempt.error) ? (attempt.error.retryAfterMs ?? 0) : 0;
-    return Math.max(usual, Math.min(asked, durations.renewDeadlineMs / 2));
-  };
-
-  /** The one place where the state changes. */
-  const enter = (state: ElectionState): ElectionState => {
-    log.debug('election state', { from: current?.name, to: state.name });
-    if (state.name === 'leading') log.info('this process leads');
-    if (state.name === 'yielding') log.warn('this process no longer leads', { why: state.why });
-    if (state.name === 'lost') log.error('leader-only work did not end in time', { settleMs: gracePeriodMs });
-    const leads = state.name === 'leading' || state.name === 'draining';
-    metrics?.(options.lease.name, leads, leads ? contender?.transitions : undefined);
-    current = state;
-    return state;
-  };
-
-  return {
-    gate: {
-      pass: () => {
-        if (current === undefined || !('term' in current) || current.term === undefined) {
-          throw new NotLeadingError(lease, 'another process does, or none yet');
-        }
-        return current.term.gate.pass();
-      },
-    },
-    run: async (signal, lead) => {
-      if (current !== undefined) throw new Error('A leader election runs once: make another one to run again.');
-      contender = createLeaseCandidate({ client, clock, lease: options.lease, identity, durations });
-      const step = createSteps({ contender, clock, durations, gracePeriodMs, lease, log, pauseAfter, signal, lead });
-      let state = enter({ name: 'following' });
-      while (state.name !== 'stopped' && state.name !== 'lost') state = enter(await step(state));
-      if (state.name === 'stopped' && state.ending.kind === 'threw') throw state.ending.error;
-      return state.name;
-    },
-  };
-};
 
 /**
  * Which state may follow which. docs/leader-election.md draws the same picture (a test compares them), the types of the steps hold
@@ -136,125 +84,162 @@ type StateOf<N extends StateName> = Extract<ElectionState, { name: N }>;
 /** What may follow a state. */
 type NextState<N extends StateName> = StateOf<(typeof stateTransitions)[N][number]>;
 
-interface StepOptions {
-  contender: LeaseCandidate;
-  clock: Clock;
-  durations: ElectionDurations;
-  gracePeriodMs: number;
-  /** For texts. */
-  lease: string;
-  log: Logger;
-  pauseAfter: (attempt: LeaseAttempt) => number;
-  signal: AbortSignal;
-  lead: OnStartedLeading;
-}
-
 const returnedNormally: WorkEnd = { kind: 'returned' };
 
-/** One function per state: does what the state is for and answers the next one. None of them rejects. */
-const createSteps = (options: StepOptions): ((state: ElectionState) => Promise<ElectionState>) => {
-  const { contender, clock, durations, gracePeriodMs, lease, log, pauseAfter, signal, lead } = options;
-  const stop = untilAborted(signal);
+export const createLeaderElection = (options: ElectionOptions): LeaderElection => {
+  const { client, clock, random, identity, metrics, gracePeriodMs = 30_000 } = options;
+  const { durations = defaultElectionDurations } = options;
+  const problem = durationsProblem(durations);
+  if (problem !== undefined) throw new RangeError(`The durations of the leader election make no sense: ${problem}.`);
+  if (identity === '') throw new RangeError('A candidate needs an identity that no other process has; it was empty.');
+  const lease = keyOf(options.lease);
+  const log = options.log.with({ lease, identity });
+  const contender = createLeaseCandidate({ client, clock, lease: options.lease, identity, durations });
+  let current: ElectionState | undefined;
 
-  const follow = async (): Promise<NextState<'following'>> => {
-    let holder: string | undefined;
-    while (!signal.aborted) {
-      const attempt = await contender.acquire(signal);
-      if (signal.aborted) break;
-      if (attempt.kind === 'held') {
-        const onFailure = (error: unknown): void => log.warn('lease not renewed, trying again', { error });
-        const term = { clock, durations, contender, lease, sent: attempt.sent, lead, pauseAfter, onFailure };
-        return { name: 'leading', term: startTerm(term) };
+  /** A lease that was released stays idle for one retry period at most. Longer pauses only if the server asks for them. */
+  const pauseAfter = (attempt: LeaseAttempt): number => {
+    const usual = durations.retryPeriodMs * (1 - 0.2 * random());
+    if (attempt.kind === 'heldByOther') return Math.min(usual, attempt.forMs);
+    const asked = attempt.kind === 'failed' && isKubeError(attempt.error) ? (attempt.error.retryAfterMs ?? 0) : 0;
+    return Math.max(usual, Math.min(asked, durations.renewDeadlineMs / 2));
+  };
+
+  /** The one place where the state changes. */
+  const enter = (state: ElectionState): ElectionState => {
+    log.debug('election state', { from: current?.name, to: state.name });
+    if (state.name === 'leading') log.info('this process leads');
+    if (state.name === 'yielding') log.warn('this process no longer leads', { why: state.why });
+    if (state.name === 'lost') log.error('leader-only work did not end in time', { settleMs: gracePeriodMs });
+    const leads = state.name === 'leading' || state.name === 'draining';
+    metrics?.(options.lease.name, leads, leads ? contender.transitions : undefined);
+    current = state;
+    return state;
+  };
+
+  /** One function per state: does what the state is for and returns the next one. None of them rejects. */
+  const createSteps = (signal: AbortSignal, lead: OnStartedLeading) => {
+    const stop = untilAborted(signal);
+
+    const follow = async (): Promise<NextState<'following'>> => {
+      let holder: string | undefined;
+      while (!signal.aborted) {
+        const attempt = await contender.acquire(signal);
+        if (signal.aborted) break;
+        if (attempt.kind === 'held') {
+          const onFailure = (error: unknown): void => log.warn('lease not renewed, trying again', { error });
+          const term = { clock, durations, contender, lease, sent: attempt.sent, lead, pauseAfter, onFailure };
+          return { name: 'leading', term: startTerm(term) };
+        }
+        if (attempt.kind === 'failed') {
+          const outrun = isKubeError(attempt.error, 'conflict', 'alreadyExists');
+          log[outrun ? 'debug' : 'warn']('lease not acquired, trying again', { error: attempt.error });
+        } else if (attempt.holder !== holder) {
+          holder = attempt.holder;
+          log.info('another process leads', { holder });
+        }
+        await sleep(clock, pauseAfter(attempt), signal);
       }
-      if (attempt.kind === 'failed') {
-        const outrun = isKubeError(attempt.error, 'conflict', 'alreadyExists');
-        log[outrun ? 'debug' : 'warn']('lease not acquired, trying again', { error: attempt.error });
-      } else if (attempt.holder !== holder) {
-        holder = attempt.holder;
-        log.info('another process leads', { holder });
+      // A write that got the lease, or may have, just before the stop.
+      return { name: contender.mayHold ? 'releasing' : 'stopped', ending: returnedNormally };
+    };
+
+    /** An error of `lead` counts only if nobody had asked it to end. */
+    const ignoreErrorIfStopping = (ending: WorkEnd, asked: boolean): WorkEnd => {
+      if (ending.kind === 'threw' && asked) log.info('leader-only work ended with an error', { error: ending.error });
+      return asked ? returnedNormally : ending;
+    };
+
+    const holdLease = ({ term }: StateOf<'leading'>): Promise<NextState<'leading'>> => {
+      term.start();
+      return Promise.race([
+        term.lost.then((why) => ({ name: 'yielding' as const, term, why })),
+        stop.then(() => ({ name: 'draining' as const, term })),
+        term.ended.then((ending) => ({
+          name: 'releasing' as const,
+          term,
+          ending: ignoreErrorIfStopping(ending, signal.aborted),
+        })),
+      ]);
+    };
+
+    const orLost = async <S>(...ways: readonly Promise<S>[]): Promise<S | StateOf<'lost'>> => {
+      const waiting = new AbortController();
+      try {
+        const tooLate = sleep(clock, gracePeriodMs, waiting.signal).then(() => ({ name: 'lost' as const }));
+        return await Promise.race([...ways, tooLate]);
+      } finally {
+        waiting.abort();
       }
-      await sleep(clock, pauseAfter(attempt), signal);
-    }
-    // A write that got the lease, or may have, just before the stop.
-    return { name: contender.mayHold ? 'releasing' : 'stopped', ending: returnedNormally };
+    };
+
+    const drain = async ({ term }: StateOf<'draining'>): Promise<NextState<'draining'>> => {
+      term.cancel(new Error('This process is stopping.'));
+      const next = await orLost<StateOf<'yielding' | 'releasing'>>(
+        term.lost.then((why) => ({ name: 'yielding', term, why })),
+        term.ended.then((ending) => ({ name: 'releasing', term, ending: ignoreErrorIfStopping(ending, true) })),
+      );
+      if (next.name === 'lost') {
+        term.gate.close('it was told to stop');
+        void term.stopRenewing();
+      }
+      return next;
+    };
+
+    const yieldLease = ({ term, why }: StateOf<'yielding'>): Promise<NextState<'yielding'>> => {
+      term.gate.close(why);
+      term.cancel(new NotLeadingError(lease, why));
+      return orLost<StateOf<'following' | 'stopped'>>(
+        term.ended.then((ending) => {
+          ignoreErrorIfStopping(ending, true);
+          return signal.aborted ? { name: 'stopped', ending: returnedNormally } : { name: 'following' };
+        }),
+      );
+    };
+
+    const release = async ({ term, ending }: StateOf<'releasing'>): Promise<NextState<'releasing'>> => {
+      term?.gate.close('it has given the lease back');
+      await term?.stopRenewing();
+      if (await contender.release()) log.info('lease given back');
+      else log.warn('lease not given back, it will expire');
+      return { name: 'stopped', ending };
+    };
+
+    return (state: ElectionState): Promise<ElectionState> => {
+      switch (state.name) {
+        case 'following':
+          return follow();
+        case 'leading':
+          return holdLease(state);
+        case 'draining':
+          return drain(state);
+        case 'yielding':
+          return yieldLease(state);
+        case 'releasing':
+          return release(state);
+        case 'stopped':
+        case 'lost':
+          return Promise.resolve(state);
+      }
+    };
   };
 
-  /** An error of `lead` counts only if nobody had asked it to end. */
-  const ignoreErrorIfStopping = (ending: WorkEnd, asked: boolean): WorkEnd => {
-    if (ending.kind === 'threw' && asked) log.info('leader-only work ended with an error', { error: ending.error });
-    return asked ? returnedNormally : ending;
-  };
-
-  const holdLease = ({ term }: StateOf<'leading'>): Promise<NextState<'leading'>> => {
-    term.start();
-    return Promise.race([
-      term.lost.then((why) => ({ name: 'yielding' as const, term, why })),
-      stop.then(() => ({ name: 'draining' as const, term })),
-      term.ended.then((ending) => ({
-        name: 'releasing' as const,
-        term,
-        ending: ignoreErrorIfStopping(ending, signal.aborted),
-      })),
-    ]);
-  };
-
-  const orLost = async <S>(...ways: readonly Promise<S>[]): Promise<S | StateOf<'lost'>> => {
-    const waiting = new AbortController();
-    try {
-      const tooLate = sleep(clock, gracePeriodMs, waiting.signal).then(() => ({ name: 'lost' as const }));
-      return await Promise.race([...ways, tooLate]);
-    } finally {
-      waiting.abort();
-    }
-  };
-
-  const drain = async ({ term }: StateOf<'draining'>): Promise<NextState<'draining'>> => {
-    term.cancel(new Error('This process is stopping.'));
-    const next = await orLost<StateOf<'yielding' | 'releasing'>>(
-      term.lost.then((why) => ({ name: 'yielding', term, why })),
-      term.ended.then((ending) => ({ name: 'releasing', term, ending: ignoreErrorIfStopping(ending, true) })),
-    );
-    if (next.name === 'lost') {
-      term.gate.close('it was told to stop');
-      void term.stopRenewing();
-    }
-    return next;
-  };
-
-  const yieldLease = ({ term, why }: StateOf<'yielding'>): Promise<NextState<'yielding'>> => {
-    term.gate.close(why);
-    term.cancel(new NotLeadingError(lease, why));
-    return orLost<StateOf<'following' | 'stopped'>>(
-      term.ended.then((ending) => {
-        ignoreErrorIfStopping(ending, true);
-        return signal.aborted ? { name: 'stopped', ending: returnedNormally } : { name: 'following' };
-      }),
-    );
-  };
-
-  const release = async ({ term, ending }: StateOf<'releasing'>): Promise<NextState<'releasing'>> => {
-    term?.gate.close('it has given the lease back');
-    await term?.stopRenewing();
-    if (await contender.release()) log.info('lease given back');
-    else log.warn('lease not given back, it will expire');
-    return { name: 'stopped', ending };
-  };
-
-  return (state) => {
-    switch (state.name) {
-      case 'following':
-        return follow();
-      case 'leading':
-        return holdLease(state);
-      case 'draining':
-        return drain(state);
-      case 'yielding':
-        return yieldLease(state);
-      case 'releasing':
-        return release(state);
-      case 'stopped':
-      case 'lost':
-        return Promise.resolve(state);
-    }
+  return {
+    gate: {
+      pass: () => {
+        if (current === undefined || !('term' in current) || current.term === undefined) {
+          throw new NotLeadingError(lease, 'another process does, or none yet');
+        }
+        return current.term.gate.pass();
+      },
+    },
+    run: async (signal, lead) => {
+      if (current !== undefined) throw new Error('A leader election runs once: make another one to run again.');
+      const step = createSteps(signal, lead);
+      let state = enter({ name: 'following' });
+      while (state.name !== 'stopped' && state.name !== 'lost') state = enter(await step(state));
+      if (state.name === 'stopped' && state.ending.kind === 'threw') throw state.ending.error;
+      return state.name;
+    },
   };
 };

@@ -7,7 +7,7 @@ export const redactError = (error: unknown, secret: string): unknown => {
   redactor.add(secret);
   const { reason, message, code, retryAfterMs } = error;
   const causes = error.causes.map((cause) =>
-    Object.fromEntries(Object.entries(cause).map(([key, text]) => [key, redactor.text(String(text))])),
+    Object.fromEntries(Object.entries(cause).map(([key, text]) => [key, text && redactor.text(text)])),
   );
   // Without the cause: whatever is in there has not been looked at.
   return new KubeError(reason, redactor.text(message), {
