@@ -9,11 +9,15 @@ export interface CallOptions {
   deadlineMs?: number | undefined;
 }
 
-export interface ListOptions<T extends KubeObject = KubeObject> extends CallOptions {
-  /** All namespaces unless told; so does an empty one. */
+/** Which objects of a kind. */
+export interface Selection {
+  /** Undefined or empty: all namespaces. */
   namespace?: string | undefined;
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
+}
+
+export interface ListOptions<T extends KubeObject = KubeObject> extends CallOptions, Selection {
   /** Objects per page; pages are followed to the end. 500 unless told. */
   pageSize?: number;
   resourceVersion?: string;
@@ -30,10 +34,7 @@ export interface List<T extends KubeObject> {
   resourceVersion: string;
 }
 
-export interface WatchOptions {
-  namespace?: string | undefined;
-  labelSelector?: string | undefined;
-  fieldSelector?: string | undefined;
+export interface WatchOptions extends Selection {
   resourceVersion: string;
   timeoutSeconds?: number;
   signal: AbortSignal;

@@ -1,3 +1,4 @@
+import type { Selection } from '../client/client.ts';
 import type { Clock, Random } from '../clock/clock.ts';
 import { isKubeError, type KubeErrorReason } from '../errors/kube-error.ts';
 import type { Logger } from '../logs/logger.ts';
@@ -5,7 +6,7 @@ import type { KubeObject, Live, Resource } from '../objects/object.ts';
 import { createIndexedStore, type IndexFunction } from './indexed-store.ts';
 import type { Informer, InformerEvent } from './informer.ts';
 import { initialState, type ReflectorEvent, type ReflectorState } from './reflector-state.ts';
-import { type ListerWatcher, runReflector, type Selection } from './reflector.ts';
+import { type ListerWatcher, runReflector } from './reflector.ts';
 import { createListeners, createStoreUpdater } from './store-updater.ts';
 
 export interface InformerOptions<T extends KubeObject> extends Selection {

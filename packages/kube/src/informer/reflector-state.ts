@@ -122,42 +122,28 @@ const afterFailure = (
 };
 
 const fromListing = (state: Listing, event: ReflectorEvent, context: TransitionContext): ReflectorState => {
-  switch (event.type) {
-    case 'listed':
-      return watching(event.version, context.now, { failures: state.failures, error: undefined });
-    case 'failed':
-      return afterFailure(undefined, state.failures, event.error, context);
-    default:
-      return state;
-  }
+  if (event.type === 'failed') return afterFailure(undefined, state.failures, event.error, context);
+  if (event.type !== 'listed') return state;
+  return watching(event.version, context.now, { failures: state.failures, error: undefined });
 };
 
 const fromWatching = (state: Watching, event: ReflectorEvent, context: TransitionContext): ReflectorState => {
   const lasted = context.now - state.since;
   const failures = lasted >= healthyMs ? 0 : state.failures;
-  switch (event.type) {
-    case 'received': {
-      const version = isNewerResourceVersion(event.version, state.version) ? event.version : state.version;
-      return { ...state, version, receivedAny: true, error: undefined };
-    }
-    case 'ended':
-      if (lasted >= minWatchMs) return watching(state.version, context.now, { ...state, failures });
-      return afterFailure(
-        state.version,
-        failures,
-        new KubeError('unreachable', 'The server ended the watch as soon as it had begun.'),
-        context,
-      );
-    case 'inactive':
-      // A connection that never said a word may be waiting for a version that a restored server is years away from.
-      return state.receivedAny
-        ? watching(state.version, context.now, { ...state, failures })
-        : listing({ ...state, failures });
-    case 'failed':
-      return afterFailure(state.version, failures, event.error, context);
-    default:
-      return state;
+  const reconnect = (): Watching => watching(state.version, context.now, { ...state, failures });
+  if (event.type === 'received') {
+    const version = isNewerResourceVersion(event.version, state.version) ? event.version : state.version;
+    return { ...state, version, receivedAny: true, error: undefined };
   }
+  if (event.type === 'failed') return afterFailure(state.version, failures, event.error, context);
+  if (event.type === 'ended') {
+    if (lasted >= minWatchMs) return reconnect();
+    const error = new KubeError('unreachable', 'The server ended the watch as soon as it had begun.');
+    return afterFailure(state.version, failures, error, context);
+  }
+  // A connection that never gave anything may wait for a version that a restored server is years away from.
+  if (event.type === 'inactive') return state.receivedAny ? reconnect() : listing({ ...state, failures });
+  return state;
 };
 
 const fromBackingOff = (state: BackingOff, event: ReflectorEvent, { now }: TransitionContext): ReflectorState => {

@@ -1,4 +1,4 @@
-import type { List, ListOptions, WatchEvent, WatchOptions } from '../client/client.ts';
+import type { List, ListOptions, Selection, WatchEvent, WatchOptions } from '../client/client.ts';
 import { type Clock, type Random, sleep } from '../clock/clock.ts';
 import type { KubeObject, Live, Resource } from '../objects/object.ts';
 import { initialState, nextState, type ReflectorEvent, type ReflectorState, type Watching } from './reflector-state.ts';
@@ -23,13 +23,6 @@ const pageSize = 100;
 const inactivityMs = 4 * 60_000;
 /** The server is asked to end each connection after this time, or up to twice of it. */
 const watchTimeoutSeconds = 290;
-
-/** Which objects of the kind. */
-export interface Selection {
-  namespace?: string | undefined;
-  labelSelector?: string | undefined;
-  fieldSelector?: string | undefined;
-}
 
 interface ReflectorOptions<T extends KubeObject> {
   client: ListerWatcher<T>;
