@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { kindNames } from '../names.ts';
-import { conditions, flag, requiredText, observedGeneration, optional } from '../schema/fields.ts';
+import { conditions, flag, requiredText, observedGeneration } from '../schema/fields.ts';
 import { ageColumn, column, defineKind, conditionPath, type ObjectOf } from '../schema/kind.ts';
 
 const controlPlaneEndpoint = z.object({
@@ -14,24 +14,25 @@ export const cluster = defineKind({
     'The infrastructure of a Cluster whose workers are Macs. There is nothing to make: the control plane lives elsewhere, so it is provisioned at once.',
   spec: z
     .object({
-      controlPlaneEndpoint: optional(
-        // Core takes one with empty members for a real one, so it is whole or not there.
-        controlPlaneEndpoint.describe('Where the API server is. Leave it out: nothing here reads it.'),
+      // Core takes one with empty members for a real one, so it is whole or not there.
+      controlPlaneEndpoint: controlPlaneEndpoint.describe(
+        'Where the API server is. Leave it out: nothing here reads it.',
       ),
     })
+    .exactPartial()
     .describe('What is wanted.')
     .prefault({}),
   status: z
     .object({
-      ready: optional(flag('Always true once seen. For managers of contract v1beta1.')),
-      initialization: optional(
-        z
-          .object({ provisioned: optional(flag('Always true once seen.')) })
-          .describe('What Cluster API waits for, by contract v1beta2.'),
-      ),
-      conditions: optional(conditions()),
-      observedGeneration: optional(observedGeneration()),
+      ready: flag('Always true once seen. For managers of contract v1beta1.'),
+      initialization: z
+        .object({ provisioned: flag('Always true once seen.') })
+        .exactPartial()
+        .describe('What Cluster API waits for, by contract v1beta2.'),
+      conditions: conditions(),
+      observedGeneration: observedGeneration(),
     })
+    .exactPartial()
     .describe('What is known of the cluster.'),
   columns: [
     column('Ready', conditionPath('Ready', 'status')),

@@ -17,21 +17,22 @@ const spec = z.object({
     .default('Minted'),
 });
 
-const status = z.object({
-  initialization: optional(
-    z
-      .object({ controlPlaneInitialized: optional(flag('The API server answers.')) })
+const status = z
+  .object({
+    initialization: z
+      .object({ controlPlaneInitialized: flag('The API server answers.') })
+      .exactPartial()
       .describe('What Cluster API waits for, by contract v1beta2.'),
-  ),
-  initialized: optional(flag('The same, for managers of contract v1beta1.')),
-  ready: optional(flag('The control plane can be used. For managers of contract v1beta1.')),
-  externalManagedControlPlane: optional(
-    flag('Always true: no Machine is part of this control plane. Without it core neither drains nor deletes Nodes.'),
-  ),
-  kubeconfigExpires: optional(time('When the token in the kubeconfig expires. It is replaced well before.')),
-  conditions: optional(conditions()),
-  observedGeneration: optional(observedGeneration()),
-});
+    initialized: flag('The same, for managers of contract v1beta1.'),
+    ready: flag('The control plane can be used. For managers of contract v1beta1.'),
+    externalManagedControlPlane: flag(
+      'Always true: no Machine is part of this control plane. Without it core neither drains nor deletes Nodes.',
+    ),
+    kubeconfigExpires: time('When the token in the kubeconfig expires. It is replaced well before.'),
+    conditions: conditions(),
+    observedGeneration: observedGeneration(),
+  })
+  .exactPartial();
 
 export const externalControlPlane = defineKind({
   names: kindNames.controlPlane,

@@ -90,18 +90,20 @@ const image = z.object({
   name: text('Its name.'),
 });
 
-const wipe = z.object({
-  attempts: optional(
-    count('How often Scaleway was asked for it, or for the name that comes with it. Counted before the request.'),
-  ),
-  requestedAt: optional(time('When it was asked for.')),
-  refusedAt: optional(time('When Scaleway refused the last request. Left out: it was accepted, or not answered.')),
-  refusal: optional(text('What Scaleway refused last, and why.', 1024)),
-  image: optional(image.describe('The image that was refused, so that it is not looked up for every attempt.')),
-  stuckAt: optional(time('Since when the Mac counts as one that cannot be wiped.')),
-  reinstallingAt: optional(time('When Scaleway was first seen reinstalling. Without this nothing was wiped.')),
-  readyAt: optional(time('When Scaleway was seen ready after that.')),
-});
+const wipe = z
+  .object({
+    attempts: count(
+      'How often Scaleway was asked for it, or for the name that comes with it. Counted before the request.',
+    ),
+    requestedAt: time('When it was asked for.'),
+    refusedAt: time('When Scaleway refused the last request. Left out: it was accepted, or not answered.'),
+    refusal: text('What Scaleway refused last, and why.', 1024),
+    image: image.describe('The image that was refused, so that it is not looked up for every attempt.'),
+    stuckAt: time('Since when the Mac counts as one that cannot be wiped.'),
+    reinstallingAt: time('When Scaleway was first seen reinstalling. Without this nothing was wiped.'),
+    readyAt: time('When Scaleway was seen ready after that.'),
+  })
+  .exactPartial();
 
 const quarantine = z.object({
   count: count('How often it failed.'),
@@ -119,45 +121,38 @@ const claim = z.object({
 
 const macHostStatus = z
   .object({
-    state: optional(z.enum(hostStates).describe('Where the Mac is between pool and machine.')),
-    since: optional(time('Since when it is in this state.')),
-    name: optional(text('Its name at Scaleway.')),
-    type: optional(text('Its type, as Scaleway calls it.', 63)),
-    osFamily: optional(text('The release family of macOS that was installed.', 63)),
-    osImage: optional(text('The image that was installed. Updates in place do not show.')),
-    serverStatus: optional(text('What Scaleway says it is doing, such as ready or reinstalling.', 63)),
-    ip: optional(text('Its public address.', 45)),
-    gone: optional(flag('Scaleway was asked for the server, and does not know it any more.')),
-    heldBy: optional(text('Namespace and name of its holder, for people.', 512)),
+    state: z.enum(hostStates).describe('Where the Mac is between pool and machine.'),
+    since: time('Since when it is in this state.'),
+    name: text('Its name at Scaleway.'),
+    type: text('Its type, as Scaleway calls it.', 63),
+    osFamily: text('The release family of macOS that was installed.', 63),
+    osImage: text('The image that was installed. Updates in place do not show.'),
+    serverStatus: text('What Scaleway says it is doing, such as ready or reinstalling.', 63),
+    ip: text('Its public address.', 45),
+    gone: flag('Scaleway was asked for the server, and does not know it any more.'),
+    heldBy: text('Namespace and name of its holder, for people.', 512),
 
-    claim: optional(
-      claim.describe('How far the claim of the holder has come. Nothing is done on the Mac before it is settled.'),
+    claim: claim.describe('How far the claim of the holder has come. Nothing is done on the Mac before it is settled.'),
+    installs: count(
+      'How many reinstalls were seen. Every install has an SSH host key of its own, pinned for that install only.',
     ),
-    installs: optional(
-      count(
-        'How many reinstalls were seen. Every install has an SSH host key of its own, pinned for that install only.',
-      ),
-    ),
-    osRequested: optional(
-      z
-        .object({
-          family: text('The release family.', 63),
-          at: time('When.'),
-        })
-        .describe('The macOS that the last reinstall asked for.'),
-    ),
-    wipe: optional(wipe.describe('How far the wipe has come that the release asked for.')),
-    retiredHostKeys: optional(
-      z.array(requiredText('A fingerprint, such as SHA256:….', 128)).max(64).readonly().meta({
-        description: 'Host keys of earlier installs. A Mac that shows one of them was not wiped.',
-        'x-kubernetes-list-type': 'set',
-      }),
-    ),
-    quarantine: optional(quarantine.describe('Why the Mac may not be claimed for now.')),
-    rebootIssuedAt: optional(time('When Scaleway was last asked to restart it.')),
-    conditions: optional(conditions()),
-    observedGeneration: optional(observedGeneration()),
+    osRequested: z
+      .object({
+        family: text('The release family.', 63),
+        at: time('When.'),
+      })
+      .describe('The macOS that the last reinstall asked for.'),
+    wipe: wipe.describe('How far the wipe has come that the release asked for.'),
+    retiredHostKeys: z.array(requiredText('A fingerprint, such as SHA256:….', 128)).max(64).readonly().meta({
+      description: 'Host keys of earlier installs. A Mac that shows one of them was not wiped.',
+      'x-kubernetes-list-type': 'set',
+    }),
+    quarantine: quarantine.describe('Why the Mac may not be claimed for now.'),
+    rebootIssuedAt: time('When Scaleway was last asked to restart it.'),
+    conditions: conditions(),
+    observedGeneration: observedGeneration(),
   })
+  .exactPartial()
   .describe('What is known of the Mac.');
 
 export const macHost = defineKind({

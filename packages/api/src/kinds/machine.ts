@@ -109,83 +109,67 @@ export const attemptOutcomes = [
  */
 const machineStatus = z
   .object({
-    ready: optional(flag('The Node is Ready on a Mac that runs. For managers of contract v1beta1.')),
-    initialization: optional(
-      z
-        .object({
-          provisioned: optional(flag('The Mac was claimed and made ready once. Never goes back.')),
-        })
-        .describe('What Cluster API waits for, by contract v1beta2.'),
+    ready: flag('The Node is Ready on a Mac that runs. For managers of contract v1beta1.'),
+    initialization: z
+      .object({
+        provisioned: flag('The Mac was claimed and made ready once. Never goes back.'),
+      })
+      .exactPartial()
+      .describe('What Cluster API waits for, by contract v1beta2.'),
+    phase: z.enum(machinePhases).describe('Where it is in its life, in one word for people.'),
+    serverID: text('The server it has reserved: the name of a MacHost. Reserved here before it is claimed there.'),
+    serverVersion: text(
+      'The resource version of that MacHost when it was reserved: it is claimed as it was then, or not at all.',
+      63,
     ),
-    phase: optional(z.enum(machinePhases).describe('Where it is in its life, in one word for people.')),
-    serverID: optional(
-      text('The server it has reserved: the name of a MacHost. Reserved here before it is claimed there.'),
+    waitingForHostSince: time(
+      'Since when no Mac that fits has been free. Left out: it has one, or waits for something else.',
     ),
-    serverVersion: optional(
-      text(
-        'The resource version of that MacHost when it was reserved: it is claimed as it was then, or not at all.',
-        63,
-      ),
-    ),
-    waitingForHostSince: optional(
-      time('Since when no Mac that fits has been free. Left out: it has one, or waits for something else.'),
-    ),
-    addresses: optional(addresses()),
-    conditions: optional(conditions()),
-    observedGeneration: optional(observedGeneration()),
+    addresses: addresses(),
+    conditions: conditions(),
+    observedGeneration: observedGeneration(),
 
-    lastAttempt: optional(
-      z
-        .object({
-          task: z.enum(attemptTasks).describe('What was tried.'),
-          outcome: z.enum(attemptOutcomes).describe('How it ended, or `Running`.'),
-          message: text('What the Mac, Scaleway or GitHub answered.', 1024),
-          at: time('When it ended. While it runs: when it began.'),
-          count: count(
-            'Failures in a row that count against the Mac (Credentials, Bootstrap) or against the update (Register, Update, RollBack).',
-          ),
-        })
-        .describe('The last work on the Mac. The next one waits for a while after it.'),
-    ),
-    bootstrapRebootIssued: optional(flag('The one reboot that may help it has been asked for.')),
-    bootstrapAttempts: optional(count('Deprecated: read `lastAttempt.count`. Managers before `lastAttempt` wrote it.')),
-    lastBootstrapFailureTime: optional(
-      time('Deprecated: read `lastAttempt.at`. Managers before `lastAttempt` wrote it.'),
-    ),
-    hostKeyEpoch: optional(
-      count('The install of the MacHost whose SSH host key is pinned. A later install brings a new key.'),
-    ),
-    hostKey: optional(
-      text('The SSH host key of that install, so that a Secret that is lost costs no trust in the Mac.', 128),
-    ),
-    joinTokenID: optional(text('The public half of the token with which the Mac may join now.', 63)),
-    joinTokenExpires: optional(time('When that token ends by itself.')),
-    certificateExpires: optional(time('When the latest certificate ends that the Mac is known to have got.')),
-    joinVersion: optional(text('Which join credentials the Mac was given last. Says nothing about them.')),
-
-    hostConfigHash: optional(text('Summary of the steps that the Mac has, as its agent reports it.')),
-    desiredHostConfigHash: optional(text('Summary of the steps that it shall have.')),
-    plannedBy: optional(text('The --release-id of the manager that said so.', 63)),
-    leftOut: optional(
-      z
-        .object({
-          desired: requiredText('What the Mac should have got.'),
-          actual: requiredText('What it has instead.'),
-          message: text('What failed.', 1024),
-          at: time('When.'),
-        })
-        .describe(
-          'Steps that may fail did, and cost only themselves. Until they are tried again the Mac counts as up to date.',
+    lastAttempt: z
+      .object({
+        task: z.enum(attemptTasks).describe('What was tried.'),
+        outcome: z.enum(attemptOutcomes).describe('How it ended, or `Running`.'),
+        message: text('What the Mac, Scaleway or GitHub answered.', 1024),
+        at: time('When it ended. While it runs: when it began.'),
+        count: count(
+          'Failures in a row that count against the Mac (Credentials, Bootstrap) or against the update (Register, Update, RollBack).',
         ),
+      })
+      .describe('The last work on the Mac. The next one waits for a while after it.'),
+    bootstrapRebootIssued: flag('The one reboot that may help it has been asked for.'),
+    bootstrapAttempts: count('Deprecated: read `lastAttempt.count`. Managers before `lastAttempt` wrote it.'),
+    lastBootstrapFailureTime: time('Deprecated: read `lastAttempt.at`. Managers before `lastAttempt` wrote it.'),
+    hostKeyEpoch: count('The install of the MacHost whose SSH host key is pinned. A later install brings a new key.'),
+    hostKey: text('The SSH host key of that install, so that a Secret that is lost costs no trust in the Mac.', 128),
+    joinTokenID: text('The public half of the token with which the Mac may join now.', 63),
+    joinTokenExpires: time('When that token ends by itself.'),
+    certificateExpires: time('When the latest certificate ends that the Mac is known to have got.'),
+    joinVersion: text('Which join credentials the Mac was given last. Says nothing about them.'),
+
+    hostConfigHash: text('Summary of the steps that the Mac has, as its agent reports it.'),
+    desiredHostConfigHash: text('Summary of the steps that it shall have.'),
+    plannedBy: text('The --release-id of the manager that said so.', 63),
+    leftOut: z
+      .object({
+        desired: requiredText('What the Mac should have got.'),
+        actual: requiredText('What it has instead.'),
+        message: text('What failed.', 1024),
+        at: time('When.'),
+      })
+      .describe(
+        'Steps that may fail did, and cost only themselves. Until they are tried again the Mac counts as up to date.',
+      ),
+    failedHostConfigHash: text(
+      'The summary that the Mac refused. Tried again after a while, or when another is wanted.',
     ),
-    failedHostConfigHash: optional(
-      text('The summary that the Mac refused. Tried again after a while, or when another is wanted.'),
-    ),
-    lastUpdateFailureTime: optional(time('When the Mac refused an update last.')),
-    tartKubeletUpdateAttempts: optional(
-      count('Deprecated: read `lastAttempt.count`. Managers before `lastAttempt` wrote it.'),
-    ),
+    lastUpdateFailureTime: time('When the Mac refused an update last.'),
+    tartKubeletUpdateAttempts: count('Deprecated: read `lastAttempt.count`. Managers before `lastAttempt` wrote it.'),
   })
+  .exactPartial()
   .describe('What is known of the machine.');
 
 export const machine = defineKind({
@@ -245,9 +229,10 @@ const template = z.object({
   metadata: optional(
     z
       .object({
-        labels: optional(stringMap('Labels of the machines.')),
-        annotations: optional(stringMap('Annotations of the machines.')),
+        labels: stringMap('Labels of the machines.'),
+        annotations: stringMap('Annotations of the machines.'),
       })
+      .exactPartial()
       .describe('What machines made from this bear.'),
   ),
   spec: z

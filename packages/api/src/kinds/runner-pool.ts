@@ -103,11 +103,12 @@ const status = z.object({
   runner: optional(
     z
       .object({
-        version: optional(text('The oldest release that Pods report.', 32)),
-        newest: optional(text('The newest release, as GitHub tells.', 32)),
-        newestSince: optional(time('When that was first seen.')),
-        outdatedSince: optional(time('When a release that is newer than `version` was first seen.')),
+        version: text('The oldest release that Pods report.', 32),
+        newest: text('The newest release, as GitHub tells.', 32),
+        newestSince: time('When that was first seen.'),
+        outdatedSince: time('When a release that is newer than `version` was first seen.'),
       })
+      .exactPartial()
       .describe('The release of the GitHub Actions runner in the guests.'),
   ),
   observedImage: optional(text('The image that was rolled out last.', 1024)),
