@@ -3,12 +3,15 @@ import { createLogger, createRedactor } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { createProvider, parseFlags, type ProviderDeps } from '@tartan/provider';
 import { createHostPool } from '@tartan/scaleway';
+import {
+  createInstaller,
+  fleetNamespace as namespace,
+  installProvider,
+  providerFlags,
+  startEmbedded,
+  untilHostsFound,
+} from '@tartan/sim-fleet';
 import { startScaleway } from '@tartan/sim-scaleway';
-import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
-import { untilHostsFound } from '../../packages/cli/src/simulation/fleets.ts';
-import { createInstaller } from '../../packages/cli/src/simulation/installer.ts';
-import { installProvider, providerFlags } from '../../packages/cli/src/simulation/provider.ts';
-import { startEmbedded } from '../../packages/cli/src/simulation/start-control-plane.ts';
 import { clusterMember } from '../../packages/provider/src/core/testing/cluster-member.ts';
 import { settings } from '../../packages/provider/src/manager/testing/harness.ts';
 import { watchObjects } from '../object-watch.ts';

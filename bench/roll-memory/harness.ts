@@ -1,13 +1,17 @@
 import { join } from 'node:path';
 import { type MacFleet, macFleet, machine, secretKeys } from '@tartan/api';
 import { type Client, type Live, secrets } from '@tartan/kube';
+import {
+  createInstaller,
+  fleetNamespace as namespace,
+  installProvider,
+  providerFlags,
+  registerSSHKey,
+  startEmbedded,
+  startMacPool,
+} from '@tartan/sim-fleet';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
 import { buildManager } from '@tartan/tools-build';
-import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
-import { createInstaller } from '../../packages/cli/src/simulation/installer.ts';
-import { registerSSHKey, startMacPool } from '../../packages/cli/src/simulation/mac-pool.ts';
-import { installProvider, providerFlags } from '../../packages/cli/src/simulation/provider.ts';
-import { startEmbedded } from '../../packages/cli/src/simulation/start-control-plane.ts';
 import { clusterMember } from '../../packages/provider/src/core/testing/cluster-member.ts';
 import { watchObjects } from '../object-watch.ts';
 import { startFakeAgents } from './fake-agents.ts';

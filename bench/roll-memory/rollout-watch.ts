@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { leaderElectionID } from '@tartan/api';
 import { type Client, createInformer, createLogger, leases } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
+import { fleetNamespace as namespace } from '@tartan/sim-fleet';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
-import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
 
 export interface RolloutWatch {
   /** Milliseconds between two renewals of the lease that followed each other, at most. */

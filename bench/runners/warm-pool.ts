@@ -1,10 +1,8 @@
 import { annotations, finalizers, labels, labelValues, runnerBusyCondition, runnerPool, secretKeys } from '@tartan/api';
 import { createLogger, namespaces, nodes, pods, secrets, serviceAccounts } from '@tartan/kube';
 import { systemClock, timestamp } from '@tartan/kube/clock';
+import { createInstaller, installProvider, providerFlags, startEmbedded } from '@tartan/sim-fleet';
 import { createGitHub } from '@tartan/sim-github';
-import { createInstaller } from '../../packages/cli/src/simulation/installer.ts';
-import { installProvider, providerFlags } from '../../packages/cli/src/simulation/provider.ts';
-import { startEmbedded } from '../../packages/cli/src/simulation/start-control-plane.ts';
 import { createCaches } from '../../packages/runners/src/manager/caches.ts';
 import { createRunnerPoolControllers } from '../../packages/runners/src/pool/controller.ts';
 import { createServiceForPool } from '../../packages/runners/src/pool/github/service-for-pool.ts';

@@ -7,9 +7,14 @@ import { machine, macNames } from '@tartan/api';
 import { nodes, pods } from '@tartan/kube';
 import { sleep, systemClock } from '@tartan/kube/clock';
 import { eventually, testDeadline } from '@tartan/kube/testing';
-import { coreKinds, deploymentOf, type FleetName } from '../../packages/cli/src/simulation/fleets.ts';
-import { type Simulation, startSimulation } from '../../packages/cli/src/simulation/simulation.ts';
-import { untilObjects } from '../../packages/cli/src/simulation/wait.ts';
+import {
+  coreKinds,
+  deploymentOf,
+  type FleetName,
+  type Simulation,
+  startSimulation,
+  untilObjects,
+} from '@tartan/sim-fleet';
 import { demoPod } from '../../packages/cli/src/up/demo-pod.ts';
 import { waitForFleetAtRest } from './fleet-at-rest.ts';
 import { freezeLeader } from './freeze-leader.ts';

@@ -2,8 +2,7 @@ import { machine, macHost, macNames, serverNames } from '@tartan/api';
 import { isConditionTrue, nodes, pods } from '@tartan/kube';
 import { sleep, systemClock } from '@tartan/kube/clock';
 import { eventually } from '@tartan/kube/testing';
-import { coreKinds } from '../../packages/cli/src/simulation/fleets.ts';
-import type { Simulation } from '../../packages/cli/src/simulation/simulation.ts';
+import { coreKinds, type Simulation } from '@tartan/sim-fleet';
 
 const namespace = 'default';
 

@@ -1,8 +1,6 @@
 import { leaderElectionID } from '@tartan/api';
 import { leases } from '@tartan/kube';
-import type { ManagerProcess } from '../../packages/cli/src/simulation/manager-deployment.ts';
-import type { Simulation } from '../../packages/cli/src/simulation/simulation.ts';
-import { untilObjects } from '../../packages/cli/src/simulation/wait.ts';
+import { type ManagerProcess, type Simulation, untilObjects } from '@tartan/sim-fleet';
 
 /** Renewals after which whoever holds the lease is surely awake: one may have been under way. */
 const renewals = 3;

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { machine, machineTemplate, type MacHost, macHost } from '@tartan/api';
 import { testDeadline } from '@tartan/kube/testing';
-import { coreKinds, deploymentOf } from '../../packages/cli/src/simulation/fleets.ts';
-import { untilObjects } from '../../packages/cli/src/simulation/wait.ts';
+import { coreKinds, deploymentOf, untilObjects } from '@tartan/sim-fleet';
 import { type Harness, namespace, startHarness } from '../regressions/harness.ts';
 
 const fleet = deploymentOf('macos');

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { macFleet, machine } from '@tartan/api';
 import { getCondition, leases, nodes, pods, secrets } from '@tartan/kube';
+import { fleetNamespace as namespace } from '@tartan/sim-fleet';
 import { catalogue } from '../../packages/cli/src/fault/catalogue.ts';
-import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
 import { type Harness, startHarness } from './harness.ts';
 
 const wiped = ({ simulation }: Harness): Map<string, number> =>

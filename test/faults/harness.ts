@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import { annotations, machine, macHost } from '@tartan/api';
 import { nodes } from '@tartan/kube';
 import { testDeadline } from '@tartan/kube/testing';
-import { catalogue } from '../../packages/cli/src/fault/catalogue.ts';
-import { play } from '../../packages/cli/src/fault/play.ts';
-import { isReadyNode } from '../../packages/cli/src/fault/targets.ts';
-import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
-import { untilMachinesReady } from '../../packages/cli/src/simulation/fleets.ts';
 import {
+  fleetNamespace as namespace,
   type Simulation,
   type SimulationOptions,
   startSimulation,
-} from '../../packages/cli/src/simulation/simulation.ts';
+  untilMachinesReady,
+} from '@tartan/sim-fleet';
+import { catalogue } from '../../packages/cli/src/fault/catalogue.ts';
+import { play } from '../../packages/cli/src/fault/play.ts';
+import { isReadyNode } from '../../packages/cli/src/fault/targets.ts';
 
 /** What takes minutes at a real Scaleway, and seconds at `tartan up`, is looked at more often. */
 const impatient = ['--inventory-interval=1s', '--host-poll-interval=100ms', '--orphan-reclaim-interval=1s'];

@@ -5,13 +5,20 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { formatProviderID, machine } from '@tartan/api';
 import { type Client, nodes } from '@tartan/kube';
+import {
+  artifactFlags,
+  connect,
+  createInstaller,
+  fleetNamespace as namespace,
+  installProvider,
+  type MacPool,
+  providerFlags,
+  registerSSHKey,
+  startMacPool,
+  useExistingCluster,
+  writeProviderKubeconfig,
+} from '@tartan/sim-fleet';
 import { type ClusterApi, startClusterApi, startControlPlane } from '@tartan/tools-kubernetes';
-import { artifactFlags } from '../../packages/cli/src/simulation/artifacts.ts';
-import { connect, fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
-import { createInstaller } from '../../packages/cli/src/simulation/installer.ts';
-import { type MacPool, registerSSHKey, startMacPool } from '../../packages/cli/src/simulation/mac-pool.ts';
-import { installProvider, providerFlags, writeProviderKubeconfig } from '../../packages/cli/src/simulation/provider.ts';
-import { useExistingCluster } from '../../packages/cli/src/simulation/start-control-plane.ts';
 import { startProvider } from '../system/provider.ts';
 import { createWaits, type Waits } from '../system/waits.ts';
 import { createFleet, machineDeployments, machines } from './fleet-v1beta1.ts';

@@ -1,7 +1,7 @@
 import { cluster, externalControlPlane, machineTemplate, remoteServiceAccount } from '@tartan/api';
 import { type Client, defineResource, grantPolicyRules, type KubeObject, serviceAccounts } from '@tartan/kube';
 import { remoteRights } from '@tartan/provider';
-import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
+import { fleetNamespace as namespace } from '@tartan/sim-fleet';
 
 /** As much of core's kinds as a test reads here. */
 interface Core extends KubeObject {

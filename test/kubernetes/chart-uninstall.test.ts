@@ -15,10 +15,10 @@ import {
 } from '@tartan/kube';
 import { uninstallRights } from '@tartan/provider';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
+import { connect } from '@tartan/sim-fleet';
 import { canRunContainers, type LinuxNode, startLinuxNode } from '@tartan/sim-linux-node';
 import { assembleImage, imageUser } from '@tartan/tools-build';
 import { type ControlPlane, startControlPlane } from '@tartan/tools-kubernetes';
-import { connect } from '../../packages/cli/src/simulation/control-plane.ts';
 import { chart, helm, type CommandResult } from './chart/helm.ts';
 import { namespace, only, render } from './chart/render.ts';
 import { withoutCapi } from './chart/value-sets.ts';

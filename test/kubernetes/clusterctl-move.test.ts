@@ -19,14 +19,23 @@ import {
 import { sleep, systemClock } from '@tartan/kube/clock';
 import { testDeadline } from '@tartan/kube/testing';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
+import {
+  artifactFlags,
+  clusterName,
+  connect,
+  coreKinds,
+  createInstaller,
+  ensureFleets,
+  fleetNamespace as namespace,
+  installProvider,
+  type MacPool,
+  providerFlags,
+  registerSSHKey,
+  startMacPool,
+  useExistingCluster,
+  writeProviderKubeconfig,
+} from '@tartan/sim-fleet';
 import { ensureBinaries, startClusterApi, startControlPlane } from '@tartan/tools-kubernetes';
-import { artifactFlags } from '../../packages/cli/src/simulation/artifacts.ts';
-import { connect, fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
-import { clusterName, coreKinds, ensureFleets } from '../../packages/cli/src/simulation/fleets.ts';
-import { createInstaller } from '../../packages/cli/src/simulation/installer.ts';
-import { type MacPool, registerSSHKey, startMacPool } from '../../packages/cli/src/simulation/mac-pool.ts';
-import { installProvider, providerFlags, writeProviderKubeconfig } from '../../packages/cli/src/simulation/provider.ts';
-import { useExistingCluster } from '../../packages/cli/src/simulation/start-control-plane.ts';
 import { startProvider } from '../system/provider.ts';
 import { createWaits, type Waits } from '../system/waits.ts';
 

@@ -11,11 +11,11 @@ import { eventually } from '@tartan/kube/testing';
 import { installRights, parseFlags, providerRights } from '@tartan/provider';
 import { runnersRBACRules } from '@tartan/runners';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
+import { freePort } from '@tartan/sim-fleet';
 import { canRunContainers } from '@tartan/sim-linux-node';
 import { startScaleway } from '@tartan/sim-scaleway';
 import { assembleImage, imageFiles } from '@tartan/tools-build';
 import { type ControlPlane, startControlPlane } from '@tartan/tools-kubernetes';
-import { freePort } from '../../packages/cli/src/simulation/free-port.ts';
 import { accountWith } from './image/accounts.ts';
 import { startInImage } from './image/in-image.ts';
 

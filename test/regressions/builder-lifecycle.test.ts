@@ -6,15 +6,21 @@ import { after, before, describe, test } from 'node:test';
 import { machine, macHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import { getCondition, type Live, nodes } from '@tartan/kube';
 import { eventually } from '@tartan/kube/testing';
+import {
+  appSecretName,
+  artifactFlags,
+  createInstaller,
+  fleetNamespace as namespace,
+  githubURLVariable,
+  installProvider,
+  providerFlags,
+  registerSSHKey,
+  startEmbedded,
+  startGitHubFor,
+  startMacPool,
+} from '@tartan/sim-fleet';
 import type { JobRecord, SimulatedGitHub } from '@tartan/sim-github';
 import type { Mac } from '@tartan/sim-mac';
-import { artifactFlags } from '../../packages/cli/src/simulation/artifacts.ts';
-import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
-import { appSecretName, githubURLVariable, startGitHubFor } from '../../packages/cli/src/simulation/github.ts';
-import { createInstaller } from '../../packages/cli/src/simulation/installer.ts';
-import { registerSSHKey, startMacPool } from '../../packages/cli/src/simulation/mac-pool.ts';
-import { installProvider, providerFlags } from '../../packages/cli/src/simulation/provider.ts';
-import { startEmbedded } from '../../packages/cli/src/simulation/start-control-plane.ts';
 import { clusterMember } from '../../packages/provider/src/core/testing/cluster-member.ts';
 import { isReady } from '../system/nodes.ts';
 import { startProvider } from '../system/provider.ts';

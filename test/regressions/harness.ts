@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { machine, macHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import type { Client, Live } from '@tartan/kube';
 import { testDeadline } from '@tartan/kube/testing';
-import type { Mac } from '@tartan/sim-mac';
-import type { SimulatedServer } from '@tartan/sim-scaleway';
-import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
-import { untilMachinesReady } from '../../packages/cli/src/simulation/fleets.ts';
 import {
+  fleetNamespace as namespace,
   type Simulation,
   type SimulationOptions,
   startSimulation,
-} from '../../packages/cli/src/simulation/simulation.ts';
+  untilMachinesReady,
+} from '@tartan/sim-fleet';
+import type { Mac } from '@tartan/sim-mac';
+import type { SimulatedServer } from '@tartan/sim-scaleway';
 import { createWaits, type Waits } from '../system/waits.ts';
 
 export { namespace };

@@ -5,8 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { macFleet, machine, macNames, secretNames } from '@tartan/api';
 import { getCondition, isConditionTrue, isKubeError, nodes, secrets } from '@tartan/kube';
 import { eventually } from '@tartan/kube/testing';
-import { connect } from '../../packages/cli/src/simulation/control-plane.ts';
-import { coreKinds, deploymentOf, fleetNames } from '../../packages/cli/src/simulation/fleets.ts';
+import { connect, coreKinds, deploymentOf, fleetNames } from '@tartan/sim-fleet';
 import { type Harness, isReady, type Machine, namespace, runsAgent, startHarness } from './harness.ts';
 import { withAgentPaused } from './processes.ts';
 

@@ -3,11 +3,16 @@ import { after, before, describe, test } from 'node:test';
 import { finalizers, labels, machine, runnerMetricNames, runnerPool, type RunnerPool } from '@tartan/api';
 import { getCondition, type Live, nodes, pods, serviceAccounts } from '@tartan/kube';
 import { eventually } from '@tartan/kube/testing';
+import {
+  coreKinds,
+  deploymentOf,
+  freePort,
+  poolName,
+  queueJob,
+  runnerImage,
+  type SimulatedRunners,
+} from '@tartan/sim-fleet';
 import type { FakeRunnerOptions, JobRecord } from '@tartan/sim-github';
-import { coreKinds, deploymentOf } from '../../packages/cli/src/simulation/fleets.ts';
-import { freePort } from '../../packages/cli/src/simulation/free-port.ts';
-import { queueJob } from '../../packages/cli/src/simulation/github.ts';
-import { poolName, runnerImage, type SimulatedRunners } from '../../packages/cli/src/simulation/runners.ts';
 import { type Harness, type Machine, namespace, startHarness } from './harness.ts';
 import { withAgentPaused } from './processes.ts';
 

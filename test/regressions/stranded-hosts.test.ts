@@ -5,10 +5,9 @@ import { after, before, describe, test } from 'node:test';
 import { machine, type MacHost, macHost, metricNames, serverNames } from '@tartan/api';
 import { eventsV1, getCondition, nodes } from '@tartan/kube';
 import { eventually } from '@tartan/kube/testing';
+import { addMachine, coreKinds, deploymentOf, freePort } from '@tartan/sim-fleet';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
 import { tartan } from '../../packages/cli/src/program.ts';
-import { addMachine, coreKinds, deploymentOf } from '../../packages/cli/src/simulation/fleets.ts';
-import { freePort } from '../../packages/cli/src/simulation/free-port.ts';
 import { type Harness, isReady, type Machine, namespace, startHarness } from './harness.ts';
 
 const zone = 'fr-par-1';

@@ -4,13 +4,19 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { machine, type MachineSpec } from '@tartan/api';
 import type { Client, Transport } from '@tartan/kube';
+import {
+  type AgentRelease,
+  artifactFlags,
+  createInstaller,
+  fleetNamespace,
+  installProvider,
+  type MacPool,
+  providerFlags,
+  registerSSHKey,
+  startEmbedded,
+  startMacPool,
+} from '@tartan/sim-fleet';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
-import { type AgentRelease, artifactFlags } from '../../packages/cli/src/simulation/artifacts.ts';
-import { fleetNamespace } from '../../packages/cli/src/simulation/control-plane.ts';
-import { createInstaller } from '../../packages/cli/src/simulation/installer.ts';
-import { type MacPool, registerSSHKey, startMacPool } from '../../packages/cli/src/simulation/mac-pool.ts';
-import { installProvider, providerFlags } from '../../packages/cli/src/simulation/provider.ts';
-import { startEmbedded } from '../../packages/cli/src/simulation/start-control-plane.ts';
 import { clusterMember } from '../../packages/provider/src/core/testing/cluster-member.ts';
 import { type ManagerProcess, startManager } from '../../packages/provider/src/manager/testing/manager-process.ts';
 import { type RunningProvider, startProvider } from './provider.ts';

@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createLogger, createRedactor, type ManagerResult } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { createProvider, loadHostSettings, parseFlags, type ProviderDeps } from '@tartan/provider';
-import type { ControlPlane } from '../../packages/cli/src/simulation/control-plane.ts';
-import type { MacPool } from '../../packages/cli/src/simulation/mac-pool.ts';
-import { providerFlags } from '../../packages/cli/src/simulation/provider.ts';
+import { type ControlPlane, type MacPool, providerFlags } from '@tartan/sim-fleet';
 
 export interface RunningProvider {
   /** Resolves when it has ended by itself or was stopped. */

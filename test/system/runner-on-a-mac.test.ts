@@ -8,8 +8,8 @@ import { createRunnerService, readGitHubApp, type RunnerService } from '@tartan/
 import { secrets } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { eventually } from '@tartan/kube/testing';
+import { openRunnerBridge, type RunnerBridge, runnerGuestScript } from '@tartan/sim-fleet';
 import { type SimulatedGitHub, startGitHub } from '@tartan/sim-github';
-import { openRunnerBridge, type RunnerBridge, runnerGuestScript } from '../../packages/cli/src/simulation/guests.ts';
 import { type Harness, hasEnded, image, withMac } from '../../packages/tart-kubelet/src/agent/testing/harness.ts';
 import { processOf, terminatedState, waitingReason } from '../../packages/tart-kubelet/src/agent/testing/pod-checks.ts';
 

@@ -3,8 +3,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { labels, machine, vmStartCondition, vmStartTaint } from '@tartan/api';
 import { nodes, pods } from '@tartan/kube';
+import { fleetNames } from '@tartan/sim-fleet';
 import type { Mac } from '@tartan/sim-mac';
-import { fleetNames } from '../../packages/cli/src/simulation/fleets.ts';
 import { demoPod } from '../../packages/cli/src/up/demo-pod.ts';
 import { type Harness, namespace, startHarness } from './harness.ts';
 

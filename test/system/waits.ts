@@ -1,6 +1,6 @@
 import type { Client, KubeObject, Live, ObjectName, Resource } from '@tartan/kube';
 import { testDeadline } from '@tartan/kube/testing';
-import { fleetNamespace } from '../../packages/cli/src/simulation/control-plane.ts';
+import { fleetNamespace } from '@tartan/sim-fleet';
 import { waitForObject } from './wait-for-object.ts';
 
 /** What a test waits for. A name alone is one in the namespace of the fleets, or of no namespace. */

@@ -1,8 +1,8 @@
 import { labels, machine, macHost } from '@tartan/api';
 import { type KubeObject, nodes, type Resource } from '@tartan/kube';
 import { systemClock, timestamp } from '@tartan/kube/clock';
+import { coreKinds } from '@tartan/sim-fleet';
 import type { Mac } from '@tartan/sim-mac';
-import { coreKinds } from '../../packages/cli/src/simulation/fleets.ts';
 import type { Harness } from '../kubernetes/installed/harness.ts';
 import { type ChangeRecorder, recordChanges } from '../kubernetes/installed/record-changes.ts';
 

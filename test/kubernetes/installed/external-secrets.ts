@@ -7,7 +7,7 @@ import {
   type Live,
   secrets,
 } from '@tartan/kube';
-import { untilServed } from '../../../packages/cli/src/simulation/installer.ts';
+import { untilServed } from '@tartan/sim-fleet';
 import type { Harness } from './harness.ts';
 import { recordChanges } from './record-changes.ts';
 import { namespace } from './values.ts';

@@ -3,10 +3,10 @@ import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { guestNames } from '@tartan/api';
+import { agentText } from '@tartan/sim-fleet';
 import type { Image } from '@tartan/sim-linux-node';
 import { standInSoftware } from '@tartan/sim-mac';
 import { assembleImage } from '@tartan/tools-build';
-import { agentText } from '../../../packages/cli/src/simulation/artifacts.ts';
 
 export const repository = 'registry.example/tartan';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { labels, macFleet } from '@tartan/api';
 import { getCondition, isConditionTrue, nodes } from '@tartan/kube';
 import { eventually } from '@tartan/kube/testing';
-import { coreKinds } from '../../../packages/cli/src/simulation/fleets.ts';
+import { coreKinds } from '@tartan/sim-fleet';
 import type { Harness } from './harness.ts';
 import { isReady, succeeded } from './run.ts';
 import { fleets, namespace } from './values.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { labels } from '@tartan/api';
 import { daemonSets, getCondition, nodes, podDisruptionBudgets, pods } from '@tartan/kube';
 import { eventually } from '@tartan/kube/testing';
-import { coreKinds } from '../../../packages/cli/src/simulation/fleets.ts';
+import { coreKinds } from '@tartan/sim-fleet';
 import type { Harness } from './harness.ts';
 import { recordChanges } from './record-changes.ts';
 import { succeeded } from './run.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { labels, machineTemplate, macHost } from '@tartan/api';
 import { deployments, nodes, secrets, serviceAccounts } from '@tartan/kube';
-import { coreKinds } from '../../../packages/cli/src/simulation/fleets.ts';
+import { coreKinds } from '@tartan/sim-fleet';
 import type { Harness } from './harness.ts';
 import { succeeded } from './run.ts';
 import { clusterName, fleets, namespace, release, scalewaySecret } from './values.ts';

@@ -16,9 +16,8 @@ const allowedImports: Record<string, readonly string[]> = {
   ],
   'packages/tart-kubelet': ['packages/scaleway', 'packages/host', 'packages/tart', 'packages/api', 'packages/kube'],
   'packages/runners': ['packages/github', 'packages/api', 'packages/kube'],
-  // The one place that starts simulators is `tartan up`, for which agent and manager are built when they have not been; in a checkout it
-  // can also start a real Kubernetes.
-  'packages/cli': ['packages/*', 'sim/*', 'tools/build', 'tools/kubernetes'],
+  // Only `tartan up` starts simulators.
+  'packages/cli': ['packages/*', 'sim/*'],
   // A simulator plays the outside world. It may share what is on the wire, never what our controllers expect of it.
   'sim/kubernetes': ['packages/kube'],
   'sim/cluster-api': ['packages/kube'],
@@ -26,6 +25,9 @@ const allowedImports: Record<string, readonly string[]> = {
   'sim/scaleway': ['sim/mac', 'packages/kube'],
   'sim/mac': ['packages/kube'],
   'sim/github': ['packages/kube'],
+  // No simulator but their user: a whole fleet of simulators and of our own programs. In a checkout it builds these, and can start a real
+  // Kubernetes.
+  'sim/fleet': ['packages/*', 'sim/*', 'tools/build', 'tools/kubernetes'],
   'tools/build': [],
   'tools/check': [],
   'tools/generate': ['packages/*', 'sim/*', 'tools/kubernetes'],

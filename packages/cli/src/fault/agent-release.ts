@@ -1,6 +1,6 @@
 import { annotations, macFleet } from '@tartan/api';
 import { nodes } from '@tartan/kube';
-import type { AgentRelease } from '../simulation/artifacts.ts';
+import type { AgentRelease } from '@tartan/sim-fleet';
 import type { FaultContext } from './fault.ts';
 import { isReadyNode, listNodes, readyMachines } from './targets.ts';
 import { untilAll } from './wait.ts';

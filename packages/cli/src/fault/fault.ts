@@ -1,4 +1,4 @@
-import type { Simulation } from '../simulation/simulation.ts';
+import type { Simulation } from '@tartan/sim-fleet';
 
 export interface FaultContext {
   readonly simulation: Simulation;

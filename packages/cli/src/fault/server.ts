@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configMaps, isKubeError } from '@tartan/kube';
 import { nearestName } from '@tartan/kube/flags';
-import type { Simulation } from '../simulation/simulation.ts';
+import type { Simulation } from '@tartan/sim-fleet';
 import type { Fault } from './fault.ts';
 import { play, type PlayOutcome } from './play.ts';
 import { discoveryConfigMap, type PlayLine, socketKey } from './protocol.ts';

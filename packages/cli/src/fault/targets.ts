@@ -1,8 +1,8 @@
 import { machine, macHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import { type Live, nodes, pods } from '@tartan/kube';
+import { fleetNamespace as namespace } from '@tartan/sim-fleet';
 import type { Mac } from '@tartan/sim-mac';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
-import { fleetNamespace as namespace } from '../simulation/control-plane.ts';
 import { CannotPlay, type FaultContext } from './fault.ts';
 
 /** A simulated server, and the Mac inside. */

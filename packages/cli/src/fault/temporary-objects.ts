@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { formatProviderID, machine, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import { getCondition, ignoreNotFound, type KubeObject, type Live, nodes, pods, type Resource } from '@tartan/kube';
-import { fleetNamespace as namespace } from '../simulation/control-plane.ts';
-import { addMachine, claimPrefix, coreKinds, fleetNames } from '../simulation/fleets.ts';
+import { addMachine, claimPrefix, coreKinds, fleetNames, fleetNamespace as namespace } from '@tartan/sim-fleet';
 import { demoPod } from '../up/demo-pod.ts';
 import type { FaultContext } from './fault.ts';
 import type { SimulatedHost } from './targets.ts';

@@ -1,6 +1,6 @@
 import type { KubeObject, Live, Resource } from '@tartan/kube';
 import { sleep, systemClock as clock, withTimeout } from '@tartan/kube/clock';
-import { untilObjects } from '../simulation/wait.ts';
+import { untilObjects } from '@tartan/sim-fleet';
 import type { FaultContext } from './fault.ts';
 
 /** Nothing in a simulation takes longer. */

@@ -1,9 +1,7 @@
 import { labels, labelValues, macTaint } from '@tartan/api';
 import { type Client, createSubresources, nodes, pods, type Transport } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
-import { fleetNamespace as namespace } from '../simulation/control-plane.ts';
-import { fleetNames } from '../simulation/fleets.ts';
-import { untilObjects } from '../simulation/wait.ts';
+import { fleetNames, fleetNamespace as namespace, untilObjects } from '@tartan/sim-fleet';
 
 type Pod = NonNullable<(typeof pods)['ofType']>;
 type Node = NonNullable<(typeof nodes)['ofType']>;

@@ -4,10 +4,11 @@ import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { annotations } from '@tartan/api';
 import { type ManualClock, manualClock } from '@tartan/kube/clock';
+import { queueJob } from '@tartan/sim-fleet';
 import { createGitHub, type GitHubEvent } from '@tartan/sim-github';
-import { jobIntervalMs, keepQueueing, queueJob } from '../simulation/github.ts';
 import { eventLine, jobLine, logJobs, logLine, nodeLine } from './event-log.ts';
 import { createStyledLog } from './live/up-view.ts';
+import { jobIntervalMs, keepQueueing } from './queue-jobs.ts';
 
 const plain = createStyledLog(() => {}, { colours: false });
 type Node = Parameters<typeof nodeLine>[1];

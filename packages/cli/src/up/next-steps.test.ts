@@ -4,10 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { machine } from '@tartan/api';
-import { type ControlPlane, fleetNamespace as namespace } from '../simulation/control-plane.ts';
-import { createInstaller } from '../simulation/installer.ts';
-import { installProvider, providerFlags } from '../simulation/provider.ts';
-import { startEmbedded } from '../simulation/start-control-plane.ts';
+import {
+  type ControlPlane,
+  createInstaller,
+  fleetNamespace as namespace,
+  installProvider,
+  providerFlags,
+  startEmbedded,
+} from '@tartan/sim-fleet';
 import { kubectlTable } from './next-steps.ts';
 
 describe('kubectlTable', () => {

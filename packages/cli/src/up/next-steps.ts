@@ -1,10 +1,8 @@
 import { kindNames, type KindNames, machine } from '@tartan/api';
 import type { Transport } from '@tartan/kube';
+import { deploymentOf, fleetNamespace, type Simulation } from '@tartan/sim-fleet';
 import { z } from 'zod';
 import { tableLines } from '../output/table.ts';
-import { fleetNamespace } from '../simulation/control-plane.ts';
-import { deploymentOf } from '../simulation/fleets.ts';
-import type { Simulation } from '../simulation/simulation.ts';
 import type { StyledLog, SuggestedCommand } from './live/up-view.ts';
 
 const pathOf = ({ group, version, plural, namespaced }: KindNames): string =>

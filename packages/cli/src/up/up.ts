@@ -2,20 +2,26 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { systemClock } from '@tartan/kube/clock';
+import {
+  freePort,
+  type Progress,
+  type Simulation,
+  startSimulation,
+  untilHostsFound,
+  untilMachinesReady,
+} from '@tartan/sim-fleet';
 import { startFaultServer } from '../fault/server.ts';
 import type { Terminal } from '../host/ask-secret.ts';
 import { counted } from '../output/terminal-text.ts';
-import { desiredMachines, fleetSizes, untilHostsFound, untilMachinesReady } from '../simulation/fleets.ts';
-import { freePort } from '../simulation/free-port.ts';
-import { keepQueueing } from '../simulation/github.ts';
-import { type Progress, type Simulation, startSimulation } from '../simulation/simulation.ts';
 import { portFor, readableError, readSavedState, writeSavedState } from './data-folder.ts';
 import { createDemoPod, demoPodLog, untilDemoPodRuns } from './demo-pod.ts';
 import { logClusterEvents, logJobs } from './event-log.ts';
+import { desiredMachines, fleetSizes } from './fleet-sizes.ts';
 import { listenForKeys } from './live/keys.ts';
 import type { UpView } from './live/up-view.ts';
 import { watchFleet } from './live/watch-fleet.ts';
 import { printObjects, suggestedCommands } from './next-steps.ts';
+import { keepQueueing } from './queue-jobs.ts';
 
 export interface UpOptions {
   readonly port: number;

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { machine, type MacHost, macHost } from '@tartan/api';
 import { ignoreNotFound, type Live } from '@tartan/kube';
-import { fleetNamespace as namespace } from '../../simulation/control-plane.ts';
-import { claimPrefix, coreKinds } from '../../simulation/fleets.ts';
+import { claimPrefix, coreKinds, fleetNamespace as namespace } from '@tartan/sim-fleet';
 import type { Fault, FaultContext } from '../fault.ts';
 import { pickFreeHost, pickReadyMachine, type SimulatedHost } from '../targets.ts';
 import { createTemporaryMachine, failingCondition, type TemporaryMachine } from '../temporary-objects.ts';

@@ -1,9 +1,7 @@
 import { externalControlPlane, leaderElectionID, macNames, secretNames } from '@tartan/api';
 import { isConditionTrue, leases, secrets } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
-import { fleetNamespace as namespace } from '../../simulation/control-plane.ts';
-import { coreKinds } from '../../simulation/fleets.ts';
-import type { ManagerProcess } from '../../simulation/manager-deployment.ts';
+import { coreKinds, fleetNamespace as namespace, type ManagerProcess } from '@tartan/sim-fleet';
 import { currentVersion } from '../agent-release.ts';
 import { CannotPlay, type Fault, type FaultContext } from '../fault.ts';
 import {

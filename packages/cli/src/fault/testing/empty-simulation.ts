@@ -5,11 +5,9 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { httpsTransport, namespaces } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
+import { createManagerDeployment, type Simulation, startMacPool } from '@tartan/sim-fleet';
 import { adminKubeconfig, serve } from '@tartan/sim-kubernetes';
 import { tartan } from '../../program.ts';
-import { startMacPool } from '../../simulation/mac-pool.ts';
-import { createManagerDeployment } from '../../simulation/manager-deployment.ts';
-import type { Simulation } from '../../simulation/simulation.ts';
 import { startCluster } from '../../testing/cluster.ts';
 import { discoveryConfigMap } from '../protocol.ts';
 

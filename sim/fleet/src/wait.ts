@@ -1,6 +1,5 @@
-import type { Client, KubeObject, Live, Resource } from '@tartan/kube';
+import { type Client, createInformer, createLogger, type KubeObject, type Live, type Resource } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
-import { createSilentInformer } from '../cluster/watch-informers.ts';
 import { fleetNamespace as namespace } from './control-plane.ts';
 
 /** Watches until it holds for the objects of a kind. False: the signal fired before. Continues after an outage of the API server. */
@@ -11,7 +10,14 @@ export const untilObjects = async <T extends KubeObject>(
   signal: AbortSignal,
 ): Promise<boolean> => {
   const found = new AbortController();
-  const informer = createSilentInformer({ client, clock }, { resource, ...(resource.namespaced && { namespace }) });
+  const informer = createInformer({
+    client,
+    clock,
+    random: Math.random,
+    log: createLogger({ write: () => {}, clock, level: 'error' }),
+    resource,
+    ...(resource.namespaced && { namespace }),
+  });
   const check = (): void => {
     if (informer.hasSynced && !found.signal.aborted && holds(informer.list())) found.abort();
   };

@@ -65,26 +65,6 @@ export const queueJob = (github: Pick<SimulatedGitHub, 'queueJob' | 'jobs'>): Jo
   return github.queueJob({ repository, labels, name: `${jobNames[count % jobNames.length]}-${count + 1}` });
 };
 
-/** Every 25 minutes, which is four times a minute at the default speed. */
-const jobEveryMs = 25 * 60_000;
-const intervalBounds = { least: 2_000, most: 120_000 };
-
-export const jobIntervalMs = (pace: number): number =>
-  Math.min(intervalBounds.most, Math.max(intervalBounds.least, Math.round(jobEveryMs * pace)));
-
-/** Queues jobs until the signal fires. */
-export const keepQueueing = async (
-  github: Pick<SimulatedGitHub, 'queueJob' | 'jobs'>,
-  pace: number,
-  signal: AbortSignal,
-  clock: Clock = systemClock,
-): Promise<void> => {
-  while (!signal.aborted) {
-    queueJob(github);
-    await sleep(clock, jobIntervalMs(pace), signal);
-  }
-};
-
 /** A job takes 15 to 25 minutes: about ten seconds at the default speed. */
 const minWorkMs = 15 * 60_000;
 const workSpreadMs = 10 * 60_000;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fleetSizes } from './fleets.ts';
+import { fleetSizes } from './fleet-sizes.ts';
 
 const cases: readonly [
   machines: number,

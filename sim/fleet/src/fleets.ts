@@ -17,7 +17,6 @@ import {
   serviceAccounts,
 } from '@tartan/kube';
 import { remoteRights } from '@tartan/provider';
-import { z } from 'zod';
 import { fleetNamespace as namespace } from './control-plane.ts';
 import { appSecretName, organization } from './github.ts';
 import type { Installer } from './installer.ts';
@@ -29,16 +28,6 @@ export interface FleetSizes {
   readonly runners: number;
   readonly builders?: number;
 }
-
-/** With at least so many machines, one is a builder. */
-const minMachinesForBuilder = 3;
-
-/** Divides machines among the fleets. The first fleet is never empty. */
-export const fleetSizes = (machines: number, wantedBuilders?: number): Required<FleetSizes> => {
-  const builders = Math.min(wantedBuilders ?? (machines >= minMachinesForBuilder ? 1 : 0), machines - 1);
-  const others = machines - builders;
-  return { macos: Math.ceil(others / 2), runners: Math.floor(others / 2), builders };
-};
 
 /** The fleets of every simulation: for Pods of users, and for GitHub runners. */
 export const fleetNames = ['macos', 'runners'] as const;
@@ -203,17 +192,6 @@ export const untilHostsFound = (client: Client, count: number, signal: AbortSign
     (hosts) => hosts.filter(({ status }) => status?.state !== undefined).length >= count,
     signal,
   );
-
-const replicasSchema = z.object({ replicas: z.number() }).catch({ replicas: 0 });
-
-/** The number of Macs, and of machines that the fleets request. */
-export const desiredMachines = async (
-  client: Client,
-  macs: number,
-): Promise<{ readonly macs: number; readonly wanted: number }> => {
-  const { items } = await client.list(coreKinds.machineDeployments, { namespace });
-  return { macs, wanted: items.reduce((sum, { spec }) => sum + replicasSchema.parse(spec).replicas, 0) };
-};
 
 /** Waits until so many machines are Ready. False: the signal fired before. */
 export const untilMachinesReady = (client: Client, count: number, signal: AbortSignal): Promise<boolean> =>

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { definitions } from '@tartan/api/crds';
-import { type Client, configMaps, isKubeError } from '@tartan/kube';
-import { manualClock } from '@tartan/kube/clock';
-import { startCluster } from '../testing/cluster.ts';
+import { type Client, configMaps, createClient, inProcessTransport, isKubeError, namespaces } from '@tartan/kube';
+import { manualClock, systemClock as clock } from '@tartan/kube/clock';
+import { createKubernetes, type Kubernetes } from '@tartan/sim-kubernetes';
 import { createInstaller, untilServed } from './installer.ts';
 
 const namespace = 'default';
@@ -14,14 +14,21 @@ const map = (name: string, finalizers: string[] = []) => ({
 });
 
 describe('the installer', () => {
-  let cluster: Awaited<ReturnType<typeof startCluster>>;
+  let kubernetes: Kubernetes;
+  let admin: Client;
+  const clientOf = (commonName: string): Client =>
+    createClient(inProcessTransport(kubernetes.handle, { user: { commonName, organizations: [] } }), { clock });
   before(async () => {
-    cluster = await startCluster({ kinds: false, mayThey: ({ verb }) => verb !== 'create' });
+    kubernetes = await createKubernetes({
+      controllers: false,
+      authorize: ({ user }) => ({ allowed: user.name === 'admin', reason: '' }),
+    });
+    admin = clientOf('admin');
+    await admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   });
-  after(() => cluster.stop());
+  after(() => kubernetes.stop());
 
   test('removes what it created and keeps existing objects', async () => {
-    const { admin } = cluster;
     await admin.create(configMaps, map('theirs'));
     const installer = createInstaller(admin);
     for (const name of ['theirs', 'ours']) await installer.ensure(configMaps, map(name));
@@ -32,7 +39,6 @@ describe('the installer', () => {
   });
 
   test('waits for each deletion', async () => {
-    const { admin } = cluster;
     const installer = createInstaller(admin);
     await installer.ensure(configMaps, map('held', ['example.com/held']));
     let isOver = false;
@@ -48,7 +54,7 @@ describe('the installer', () => {
   });
 
   test('passes errors of the server through', async () => {
-    const installer = createInstaller(cluster.connection.client);
+    const installer = createInstaller(clientOf('person'));
     await assert.rejects(installer.ensure(configMaps, map('ours')), (error) => isKubeError(error, 'forbidden'));
   });
 });
