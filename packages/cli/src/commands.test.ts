@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { macFleet, machine, macHost, runnerPool } from '@tartan/api';
 import { nodes, pods, serviceAccounts } from '@tartan/kube';
-import { schemas } from './cli-reference.ts';
+import { jsonSchemas } from './json-schemas.ts';
 import { runTartan, serveCluster, startCluster, type TestCluster } from './testing/cluster.ts';
 import { aCondition, aFleet, aHost, aMachine, aNode, aRunnerPod, aRunnerPool } from './testing/objects.ts';
 
@@ -78,7 +78,7 @@ describe('operator commands', () => {
   for (const [args, schema] of documents)
     test(`tartan ${args.join(' ')} -o json is as documented`, async () => {
       const { out } = await served.run([...args, '-o', 'json']);
-      schemas[schema]?.parse(JSON.parse(out));
+      jsonSchemas[schema]?.parse(JSON.parse(out));
     });
 
   test('roll pause and roll resume are idempotent', async () => {
@@ -87,7 +87,7 @@ describe('operator commands', () => {
     assert.match((await served.run(['roll', 'pause'])).out, /^macos was already paused\.$/m);
     const { out } = await served.run(['roll', 'resume', '-o', 'json']);
     const { paused: isPaused, changed } = JSON.parse(out);
-    schemas['roll resume']?.parse(JSON.parse(out));
+    jsonSchemas['roll resume']?.parse(JSON.parse(out));
     assert.deepEqual([isPaused, changed], [false, true]);
     const none = await served.run(['roll', 'pause', 'nope']);
     assert.deepEqual(

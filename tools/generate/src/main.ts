@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cliReference } from '@tartan/cli/page';
 import { catalogue } from '@tartan/sim-kubernetes/catalogue';
 import { chartFiles, customResourceFiles } from './chart/chart-files.ts';
 import { agentPage } from './pages/agent.ts';
+import { cliPage } from './pages/cli.ts';
 import { embeddedKubernetesPage } from './pages/embedded-kubernetes.ts';
 import { metricsPage } from './pages/metrics.ts';
 import { providerFlagsPage } from './pages/provider-flags.ts';
@@ -40,7 +40,7 @@ interface Generated {
 }
 
 const files: Generated[] = [
-  { path: 'docs/reference/cli.md', content: cliReference },
+  { path: 'docs/reference/cli.md', content: cliPage },
   { path: 'docs/reference/agent.md', content: agentPage },
   { path: 'docs/reference/embedded-kubernetes.md', content: embeddedKubernetesPage },
   { path: 'docs/reference/metrics.md', content: metricsPage },

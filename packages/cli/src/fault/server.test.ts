@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { configMaps } from '@tartan/kube';
-import { schemas } from '../cli-reference.ts';
+import { jsonSchemas } from '../json-schemas.ts';
 import { CannotPlay, type Fault } from './fault.ts';
 import { discoveryConfigMap } from './protocol.ts';
 import { type FaultServer, startFaultServer } from './server.ts';
@@ -81,7 +81,7 @@ describe('tartan fault', { timeout: 60_000 }, () => {
       assert.equal(code, 0);
       assert.match(out, /^short +short goes wrong\.\nno-mac +no-mac goes wrong\.\n/);
       const { out: json } = await world.run(['fault', 'list', '-o', 'json']);
-      schemas['fault list']?.parse(JSON.parse(json));
+      jsonSchemas['fault list']?.parse(JSON.parse(json));
       assert.deepEqual(JSON.parse(json).faults[0], { name: 'short', title: 'short goes wrong.', watch: ['look'] });
     }));
 
