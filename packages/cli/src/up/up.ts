@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { systemClock } from '@tartan/kube/clock';
+import type { Client } from '@tartan/kube';
+import { systemClock as clock } from '@tartan/kube/clock';
 import {
   freePort,
   type Progress,
@@ -10,16 +11,17 @@ import {
   untilHostsFound,
   untilMachinesReady,
 } from '@tartan/sim-fleet';
+import { type ClusterState, readClusterState, watchClusterState } from '../cluster/state.ts';
 import { startFaultServer } from '../fault/server.ts';
 import type { Terminal } from '../host/ask-secret.ts';
 import { counted } from '../output/terminal-text.ts';
+import { fleetView } from '../views/fleet.ts';
 import { portFor, readableError, readSavedState, writeSavedState } from './data-folder.ts';
 import { createDemoPod, demoPodLog, untilDemoPodRuns } from './demo-pod.ts';
 import { logClusterEvents, logJobs } from './event-log.ts';
 import { desiredMachines, fleetSizes } from './fleet-sizes.ts';
 import { listenForKeys } from './live/keys.ts';
 import type { UpView } from './live/up-view.ts';
-import { watchFleet } from './live/watch-fleet.ts';
 import { printObjects, suggestedCommands } from './next-steps.ts';
 import { keepQueueing } from './queue-jobs.ts';
 
@@ -184,7 +186,7 @@ const logProgress = (view: UpView, metricsPort: number): ((progress: Progress) =
 
 /** Logs events, and queues jobs at the simulated GitHub. */
 const startLogging = (
-  { controlPlane, macs, runners }: Simulation,
+  { controlPlane, runners }: Simulation,
   pace: number,
   view: UpView,
   signal: AbortSignal,
@@ -194,13 +196,22 @@ const startLogging = (
   const until = AbortSignal.any([signal, ending.signal]);
   const tasks = [
     logClusterEvents(client, view, until),
-    watchFleet({ connection: { client, clock: systemClock }, servers: () => macs.scaleway.servers(), view }, until),
+    showFleet(client, view, until),
     ...(runners ? [logJobs(runners.github, view, until), keepQueueing(runners.github, pace, until)] : []),
   ];
   return () => {
     ending.abort();
     return Promise.allSettled(tasks);
   };
+};
+
+/** Ages in the table change. */
+const tickMs = 5000;
+
+const showFleet = async (client: Client, view: UpView, signal: AbortSignal): Promise<void> => {
+  const onChange = (state: ClusterState): void => view.fleet(fleetView.pageOf(fleetView.documentOf(state)));
+  const first = await readClusterState({ client, clock }, {}, signal);
+  await watchClusterState({ client, clock }, {}, first, { onChange, everyMs: tickMs }, signal);
 };
 
 const roll = async (simulation: Simulation, releases: Releases, view: UpView): Promise<void> => {

@@ -3,7 +3,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
 import { createLiveView } from './live-view.ts';
 import type { UpView } from './up-view.ts';
-import { comingMac, fleetPage, upMac } from './testing/macs.ts';
+import { fleetPage } from './testing/macs.ts';
 import { testScreen } from './testing/screen.ts';
 
 const started = (t: TestContext, columns = 60, rows = 12) => {
@@ -21,13 +21,10 @@ const live = (view: UpView, frame: () => void): void => {
   view.keys('q: stop');
   frame();
   step.done('Kubernetes is up');
-  view.progress([comingMac('mac-1', 3, 'install Tart'), comingMac('mac-2', 0, 'waits for a Mac')]);
   frame();
-  view.progress([upMac('mac-1'), comingMac('mac-2', 12, 'joining')]);
   view.fleet(fleetPage(2));
   view.writeLine('  mac-1      joined');
   frame();
-  view.progress([upMac('mac-1'), upMac('mac-2')]);
   view.writeLine('  mac-2      joined');
   frame();
 };
@@ -48,13 +45,7 @@ describe('on a terminal', () => {
       frames.push(screen.lines());
     });
     assert.deepEqual(frames[0], [prompt, '⠙ Kubernetes starts (0.1 s)', 'q: stop']);
-    assert.deepEqual(frames[1], [
-      prompt,
-      isUp,
-      'mac-1    3/12   install Tart',
-      'mac-2    0/12   waits for a Mac',
-      'q: stop',
-    ]);
+    assert.deepEqual(frames[1], [prompt, isUp, 'q: stop']);
     assert.deepEqual(frames.at(-1)?.slice(0, 5), [prompt, isUp, ...table]);
     assert.equal(screen.cursorIsShown, false);
   });
@@ -128,7 +119,6 @@ describe('on a terminal', () => {
     for (let round = 1; round <= 60; round += 1) {
       view.writeLine(`  mac-${round}   joined`);
       view.fleet(fleetPage(1 + (round % 9)));
-      view.progress([comingMac('mac-a', round % 12, 'install Tart'), upMac('mac-b')]);
       clock.advance(200);
       const lines = screen.visible();
       assert.deepEqual(lines.slice(-13, -9), [
@@ -196,7 +186,6 @@ describe('it is drawn', () => {
     const turning = screen.written.length;
     assert.ok(turning >= 7, `${turning} frames`);
     step.done();
-    step.done('never said');
     clock.advance(200);
     const done = screen.written.length;
     clock.advance(1000);

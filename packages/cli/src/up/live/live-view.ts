@@ -50,12 +50,9 @@ export const createLiveView = ({ stdout, style, clock }: LiveViewOptions): UpVie
   };
   const step = (text: string): Step => {
     const at = state.steps.length;
-    let isDone = false;
     change({ steps: [...state.steps, { text, doneAt: undefined }] });
     return {
       done: (words = text) => {
-        if (isDone) return;
-        isDone = true;
         if (state.isFinal) return plainView.step(words).done();
         change({ steps: state.steps.with(at, { text: words, doneAt: now() }) });
       },
@@ -83,7 +80,6 @@ export const createLiveView = ({ stdout, style, clock }: LiveViewOptions): UpVie
       if (lines.length > 0) change({ log: [...state.log, ...lines].slice(-maxLogLines) });
     },
     step: (text) => (state.isFinal ? plainView.step(text) : step(text)),
-    progress: (macs) => change({ macs }),
     fleet: (fleet) => change({ fleet }),
     podLog: (title, lines) => change({ podLog: [bold(title), ...lines.map((line) => `  ${line}`)] }),
     commands: (commands) => change({ commands }),

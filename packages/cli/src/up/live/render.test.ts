@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { visibleLength } from '../../output/terminal-text.ts';
 import { type Canvas, emptyState, type LiveState, render } from './render.ts';
-import { comingMac, fleetPage, upMac } from './testing/macs.ts';
+import { fleetPage } from './testing/macs.ts';
 
 const canvas: Canvas = { columns: 80, rows: 24, style: { colours: false }, now: 4100 };
 const keys = 'Enter: roll a new agent   q: stop';
@@ -11,18 +11,13 @@ const started = [
   { text: 'Kubernetes is up at https://127.0.0.1:6443', doneAt: 900 },
   { text: '3 simulated Macs at a simulated Scaleway', doneAt: 1400 },
 ];
-const macs = [
-  comingMac('mac-1', 8, 'name the Mac after its Node'),
-  comingMac('mac-2', 12, 'joining'),
-  comingMac('mac-3', 0, 'waits for a Mac'),
-];
 const log = ['  mac-1      Adopted', '  mac-2      Adopted', '  mac-1      joined'];
 const commands = [
   { command: 'export KUBECONFIG=/tmp/x/kubeconfig' },
   { command: 'kubectl get pods', comment: 'the Pods' },
   { command: 'kubectl exec -it build-1 -- sh', comment: 'a shell' },
 ];
-const up: LiveState = { ...emptyState, steps: started, macs: [upMac('mac-1')], fleet: fleetPage(3), log, keys };
+const up: LiveState = { ...emptyState, steps: started, fleet: fleetPage(3), log, keys };
 
 const cases: readonly [what: string, state: LiveState, on: Partial<Canvas>, lines: readonly string[]][] = [
   ['nothing yet', emptyState, {}, []],
@@ -43,30 +38,10 @@ const cases: readonly [what: string, state: LiveState, on: Partial<Canvas>, line
     ['· The provider starts (4.1 s)'],
   ],
   [
-    'machines that come up have bars, and no table yet',
-    { ...emptyState, macs, fleet: fleetPage(3), keys },
+    'the table, in columns that fit, and what it comes to',
+    { ...up, steps: [], log: [] },
     {},
     [
-      'mac-1   ████████░░░░    8/12   name the Mac after its Node',
-      'mac-2   ████████████   12/12   joining',
-      'mac-3   ░░░░░░░░░░░░    0/12   waits for a Mac',
-      '',
-      keys,
-    ],
-  ],
-  [
-    'on a narrow terminal there is no bar, and words are cut',
-    { ...emptyState, macs: [comingMac('tartan-runners-abcde-fghij', 8, 'keep virtual machines out of it')] },
-    { columns: 40 },
-    ['tartan-runner…    8/12   keep virtual m…'],
-  ],
-  [
-    'the first that is up brings the table, and leaves the bars to the others',
-    { ...up, macs: [comingMac('mac-2', 3, 'install Tart'), upMac('mac-1')], steps: [], log: [] },
-    {},
-    [
-      'mac-2   ███░░░░░░░░░    3/12   install Tart',
-      '',
       'MACHINE   FLEET   PHASE   HOST        STATE   FOR   NODE    AGENT    VMS',
       'mac-1     macos   Ready   48d7f3f6…   held    30m   Ready   v1.2.3   1/2 build-1',
       'mac-2     macos   Ready   48d7f3f6…   held    30m   Ready   v1.2.3   1/2 build-2',
@@ -107,12 +82,6 @@ const cases: readonly [what: string, state: LiveState, on: Partial<Canvas>, line
       '9 of 9 machines Ready, 9 virtual machines, 0 free in the pool. Why something is as it is: tartan explain NAME.',
       keys,
     ],
-  ],
-  [
-    'more machines on their way than fit are counted too',
-    { ...emptyState, macs: [...macs, ...macs], keys },
-    { rows: 5, columns: 60 },
-    ['mac-1    8/12   name the Mac after its Node', 'mac-2   12/12   joining', '… and 4 more', keys],
   ],
   [
     'a narrow terminal leaves columns out, rather than cut the names of machines',
@@ -218,15 +187,6 @@ const colour = new RegExp(`${escape}\\[[\\d;]*m`, 'g');
 const text = fc.string({ unit: 'binary', maxLength: 60 });
 const anyState: fc.Arbitrary<LiveState> = fc.record({
   steps: fc.array(fc.record({ text, doneAt: fc.option(fc.nat(), { nil: undefined }) }), { maxLength: 6 }),
-  macs: fc.array(
-    fc.record({
-      machine: text,
-      steps: fc.array(fc.record({ title: text, done: fc.boolean() }), { maxLength: 14 }),
-      what: text,
-      isUp: fc.boolean(),
-    }),
-    { maxLength: 8 },
-  ),
   fleet: fc.option(
     fc.tuple(fc.nat({ max: 9 }), text).map(([count, name]) => fleetPage(count, name)),
     { nil: undefined },

@@ -1,13 +1,11 @@
 import { fitLine, paint, type TextStyle } from '../../output/terminal-text.ts';
 import type { Page } from '../../output/view.ts';
-import type { MacProgress } from './mac-progress.ts';
-import { fleetHeight, fleetLines, progressLines } from './sections.ts';
+import { fleetHeight, fleetLines } from './sections.ts';
 import { commandLines, doneLine, openLine, type SuggestedCommand } from './up-view.ts';
 
 /** All that the view shows. */
 export interface LiveState {
   readonly steps: readonly ShownStep[];
-  readonly macs: readonly MacProgress[];
   /** Undefined: not read yet. */
   readonly fleet: Page | undefined;
   readonly podLog: readonly string[];
@@ -27,7 +25,6 @@ interface ShownStep {
 
 export const emptyState: LiveState = {
   steps: [],
-  macs: [],
   fleet: undefined,
   podLog: [],
   log: [],
@@ -60,13 +57,13 @@ export const frameMs = 125;
 /** The whole view, as lines that fit: none wider than the terminal, and one less than it has rows. Pure and total. */
 export const render = (state: LiveState, canvas: Canvas): string[] => {
   const { columns, rows, style } = canvas;
-  const { steps, macs, fleet, podLog, log, commands, keys } = sectionsOf(state, canvas);
-  const inOrder = [steps, macs, fleet, podLog, log, commands, keys];
+  const { steps, fleet, podLog, log, commands, keys } = sectionsOf(state, canvas);
+  const inOrder = [steps, fleet, podLog, log, commands, keys];
   // The cursor stands below the last line.
   const room = Math.max(1, rows - 1);
   const blanks = rows < minRowsForGaps ? 0 : Math.max(0, inOrder.filter(({ desired }) => desired > 0).length - 1);
   // The most important first.
-  const byPriority = [keys, commands, macs, fleet, podLog, steps, log];
+  const byPriority = [keys, commands, fleet, podLog, steps, log];
   const given = allocateLines(byPriority, room - blanks);
   const parts = inOrder
     .map((section) => section.lines(given[byPriority.indexOf(section)] ?? 0))
@@ -77,12 +74,9 @@ export const render = (state: LiveState, canvas: Canvas): string[] => {
 };
 
 const sectionsOf = (
-  { steps, macs, fleet, podLog, log, commands, keys, isFinal }: LiveState,
+  { steps, fleet, podLog, log, commands, keys, isFinal }: LiveState,
   { columns, style, now }: Canvas,
 ) => {
-  const coming = macs.filter(({ isUp }) => !isUp);
-  // Until a machine is up, the table would repeat the bars.
-  const page = coming.length > 0 && coming.length === macs.length ? undefined : fleet;
   const mark = isFinal ? '·' : (spinner[Math.floor(now / frameMs) % spinner.length] ?? '');
   const stepLines = steps.map(({ text, doneAt }) =>
     doneAt === undefined ? openLine(mark, text, now, style) : doneLine(text, doneAt, style),
@@ -92,11 +86,10 @@ const sectionsOf = (
   const paper = { columns, style };
   return {
     steps: latestLines(stepLines, 1),
-    macs: { desired: coming.length, minimum: 3, lines: (room: number) => progressLines(coming, room, paper) },
     fleet: {
-      desired: page === undefined ? 0 : fleetHeight(page, paper),
+      desired: fleet === undefined ? 0 : fleetHeight(fleet, paper),
       minimum: 5,
-      lines: (room: number) => (page === undefined ? [] : fleetLines(page, room, paper)),
+      lines: (room: number) => (fleet === undefined ? [] : fleetLines(fleet, room, paper)),
     },
     podLog: firstLines(podLog, 0),
     log: latestLines(log, 3),

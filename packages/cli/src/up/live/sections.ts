@@ -1,19 +1,12 @@
 import { type Cell, type Row, type Table, tableLines, wrapText } from '../../output/table.ts';
 import { type TextStyle, visibleLength } from '../../output/terminal-text.ts';
 import type { Page } from '../../output/view.ts';
-import type { MacProgress } from './mac-progress.ts';
 
 /** Columns that a narrow terminal leaves out, in this order. */
 const optionalColumns = ['WHY', 'FOR', 'STATE', 'NAMESPACE', 'FLEET', 'HOST', 'AGENT', 'VMS', 'NODE'];
 
-/** Columns are left out rather than names cut: up to five for names of guests, any number for names of machines. */
+/** Columns are left out rather than names cut. */
 const uncutColumns = ['MACHINE', 'VMS'];
-const layouts: readonly (readonly [whole: readonly string[], leftOut: readonly string[]])[] = [
-  ...[0, 1, 2, 3, 4, 5].map((count) => [uncutColumns, optionalColumns.slice(0, count)] as const),
-  ...[...optionalColumns.keys(), optionalColumns.length].map(
-    (count) => [['MACHINE'], optionalColumns.slice(0, count)] as const,
-  ),
-];
 
 interface SectionOptions {
   readonly columns: number;
@@ -42,19 +35,22 @@ const rowsThatFit = (table: Table, room: number, paper: SectionOptions): string[
   // The head, one row, and the line that counts the others.
   if (room < 3) return [];
   const shown = rows.slice(0, room - 2);
-  return [...fitColumns({ head, rows: shown }, paper), moreLine(rows.length - shown.length)];
+  return [...fitColumns({ head, rows: shown }, paper), `… and ${rows.length - shown.length} more`];
 };
-
-const moreLine = (count: number): string => `… and ${count} more`;
 
 const fitColumns = (table: Table, { columns, style }: SectionOptions): string[] => {
   const short = withShortHosts(table);
-  const shorter = layouts.map(([whole, leftOut]) => [whole, withoutColumns(short, leftOut)] as const);
+  const narrower = [...optionalColumns.keys(), optionalColumns.length].map((count) =>
+    withoutColumns(short, optionalColumns.slice(0, count)),
+  );
   let lines: string[] = [];
-  for (const [whole, left] of [[uncutColumns, table] as const, ...shorter]) {
-    lines = tableLines(left, { width: columns, style });
-    if (lines.every((line) => visibleLength(line) <= columns) && whole.every((column) => isUncut(left, column, lines)))
-      return lines;
+  for (const each of [table, ...narrower]) {
+    lines = tableLines(each, { width: columns, style });
+    if (
+      lines.every((line) => visibleLength(line) <= columns) &&
+      uncutColumns.every((column) => isUncut(each, column, lines))
+    )
+      break;
   }
   return lines;
 };
@@ -82,30 +78,3 @@ const withoutColumns = ({ head, rows }: Table, columns: readonly string[]): Tabl
 };
 
 const textOf = (cell: Cell): string => (typeof cell === 'string' ? cell : cell.text);
-
-const barLetters = 12;
-/** A narrower terminal shows no bars. */
-const minBarColumns = 70;
-
-/** A line for each machine that is not Ready yet. Pure. */
-export const progressLines = (macs: readonly MacProgress[], room: number, paper: SectionOptions): string[] => {
-  const shown = macs.length <= room ? macs : macs.slice(0, Math.max(0, room - 1));
-  const rows = shown.map((mac) => rowOf(mac, paper));
-  // Without the head.
-  const lines = tableLines({ head: ['', '', '', ''], rows }, { width: paper.columns, style: paper.style }).slice(1);
-  return shown.length === macs.length ? lines : [...lines, moreLine(macs.length - shown.length)].slice(0, room);
-};
-
-const rowOf = ({ machine, steps, what }: MacProgress, { columns }: SectionOptions): Row => {
-  const done = steps.filter((step) => step.done).length;
-  const bar = columns < minBarColumns ? '' : barOf(done, steps.length);
-  return {
-    key: machine,
-    cells: [machine, { text: bar, tone: 'good' }, `${String(done).padStart(2)}/${steps.length}`, what],
-  };
-};
-
-const barOf = (done: number, of: number): string => {
-  const full = of === 0 ? 0 : Math.floor((barLetters * done) / of);
-  return `${'█'.repeat(full)}${'░'.repeat(barLetters - full)}`;
-};

@@ -1,6 +1,5 @@
 import { paint, type TextStyle, type Tone } from '../../output/terminal-text.ts';
 import type { Page } from '../../output/view.ts';
-import type { MacProgress } from './mac-progress.ts';
 
 /** Lines of `tartan up`, with colours only on a terminal. */
 export interface StyledLog {
@@ -28,8 +27,6 @@ export const createStyledLog = (write: (line: string) => unknown, style: TextSty
 /** What `tartan up` shows: redrawn in place on a terminal, line by line elsewhere. */
 export interface UpView extends StyledLog {
   step(text: string): Step;
-  /** The progress of every machine. */
-  progress(macs: readonly MacProgress[]): void;
   /** Machines and Macs, as `tartan fleet` shows them. */
   fleet(page: Page): void;
   /** The first lines of a Pod's log, apart from events. */
@@ -48,7 +45,6 @@ export interface SuggestedCommand {
 }
 
 export interface Step {
-  /** Only the first call counts. */
   done(text?: string): void;
 }
 

@@ -1,24 +1,13 @@
 import type { Page } from '../../../output/view.ts';
 import { aClusterState, aHost, aNode, aPod, aReadyMachine, heldBy } from '../../../testing/objects.ts';
 import { fleetView } from '../../../views/fleet.ts';
-import type { MacProgress } from '../mac-progress.ts';
-
-/** A machine on its way, of twelve steps. */
-export const comingMac = (machine: string, done: number, what: string): MacProgress => ({
-  machine,
-  steps: Array.from({ length: 12 }, (_, at) => ({ title: `step ${at + 1}`, done: at < done })),
-  what,
-  isUp: false,
-});
-
-export const upMac = (machine: string): MacProgress => ({ ...comingMac(machine, 12, 'Ready'), isUp: true });
 
 const hostOf = (number: number): string => `48d7f3f6-1c2b-4d5e-8f90-00000000000${number}`;
 
 /** That many machines that are Ready, as `tartan fleet` shows them, each with a virtual machine; and free Macs. */
 export const fleetPage = (count: number, name = 'mac-', free = 0): Page => {
   const numbers = Array.from({ length: count }, (_, at) => at + 1);
-  const world = aClusterState({
+  const state = aClusterState({
     machines: numbers.map((number) => aReadyMachine(`${name}${number}`, hostOf(number))),
     hosts: [
       ...numbers.map((number) => aHost(hostOf(number), { state: 'held' }, heldBy(`${name}${number}`))),
@@ -27,5 +16,5 @@ export const fleetPage = (count: number, name = 'mac-', free = 0): Page => {
     nodes: numbers.map((number) => aNode(`${name}${number}`, { host: hostOf(number) })),
     pods: numbers.map((number) => aPod(`build-${number}`, `${name}${number}`)),
   });
-  return fleetView.pageOf(fleetView.documentOf(world));
+  return fleetView.pageOf(fleetView.documentOf(state));
 };
