@@ -61,8 +61,7 @@ describe('tartan up', { timeout: 180_000 }, () => {
       /tartan-macos-\S+ +joined: /,
       /tartan-macos-\S+ .*its Node is Ready, with agent v0\.1\.0/,
       /1 machine Ready/,
-      /kubectl get machosts\n +NAME .*\n(.*\n)*.*\bheld\b.*\n/,
-      /kubectl get pods\n +NAME .*\n +build-1 +1\/1 +Running/,
+      /tartan fleet\n +MACHINE .*\n +tartan-macos-\S+ .*\bheld\b.* 1\/2 build-1\n/,
       /kubectl logs build-1\n +The guest has booted/,
     ])
       assert.match(said, what);

@@ -15,6 +15,7 @@ import { type ClusterState, readClusterState, watchClusterState } from '../clust
 import { startFaultServer } from '../fault/server.ts';
 import type { Terminal } from '../host/ask-secret.ts';
 import { counted } from '../output/terminal-text.ts';
+import { type Page, pageLines } from '../output/view.ts';
 import { fleetView } from '../views/fleet.ts';
 import { portFor, readableError, readSavedState, writeSavedState } from './data-folder.ts';
 import { createDemoPod, demoPodLog, untilDemoPodRuns } from './demo-pod.ts';
@@ -22,7 +23,7 @@ import { logClusterEvents, logJobs } from './event-log.ts';
 import { desiredMachines, fleetSizes } from './fleet-sizes.ts';
 import { listenForKeys } from './live/keys.ts';
 import type { UpView } from './live/up-view.ts';
-import { printObjects, suggestedCommands } from './next-steps.ts';
+import { suggestedCommands } from './next-steps.ts';
 import { keepQueueing } from './queue-jobs.ts';
 
 export interface UpOptions {
@@ -88,7 +89,7 @@ export const up = async (options: UpOptions, context: UpContext): Promise<number
     await orBroken(untilDemoPodRuns(client, pod, signal));
     if (!signal.aborted) {
       runs.done(`The Pod ${pod} runs, as a virtual machine`);
-      if (!isInteractive) await printObjects(transport, view, signal);
+      if (!isInteractive) await printFleet(client, view, signal);
       view.podLog(`kubectl logs ${pod}`, await demoPodLog(transport, pod, signal));
     }
     if (options.once && !signal.aborted) return 0;
@@ -208,8 +209,17 @@ const startLogging = (
 /** Ages in the table change. */
 const tickMs = 5000;
 
+const fleetPage = (state: ClusterState): Page => fleetView.pageOf(fleetView.documentOf(state));
+
+const printFleet = async (client: Client, view: UpView, signal: AbortSignal): Promise<void> => {
+  const page = fleetPage(await readClusterState({ client, clock }, {}, signal));
+  const lines = pageLines(page, undefined, { colours: false }).map((line) => `  ${line}`);
+  // In one piece: events are written in between.
+  view.writeLine(['', view.bold('tartan fleet'), ...lines].join('\n'));
+};
+
 const showFleet = async (client: Client, view: UpView, signal: AbortSignal): Promise<void> => {
-  const onChange = (state: ClusterState): void => view.fleet(fleetView.pageOf(fleetView.documentOf(state)));
+  const onChange = (state: ClusterState): void => view.fleet(fleetPage(state));
   const first = await readClusterState({ client, clock }, {}, signal);
   await watchClusterState({ client, clock }, {}, first, { onChange, everyMs: tickMs }, signal);
 };
