@@ -44,10 +44,7 @@ describe('a user without all RBAC permissions', () => {
     );
     assert.equal((await readClusterState(connection, { namespace: 'default' }, signal)).machines.length, 1);
     const explained = await explain(connection, { name: 'mac-1', namespace: 'default', managerFlags }, signal);
-    assert.match(
-      explained.kind === 'explained' ? explained.document.notes.join() : '',
-      /You may not read machines outside the namespace default/,
-    );
+    assert.match(explained.notes.join(), /You may not read machines outside the namespace default/);
   });
 
   test('without permissions on Pods, Nodes, fleets or events the view is partial and has a note', async (t) => {
@@ -59,7 +56,7 @@ describe('a user without all RBAC permissions', () => {
     assert.deepEqual([...world.unreadable], ['fleets', 'nodes']);
     assert.equal(world.notes.length, 3);
     const explained = await explain(connection, { name: 'mac-1', managerFlags }, signal);
-    assert.equal(explained.kind, 'explained');
+    assert.equal(explained.subject.kind, 'machine');
   });
 
   test('without patch permission nothing is written and the error says so', async (t) => {
@@ -109,7 +106,8 @@ describe('roll pause with concurrent writes', () => {
         return cluster.connection.client.patch(...args);
       },
     };
-    const outcome = await setPaused({ ...cluster.connection, client }, { name: undefined, paused: true }, {});
+    const paused = setPaused({ ...cluster.connection, client }, { name: undefined, paused: true }, {});
+    const outcome = await paused.catch((error: unknown) => error);
     const [fleet] = (await cluster.admin.list(macFleet.resource)).items;
     return { outcome, writes, fleet };
   };
@@ -121,7 +119,13 @@ describe('roll pause with concurrent writes', () => {
     const { outcome, fleet } = await patching(t, async (write, cluster) => {
       if (write === 1) await touch(cluster, { spec: { maxUnavailable: 7 } });
     });
-    assert.equal(outcome.kind, 'written');
+    assert.deepEqual(outcome, {
+      schema: 'tartan.roll-pause/v1',
+      namespace: 'default',
+      fleet: 'macos',
+      paused: true,
+      changed: true,
+    });
     assert.deepEqual([fleet?.spec.paused, fleet?.spec.maxUnavailable], [true, 7]);
   });
 
@@ -129,7 +133,7 @@ describe('roll pause with concurrent writes', () => {
     const { outcome, writes } = await patching(t, (write, cluster) =>
       touch(cluster, { spec: { maxUnavailable: write + 1 } }),
     );
-    assert.match(outcome.kind === 'refused' ? outcome.why : '', /The MacFleet macos was changed 5 times meanwhile/);
+    assert.match(String(outcome), /NotDoneError: The MacFleet macos was changed 5 times meanwhile/);
     assert.equal(writes, 5);
   });
 
@@ -139,7 +143,7 @@ describe('roll pause with concurrent writes', () => {
       await cluster.admin.delete(macFleet.resource, { namespace: 'default', name: 'macos' });
       await cluster.add(macFleet.resource, aFleet('macos'));
     });
-    assert.match(outcome.kind === 'refused' ? outcome.why : '', /The MacFleet macos was replaced meanwhile/);
+    assert.match(String(outcome), /NotDoneError: The MacFleet macos was replaced meanwhile/);
     assert.equal(fleet?.spec.paused, false);
   });
 
@@ -148,10 +152,9 @@ describe('roll pause with concurrent writes', () => {
     t.after(() => cluster.stop());
     await cluster.add(macFleet.resource, aFleet('a'));
     await cluster.add(macFleet.resource, aFleet('b'));
-    const outcome = await setPaused(cluster.connection, { name: undefined, paused: true }, {});
-    assert.deepEqual(outcome, {
-      kind: 'refused',
-      why: 'There is more than one MacFleet: give its name. There are: default/a, default/b.',
+    await assert.rejects(setPaused(cluster.connection, { name: undefined, paused: true }, {}), {
+      name: 'NotDoneError',
+      message: 'There is more than one MacFleet: give its name. There are: default/a, default/b.',
     });
   });
 });

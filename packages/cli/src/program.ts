@@ -10,7 +10,7 @@ import { escapingStream, textStyleFor } from './output/terminal-text.ts';
 import { addPodsCommand } from './pods/command.ts';
 import { addRollCommand } from './roll/command.ts';
 import { addRunnersCommand } from './runners/command.ts';
-import { type ProcessContext, type Shell, withCommandName } from './shell.ts';
+import { NotDoneError, type ProcessContext, type Shell, withCommandName } from './shell.ts';
 import { addUpCommand } from './up/command.ts';
 import { addFleetCommand, addOrphansCommand, addPoolCommand, addVersionCommand } from './views/commands.ts';
 
@@ -86,7 +86,8 @@ Start with: tartan up. Each command has its own --help, with examples and exit c
     } catch (error) {
       const text = signal.aborted ? 'interrupted.' : error instanceof Error ? error.message : String(error);
       stderr.write(`${commandName} ${name}: ${withCommandName(commandName, text)}\n`);
-      end(signal.aborted || error instanceof NotAnsweredError ? 130 : failed);
+      const isInterrupted = signal.aborted || error instanceof NotAnsweredError;
+      end(isInterrupted ? 130 : error instanceof NotDoneError ? 1 : failed);
     }
   };
 

@@ -23,6 +23,11 @@ export interface Shell extends ProcessContext {
   readonly run: (name: string, command: () => Promise<number>, failed?: number) => Promise<void>;
 }
 
+/** Nothing was done, for a reason that the help of the command lists: exit code 1. */
+export class NotDoneError extends Error {
+  override readonly name = 'NotDoneError';
+}
+
 /** Replaces `tartan fleet` with `kubectl tartan fleet` where that was typed. */
 export const withCommandName = (commandName: string, text: string): string =>
   commandName === 'tartan' ? text : text.replaceAll(/(?<![\w./-]|kubectl )tartan (?=[a-z]+\b)/g, `${commandName} `);

@@ -68,8 +68,8 @@ export const fleetRelease = async (harness: ChartPlane, client: Client, way: App
     scale: (replicas: number) =>
       harness.done(['-n', namespace, 'scale', 'machinedeployment', fleet, `--replicas=${replicas}`]),
     pause: async (paused: boolean) => {
-      const outcome = await setPaused({ client, clock }, { name: fleet, namespace, paused }, {});
-      assert.equal(outcome.kind, 'written');
+      const { changed } = await setPaused({ client, clock }, { name: fleet, namespace, paused }, {});
+      assert.equal(changed, true);
     },
     macFleet: (what: string, holds: (fleet: Live<MacFleet>) => boolean) =>
       waits.waitFor(macFleet.resource, fleet, what, holds),

@@ -38,7 +38,7 @@ Exit codes: 0 explained; 1 no object has that name, or several have; 2 the clust
 };
 
 const runExplain = async (name: string, options: ExplainOptions, shell: Shell): Promise<number> => {
-  const { stdout, stderr, env, signal, commandName } = shell;
+  const { stdout, env, signal, commandName } = shell;
   const [{ withCluster }, { explain }, { explainLines }, { widthOf, writeOutput }] = await Promise.all([
     import('../cluster/connection.ts'),
     import('./explain.ts'),
@@ -49,16 +49,12 @@ const runExplain = async (name: string, options: ExplainOptions, shell: Shell): 
     defaultPoolPrefix: options.defaultAdoptPoolPrefix,
     claimNamePrefix: options.orphanReclaimClaimNamePrefix,
   };
-  const explained = await withCluster(options, env, (cluster) =>
+  const document = await withCluster(options, env, (cluster) =>
     explain(cluster, { ...options, name, managerFlags }, signal),
   );
-  if (explained.kind === 'not found') {
-    stderr.write(`${commandName} explain: ${withCommandName(commandName, explained.why)}\n`);
-    return 1;
-  }
   const style = textStyleFor(stdout, env, options.color);
-  writeOutput({ stdout }, options.output, explained.document, () =>
-    explainLines(explained.document, style, widthOf({ stdout })).map((line) => withCommandName(commandName, line)),
+  writeOutput({ stdout }, options.output, document, () =>
+    explainLines(document, style, widthOf({ stdout })).map((line) => withCommandName(commandName, line)),
   );
   return 0;
 };

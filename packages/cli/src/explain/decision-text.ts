@@ -1,7 +1,7 @@
 import { annotations, conditionsByKind, type MachineStatus } from '@tartan/api';
 import { type Drift, failuresOf, type HostDecision, type MachineDecision } from '@tartan/provider/decisions';
 import { age } from '../output/age.ts';
-import type { DecisionText } from './explanation.ts';
+import { type DecisionText, decisionText } from './explanation.ts';
 
 const { Provisioned, HostUpToDate } = conditionsByKind.ScalewayAppleSiliconMachine;
 
@@ -12,12 +12,6 @@ interface MachineTextContext {
   readonly fleet: string;
   readonly pods: readonly string[];
 }
-
-const decisionText = (text: string, next: readonly string[] = [], remedies: readonly string[] = []): DecisionText => ({
-  text,
-  next,
-  remedies,
-});
 
 const byItself = 'The manager continues by itself.';
 const poolView = 'See the pool: tartan pool.';

@@ -14,33 +14,27 @@ import { explainPod } from './pod.ts';
 import { nameOf, resolveName, type Subject } from './resolve-name.ts';
 import { explainRunnerPool } from './runner-pool.ts';
 
-export type Explained =
-  | { readonly kind: 'explained'; readonly document: ExplainDocument }
-  | { readonly kind: 'not found'; readonly why: string };
-
-/** Reads the cluster once, finds the named object and explains it. Rejects when the cluster cannot be read. */
+/** Reads the cluster once, finds the named object and explains it. Rejects when the cluster cannot be read, or has no such object. */
 export const explain = async (
   cluster: Pick<Connection, 'client' | 'clock'>,
   { name, namespace, managerFlags }: Selection & { readonly name: string; readonly managerFlags: ManagerFlags },
   signal: AbortSignal,
-): Promise<Explained> => {
+): Promise<ExplainDocument> => {
   const state = await readAcrossNamespaces(cluster, namespace, signal);
   // Runner pools are optional: no note if they cannot be read.
   const { items: runnerPools = [] } = await listIfAllowed(cluster, runnerPool.resource, { signal });
-  const found = resolveName(name, { ...state, runnerPools }, namespace);
-  if (found.kind === 'not found') return { kind: 'not found', why: [found.why, ...state.notes].join(' ') };
+  const { subject, others } = resolveName(name, { ...state, runnerPools }, namespace);
+  const { metadata } = subject.object;
   const clusters = new Map((await readClusters(cluster, signal)).map((each) => [keyOf(each.metadata), each]));
-  const { relatedUIDs, ...rest } = explanationOf(found.subject, { ...state, clusters, managerFlags });
-  const also = found.others.length > 0 ? [`Other objects of that name: ${found.others.map(nameOf).join(', ')}.`] : [];
+  const { relatedUIDs = [], ...rest } = explanationOf(subject, { ...state, clusters, managerFlags });
+  const also = others.length > 0 ? [`Other objects of that name: ${others.map(nameOf).join(', ')}.`] : [];
   return {
-    kind: 'explained',
-    document: {
-      schema: 'tartan.explain/v1',
-      at: timestamp(state.now),
-      ...rest,
-      events: await eventsOf(cluster, relatedUIDs, signal),
-      notes: [...also, ...state.notes],
-    },
+    schema: 'tartan.explain/v1',
+    at: timestamp(state.now),
+    subject: { kind: subject.kind, namespace: metadata.namespace ?? null, name: metadata.name },
+    ...rest,
+    events: await eventsOf(cluster, [metadata.uid, ...relatedUIDs], signal),
+    notes: [...also, ...state.notes],
   };
 };
 

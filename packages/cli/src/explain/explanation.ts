@@ -51,18 +51,22 @@ export const explainDocument = documentSchema('tartan.explain/v1', {
 
 export type ExplainDocument = z.infer<typeof explainDocument>;
 
-/** The document without its events. */
-export interface Explanation extends Omit<ExplainDocument, 'schema' | 'at' | 'events' | 'notes'> {
-  /** UIDs of the objects whose events are shown. */
-  readonly relatedUIDs: readonly string[];
+/** The parts of the document that depend on the kind. */
+export interface Explanation extends Omit<ExplainDocument, 'schema' | 'at' | 'subject' | 'events' | 'notes'> {
+  /** UIDs of other objects whose events are shown too. */
+  readonly relatedUIDs?: readonly string[];
 }
 
 /** A decision of a controller as text. */
-export interface DecisionText {
+export interface DecisionText extends Pick<Explanation, 'next' | 'remedies'> {
   readonly text: string;
-  readonly next: readonly string[];
-  readonly remedies: readonly string[];
 }
+
+export const decisionText = (text: string, next: string[] = [], remedies: string[] = []): DecisionText => ({
+  text,
+  next,
+  remedies,
+});
 
 export interface ExplainInput extends ClusterState {
   /** Clusters of Cluster API by `namespace/name`. */

@@ -50,7 +50,6 @@ export const explainFleet = (fleet: Fleet, { now, machines, nodes, clusters }: E
   const isStalled = stalled?.status === 'True';
   const isPaused = isRolloutPaused(spec);
   return {
-    subject: { kind: 'fleet', namespace: metadata.namespace ?? '', name: metadata.name },
     where: `The fleet ${metadata.name} has ${counted(counts.existing, 'machine')}, ${counts.ready} Ready, ${counts.updated} up to date${isPaused ? '; it is paused' : ''}.`,
     decision: {
       word: roll ? roll.state : decision.kind,
@@ -84,7 +83,6 @@ export const explainFleet = (fleet: Fleet, { now, machines, nodes, clusters }: E
     ],
     unseen: ['The revision that the manager rolls out now: the status has the last reported one.'],
     conditions: conditionsOf('MacFleet', status?.conditions),
-    relatedUIDs: [metadata.uid],
   };
 };
 

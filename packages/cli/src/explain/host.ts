@@ -21,6 +21,7 @@ import { hostDecisionText } from './decision-text.ts';
 import {
   conditionsOf,
   type DecisionText,
+  decisionText,
   definedFacts,
   type ExplainInput,
   type Explanation,
@@ -37,15 +38,13 @@ export const explainHost = (host: Host, input: ExplainInput): Explanation => {
   const { text, next, remedies } = hostDecisionText(decision) ?? idleText(host, state, snapshot.pauses, input);
   const since = status.since === undefined ? '' : ` for ${ageSince(status.since, input.now)}`;
   return {
-    subject: { kind: 'host', namespace: null, name: metadata.name },
     where: `The Mac ${metadata.name}${status.name ? ` (${status.name} at Scaleway)` : ''} is ${state === undefined ? 'unseen' : stateTexts[state]}${since}. ${meaning}`,
     decision: { word: decision.kind, text, from: 'computed' },
     facts: factsOf(host, input),
-    next: [...next],
-    remedies: [...remedies],
+    next,
+    remedies,
     unseen: ['The current answer of Scaleway: the facts show the last known one, which can be some minutes old.'],
     conditions: conditionsOf('MacHost', status.conditions),
-    relatedUIDs: [metadata.uid],
   };
 };
 
@@ -116,60 +115,52 @@ const idleText = (
 ): DecisionText => {
   const { metadata, spec, status } = host;
   if (pauses.length > 0)
-    return {
-      text: `Paused: ${pauses.join(', ')}.`,
-      next: ['Nothing until the pause ends. A reinstall that Scaleway has started continues.'],
-      remedies: ['Remove the pause. Ask the person who set it first.'],
-    };
+    return decisionText(
+      `Paused: ${pauses.join(', ')}.`,
+      ['Nothing until the pause ends. A reinstall that Scaleway has started continues.'],
+      ['Remove the pause. Ask the person who set it first.'],
+    );
   switch (state) {
     case 'pool':
-      return {
-        text: 'Nothing to do: the Mac is free for a machine that requests this type.',
-        next: [
-          input.machines.some(isWaiting)
-            ? 'Machines wait for a Mac: the facts show which of them can use this one.'
-            : 'No machine waits for a Mac.',
-        ],
-        remedies: [],
-      };
+      return decisionText('Nothing to do: the Mac is free for a machine that requests this type.', [
+        input.machines.some(isWaiting)
+          ? 'Machines wait for a Mac: the facts show which of them can use this one.'
+          : 'No machine waits for a Mac.',
+      ]);
     case 'held':
-      return {
-        text: 'Nothing to do: its machine decides what happens to it.',
-        next: [],
-        remedies: [`tartan explain ${spec.consumerRef?.name ?? status?.heldBy ?? ''}`],
-      };
+      return decisionText(
+        'Nothing to do: its machine decides what happens to it.',
+        [],
+        [`tartan explain ${spec.consumerRef?.name ?? status?.heldBy ?? ''}`],
+      );
     case 'quarantined':
-      return {
-        text: `In quarantine until ${status?.quarantine?.until ?? 'an unknown time'}. ${status?.quarantine?.reason ?? ''}`,
-        next: ['Then machines can claim it again; Macs with fewer failures come first.'],
-        remedies: ['If it fails repeatedly: contact Scaleway, or delete the server and order another one.'],
-      };
+      return decisionText(
+        `In quarantine until ${status?.quarantine?.until ?? 'an unknown time'}. ${status?.quarantine?.reason ?? ''}`,
+        ['Then machines can claim it again; Macs with fewer failures come first.'],
+        ['If it fails repeatedly: contact Scaleway, or delete the server and order another one.'],
+      );
     case 'releasing':
-      return {
-        text: 'The manager waits for Scaleway.',
-        next: ['After the reinstall, the manager renames the Mac and returns it to the pool.'],
-        remedies: [
+      return decisionText(
+        'The manager waits for Scaleway.',
+        ['After the reinstall, the manager renames the Mac and returns it to the pool.'],
+        [
           'The condition Wiped shows the progress. A reinstall takes 5 to 15 minutes; the manager requests a failed one again.',
         ],
-      };
+      );
     case 'abandoned':
-      return {
-        text: getCondition(status?.conditions, 'Abandoned')?.message ?? hostStateMeanings.abandoned,
-        next: [
+      return decisionText(
+        getCondition(status?.conditions, 'Abandoned')?.message ?? hostStateMeanings.abandoned,
+        [
           spec.release
             ? 'When the annotation is removed, the release continues and the Mac is wiped.'
             : 'When the annotation is removed, the manager decides by the name and the holder of the Mac again.',
         ],
-        remedies: [`To end this: kubectl annotate machost ${metadata.name} ${annotations.abandon}-`],
-      };
+        [`To end this: kubectl annotate machost ${metadata.name} ${annotations.abandon}-`],
+      );
     case 'stranded':
       return strandedText(host, input);
     case undefined:
-      return {
-        text: 'The manager has not observed it yet.',
-        next: ['The inventory lists its zone every few minutes.'],
-        remedies: [],
-      };
+      return decisionText('The manager has not observed it yet.', ['The inventory lists its zone every few minutes.']);
   }
 };
 
@@ -187,11 +178,11 @@ const strandedText = (host: Host, { now, managerFlags, machines }: ExplainInput)
     : verdict.reason === 'Reclaiming'
       ? 'The sweep checks again that no machine needs it, then wipes it and returns it to the pool.'
       : 'The sweep only reports it.';
-  return {
-    text: verdict.message,
-    next: [next],
-    remedies: ['tartan orphans lists all stranded Macs, and what other flags of the manager would do.'],
-  };
+  return decisionText(
+    verdict.message,
+    [next],
+    ['tartan orphans lists all stranded Macs, and what other flags of the manager would do.'],
+  );
 };
 
 const maxMachines = 5;

@@ -53,7 +53,6 @@ export const explainMachine = (machine: Machine, input: ExplainInput): Explanati
   const { failedHostConfigHash, desiredHostConfigHash: desired, hostConfigHash } = status;
   const bootstrapFailures = failuresOf(status, 'Bootstrap');
   return {
-    subject: { kind: 'machine', namespace, name: metadata.name },
     where: whereIs(machine, mac, input),
     decision: { word: decision.kind === 'wait' ? decision.drift : decision.kind, text, from: 'computed' },
     facts: definedFacts({
@@ -70,11 +69,11 @@ export const explainMachine = (machine: Machine, input: ExplainInput): Explanati
       'rejected configuration': failedHostConfigHash && short(failedHostConfigHash),
       'left out': status.leftOut?.message,
     }),
-    next: [...next],
+    next,
     remedies: [...remedies, ...staleStatusRemedies(machine, input.now)],
     unseen: unseenOf(machine, mac, input),
     conditions: conditionsOf('ScalewayAppleSiliconMachine', status.conditions),
-    relatedUIDs: [metadata.uid, ...(mac.host ? [mac.host.metadata.uid] : [])],
+    relatedUIDs: mac.host ? [mac.host.metadata.uid] : [],
   };
 };
 

@@ -10,7 +10,6 @@ export const explainNode = (node: Node, input: ExplainInput): Explanation => {
   const { metadata, spec } = node;
   const mac = joinMacs(input).find((each) => each.node?.metadata.uid === metadata.uid);
   const ready = readinessOf(node);
-  const subject = { kind: 'node' as const, namespace: null, name: metadata.name };
   const conditions = coreConditions(node.status?.conditions);
   const word = ready === 'True' ? 'Ready' : ready === 'False' ? 'not Ready' : 'not reporting';
   const where = `The Node ${metadata.name} is ${word}${isCordoned(node) ? ' and cordoned' : ''}.`;
@@ -18,16 +17,14 @@ export const explainNode = (node: Node, input: ExplainInput): Explanation => {
     const explanation = explainMachine(mac.machine, input);
     return {
       ...explanation,
-      subject,
       where: `${where} ${explanation.where}`,
       conditions: [...conditions, ...explanation.conditions],
-      relatedUIDs: [metadata.uid, ...explanation.relatedUIDs],
+      relatedUIDs: [mac.machine.metadata.uid, ...(explanation.relatedUIDs ?? [])],
     };
   }
   const isMac = isMacNode(node);
   const pods = vmPods(mac?.pods ?? []).map((pod) => keyOf(pod.metadata));
   return {
-    subject,
     where,
     decision: {
       word: isMac ? 'no machine' : 'no Mac',
@@ -47,6 +44,5 @@ export const explainNode = (node: Node, input: ExplainInput): Explanation => {
       : [],
     unseen: [],
     conditions,
-    relatedUIDs: [metadata.uid],
   };
 };

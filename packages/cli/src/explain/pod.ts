@@ -39,7 +39,6 @@ export const explainPod = (pod: Pod, input: ExplainInput): Explanation => {
   const runnerMeaning = (type: string, reason: string): string | undefined =>
     type === runnerBusyCondition ? meaningOf(runnerBusyMeanings, reason) || undefined : undefined;
   return {
-    subject: { kind: 'pod', namespace: metadata.namespace ?? '', name: metadata.name },
     where: `The Pod ${metadata.name} is ${metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? 'Pending')} ${where}, created ${ageSince(metadata.creationTimestamp, input.now)} ago.`,
     ...decisionOf(pod, node, input),
     facts: definedFacts({
@@ -56,7 +55,6 @@ export const explainPod = (pod: Pod, input: ExplainInput): Explanation => {
           ]
         : [],
     conditions: coreConditions(status?.conditions, runnerMeaning),
-    relatedUIDs: [metadata.uid],
   };
 };
 

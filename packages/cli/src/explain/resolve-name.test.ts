@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { NotDoneError } from '../shell.ts';
 import { aClusterState, aFleet, aHost, aMachine, aNode, aPod, heldBy } from '../testing/objects.ts';
 import { nameOf, resolveName } from './resolve-name.ts';
 
 describe('resolveName', () => {
-  const world = aClusterState({
+  const state = aClusterState({
     machines: [aMachine('mac-1'), aMachine('twin'), aMachine('twin', {}, { namespace: 'other' }), aMachine('both')],
     hosts: [aHost('48d7f3f6-1cab', { name: 'mac-1' }, heldBy('mac-1')), aHost('48d7aaaa-1cab'), aHost('c0b3a682-a479')],
     nodes: [aNode('mac-1'), aNode('lonely')],
@@ -12,8 +13,12 @@ describe('resolveName', () => {
     fleets: [aFleet('macos')],
   });
   const found = (asked: string, namespace?: string): string => {
-    const answer = resolveName(asked, world, namespace);
-    return answer.kind === 'found' ? nameOf(answer.subject) : answer.why;
+    try {
+      return nameOf(resolveName(asked, state, namespace).subject);
+    } catch (error) {
+      assert.ok(error instanceof NotDoneError);
+      return error.message;
+    }
   };
 
   const cases: readonly [asked: string, is: string][] = [
@@ -48,10 +53,7 @@ describe('resolveName', () => {
   });
 
   test('other objects of the same name are listed, unless they belong to the same machine', () => {
-    const other = (asked: string): string[] => {
-      const answer = resolveName(asked, world);
-      return answer.kind === 'found' ? answer.others.map(nameOf) : [];
-    };
+    const other = (asked: string): string[] => resolveName(asked, state).others.map(nameOf);
     assert.deepEqual(other('both'), ['pod/default/both']);
     assert.deepEqual(other('mac-1'), []);
   });

@@ -2,6 +2,7 @@ import { keyOf } from '@tartan/kube';
 import { similarity } from '@tartan/kube/flags';
 import type { ClusterState, Fleet, Host, Machine, Node, Pod } from '../cluster/state.ts';
 import type { Pool } from '../runners/read-runners.ts';
+import { NotDoneError } from '../shell.ts';
 
 export type Subject =
   | { readonly kind: 'machine'; readonly object: Machine }
@@ -12,10 +13,6 @@ export type Subject =
   | { readonly kind: 'runnerpool'; readonly object: Pool };
 
 type Kind = Subject['kind'];
-
-export type ResolvedName =
-  | { readonly kind: 'found'; readonly subject: Subject; readonly others: readonly Subject[] }
-  | { readonly kind: 'not found'; readonly why: string };
 
 type SearchedState = ClusterState & { readonly runnerPools?: readonly Pool[] };
 
@@ -45,9 +42,13 @@ export const nameOf = ({ kind, object }: Subject): string => `${kind}/${keyOf(ob
 
 /**
  * Finds an object by name: `mac-1`, `pod/build-1`, `default/build-1`, `pod/default/build-1`, a server ID or its beginning (tables cut
- * it), or the name of the server at Scaleway. Pure.
+ * it), or the name of the server at Scaleway. Rejects a name that no object has, or several of a kind. Pure.
  */
-export const resolveName = (asked: string, state: SearchedState, namespace?: string): ResolvedName => {
+export const resolveName = (
+  asked: string,
+  state: SearchedState,
+  namespace?: string,
+): { readonly subject: Subject; readonly others: readonly Subject[] } => {
   const parts = asked.replace(/…$/, '').split('/');
   const first = kindWords[(parts[0] ?? '').toLowerCase().replace(/s$/, '')];
   const kind = parts.length > 1 ? first : undefined;
@@ -65,14 +66,14 @@ export const resolveName = (asked: string, state: SearchedState, namespace?: str
       ? exact
       : all.filter(({ object }) => object.metadata.name.startsWith(name));
   const [subject, ...others] = hits.sort((a, b) => kindPriority.indexOf(a.kind) - kindPriority.indexOf(b.kind));
-  if (subject === undefined) return { kind: 'not found', why: notFoundMessage(asked, all, name) };
+  const failure = (why: string): Error => new NotDoneError([why, ...state.notes].join(' '));
+  if (subject === undefined) throw failure(notFoundMessage(asked, all, name));
   const sameKind = others.filter((other) => other.kind === subject.kind);
   if (sameKind.length > 0)
-    return {
-      kind: 'not found',
-      why: `${asked} is ambiguous: ${[subject, ...sameKind].slice(0, maxShown).map(nameOf).join(', ')}${sameKind.length >= maxShown ? ', …' : ''}. Use one of these names.`,
-    };
-  return { kind: 'found', subject, others: others.filter((other) => !isSameMachine(subject, other)) };
+    throw failure(
+      `${asked} is ambiguous: ${[subject, ...sameKind].slice(0, maxShown).map(nameOf).join(', ')}${sameKind.length >= maxShown ? ', …' : ''}. Use one of these names.`,
+    );
+  return { subject, others: others.filter((other) => !isSameMachine(subject, other)) };
 };
 
 /** Shorter prefixes match too many IDs. */

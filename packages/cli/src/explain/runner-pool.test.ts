@@ -48,10 +48,10 @@ describe('explain a RunnerPool', () => {
   });
 
   test('it is found by name and by its kubectl short names', () => {
-    const world = { ...anExplainInput(), runnerPools: [aRunnerPool('macos')] };
+    const state = { ...anExplainInput(), runnerPools: [aRunnerPool('macos')] };
     for (const name of ['macos', 'rpool/macos', 'runnerpools/default/macos'])
-      assert.equal(resolveName(name, world).kind, 'found', name);
-    assert.equal(resolveName('fleet/macos', world).kind, 'not found');
+      assert.equal(resolveName(name, state).subject.kind, 'runnerpool', name);
+    assert.throws(() => resolveName('fleet/macos', state), /has the name fleet\/macos/);
   });
 });
 

@@ -14,7 +14,6 @@ export const explainRunnerPool = (pool: Pool, { now, nodes }: ExplainInput): Exp
   const macs = nodes.filter((node) => node.metadata.labels?.[labels.fleet] === spec.fleetSelector).length;
   const { queue, stuck = 0 } = status ?? {};
   return {
-    subject: { kind: 'runnerpool', namespace: metadata.namespace ?? '', name: metadata.name },
     where: `The pool ${metadata.name} wants ${counted(spec.replicas, 'runner')} and has ${status?.replicas ?? 'an unknown number of'}: ${status?.warm ?? '?'} warm, ${status?.busy ?? '?'} busy.`,
     decision: {
       word: state,
@@ -35,7 +34,6 @@ export const explainRunnerPool = (pool: Pool, { now, nodes }: ExplainInput): Exp
     remedies: remediesOf(state, metadata.name, spec.fleetSelector),
     unseen: ['The current answer of GitHub: the status has the last one.'],
     conditions: conditionsOf('RunnerPool', status?.conditions),
-    relatedUIDs: [metadata.uid],
   };
 };
 

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { type ClusterOptions, withClusterOptions } from '../command-options.ts';
 import { runView } from '../output/run-view.ts';
 import { type Shell, withCommandName } from '../shell.ts';
-import type { PausedDocument } from './pause.ts';
 
 export const addRollCommand = (program: Command, shell: Shell): void => {
   const roll = program
@@ -73,26 +72,13 @@ Exit codes: 0 done; 1 there is no such fleet, or several, or the chart values st
           import('./pause.ts'),
           import('../output/view.ts'),
         ]);
-        const outcome = await withCluster(options, shell.env, (cluster) =>
+        const document = await withCluster(options, shell.env, (cluster) =>
           setPaused(cluster, { ...options, name: fleet, paused }, { signal: shell.signal }),
         );
-        if (outcome.kind === 'refused') {
-          shell.stderr.write(`${shell.commandName} roll ${name}: ${outcome.why}\n`);
-          return 1;
-        }
-        const { metadata } = outcome.fleet;
-        const changed = outcome.kind === 'written';
-        const document: PausedDocument = {
-          schema: 'tartan.roll-pause/v1',
-          namespace: metadata.namespace ?? '',
-          fleet: metadata.name,
-          paused: outcome.isPaused,
-          changed,
-        };
-        const still = !paused && outcome.isPaused;
+        const still = !paused && document.paused;
         const text = still
-          ? `${metadata.name} is still paused by the values of its chart release. Set rollout.paused of the fleet to false in the values, then run helm upgrade.`
-          : `${metadata.name} ${changed ? `${done} ${metadata.name}` : already}`;
+          ? `${document.fleet} is still paused by the values of its chart release. Set rollout.paused of the fleet to false in the values, then run helm upgrade.`
+          : `${document.fleet} ${document.changed ? `${done} ${document.fleet}` : already}`;
         writeOutput(shell, options.output, document, () => [withCommandName(shell.commandName, text)]);
         return still ? 1 : 0;
       }),

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type Cluster, explainRefusal } from '../cluster/connection.ts';
 import { listAll } from '../cluster/list.ts';
 import type { Fleet, Selection } from '../cluster/state.ts';
+import { NotDoneError } from '../shell.ts';
 
 /** What `roll pause` and `roll resume` print. */
 export const pausedDocument = z.strictObject({
@@ -14,13 +15,7 @@ export const pausedDocument = z.strictObject({
   changed: z.boolean().describe('false: the fleet was already in that state.'),
 });
 
-export type PausedDocument = z.infer<typeof pausedDocument>;
-
-export type PauseOutcome =
-  /** `isPaused`: also true if the chart values pause the fleet. */
-  | { readonly kind: 'written' | 'already'; readonly fleet: Fleet; readonly isPaused: boolean }
-  /** Nothing was written. */
-  | { readonly kind: 'refused'; readonly why: string };
+type PausedDocument = z.infer<typeof pausedDocument>;
 
 /** During a rollout the manager writes the status every few seconds, which causes conflicts. */
 const maxAttempts = 5;
@@ -29,57 +24,62 @@ const requiredRights = `The missing permission is "patch" on macfleets.${macFlee
 
 /**
  * Sets `spec.paused` of the named fleet, or of the only one. Uses optimistic locking, and leaves a fleet alone that was replaced meanwhile.
- * Safe to repeat. The chart never sets that field.
+ * Safe to repeat. The chart never sets that field. Rejects with NotDoneError if nothing was written.
  */
 export const setPaused = async (
   cluster: Cluster,
   { name, namespace, paused }: Selection & { readonly name: string | undefined; readonly paused: boolean },
   call: CallOptions,
-): Promise<PauseOutcome> => {
+): Promise<PausedDocument> => {
   const all = await listAll(cluster, macFleet.resource, { ...call, ...(namespace !== undefined && { namespace }) });
   const chosen = all.filter(({ metadata }) => name === undefined || metadata.name === name);
   const [fleet, ...others] = chosen;
-  if (fleet === undefined)
-    return refusal(name === undefined ? 'There is no MacFleet.' : `There is no MacFleet ${name}.`, all);
+  if (fleet === undefined) throw refusal(`There is no MacFleet${name === undefined ? '' : ` ${name}`}.`, all);
   if (others.length > 0)
-    return name === undefined
+    throw name === undefined
       ? refusal('There is more than one MacFleet: give its name.', all)
       : refusal(`There is a MacFleet ${name} in more than one namespace: choose one with --namespace.`, chosen);
   return writePaused(cluster, fleet, paused, call);
 };
 
-const refusal = (why: string, fleets: readonly Fleet[]): PauseOutcome => {
+const refusal = (why: string, fleets: readonly Fleet[]): Error => {
   const names = fleets.map(({ metadata }) => keyOf(metadata)).sort();
-  return { kind: 'refused', why: names.length === 0 ? why : `${why} There are: ${names.join(', ')}.` };
+  return new NotDoneError(names.length === 0 ? why : `${why} There are: ${names.join(', ')}.`);
 };
+
+const documentOf = ({ metadata, spec }: Fleet, changed: boolean): PausedDocument => ({
+  schema: 'tartan.roll-pause/v1',
+  namespace: metadata.namespace ?? '',
+  fleet: metadata.name,
+  paused: isRolloutPaused(spec),
+  changed,
+});
 
 const writePaused = async (
   cluster: Cluster,
   first: Fleet,
   paused: boolean,
   call: CallOptions,
-): Promise<PauseOutcome> => {
+): Promise<PausedDocument> => {
   const { name, namespace = '', uid } = first.metadata;
   let fleet = first;
   for (let attempt = 1; ; attempt += 1) {
     if (fleet.metadata.uid !== uid)
-      return {
-        kind: 'refused',
-        why: `The MacFleet ${name} was replaced meanwhile. Nothing was written: check it, then run the command again.`,
-      };
-    if (fleet.spec.paused === paused) return { kind: 'already', fleet, isPaused: isRolloutPaused(fleet.spec) };
+      throw new NotDoneError(
+        `The MacFleet ${name} was replaced meanwhile. Nothing was written: check it, then run the command again.`,
+      );
+    if (fleet.spec.paused === paused) return documentOf(fleet, false);
     const patch = patchIfUnchanged(cluster.client, macFleet.resource, fleet, { spec: { paused } }, call);
     try {
       const written = await explainRefusal(`patch macfleets in the namespace ${namespace}`, requiredRights, patch);
-      return { kind: 'written', fleet: written, isPaused: isRolloutPaused(written.spec) };
+      return documentOf(written, true);
     } catch (error) {
       const { cause } = error instanceof Error ? error : {};
       if (!isKubeError(cause, 'conflict')) throw error;
       if (attempt === maxAttempts)
-        return {
-          kind: 'refused',
-          why: `The MacFleet ${name} was changed ${maxAttempts} times meanwhile. Run the command again.`,
-        };
+        throw new NotDoneError(
+          `The MacFleet ${name} was changed ${maxAttempts} times meanwhile. Run the command again.`,
+        );
     }
     fleet = await explainRefusal(
       `get macfleets in the namespace ${namespace}`,
