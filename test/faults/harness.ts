@@ -13,7 +13,7 @@ import {
   untilMachinesReady,
 } from '@tartan/sim-fleet';
 import { catalogue } from '../../packages/cli/src/fault/catalogue.ts';
-import { play } from '../../packages/cli/src/fault/play.ts';
+import { runFault } from '../../packages/cli/src/fault/run-fault.ts';
 import { isReadyNode } from '../../packages/cli/src/fault/targets.ts';
 
 /** What takes minutes at a real Scaleway, and seconds at `tartan up`, is looked at more often. */
@@ -50,8 +50,8 @@ export const startHarness = async (pool: number, parts: Pick<SimulationOptions, 
       assert(fault, name);
       const lines: string[] = [];
       const { signal } = new AbortController();
-      const ending = await play(fault, { simulation, report: (line) => void lines.push(line), signal });
-      assert.equal(ending.kind, 'as expected', [...lines, ending.text].join('\n'));
+      const { ending, text } = await runFault(fault, { simulation, report: (line) => void lines.push(line), signal });
+      assert.equal(ending, 'as expected', [...lines, text].join('\n'));
       return lines.join('\n');
     },
     /** The machines that there are, each with the version of its agent: `undefined` for one that is not Ready. */

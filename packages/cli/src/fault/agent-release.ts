@@ -5,22 +5,14 @@ import type { FaultContext } from './fault.ts';
 import { isReadyNode, listNodes, readyMachines } from './targets.ts';
 import { untilAll } from './wait.ts';
 
-const versionParts = (version: string): number[] => version.replace(/^v/, '').split('.').map(Number);
-
-const isLater = (one: string, other: string): boolean => {
-  const [left, right] = [versionParts(one), versionParts(other)];
-  const at = left.findIndex((part, index) => part !== (right[index] ?? 0));
-  return at >= 0 && (left[at] ?? 0) > (right[at] ?? 0);
-};
-
 export const latestVersion = (versions: readonly string[]): string =>
-  versions.reduce((last, each) => (isLater(each, last) ? each : last), '0.0.0').replace(/^v/, '');
+  versions
+    .map((version) => version.replace(/^v/, ''))
+    .toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+    .at(-1) ?? '0.0.0';
 
 /** `0.1.0` is followed by `0.1.1`. */
-export const nextPatch = (version: string): string => {
-  const [major = 0, minor = 0, patch = 0] = versionParts(version);
-  return `${major}.${minor}.${patch + 1}`;
-};
+export const nextPatch = (version: string): string => version.replace(/\d+$/, (patch) => String(Number(patch) + 1));
 
 /** The latest version among the running agents. */
 export const currentVersion = async (context: FaultContext): Promise<string> =>

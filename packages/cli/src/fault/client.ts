@@ -1,4 +1,4 @@
-import { type IncomingMessage, request } from 'node:http';
+import { type IncomingMessage, request, type RequestOptions } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { configMaps, ignoreNotFound } from '@tartan/kube';
 import { systemClock, timestamp } from '@tartan/kube/clock';
@@ -9,17 +9,10 @@ import { wrappedTableLines } from '../output/table.ts';
 import { textStyleFor } from '../output/terminal-text.ts';
 import { widthOf, writeOutput } from '../output/view.ts';
 import { type Shell, withCommandName } from '../shell.ts';
-import { discoveryConfigMap, errorResponse, faultList, type PlayLine, playLine, socketKey } from './protocol.ts';
-
-/** The faults of a simulated fleet. */
-interface FaultClient {
-  list(signal: AbortSignal): Promise<z.infer<typeof faultList>>;
-  /** The output, line by line; the last one is the result. */
-  play(name: string, signal: AbortSignal): AsyncIterable<PlayLine>;
-}
+import { discoveryConfigMap, errorResponse, faultList, type FaultOutput, faultOutput, socketKey } from './protocol.ts';
 
 /** Finds the socket of the process that has started this cluster. */
-const connectToFaultServer = async ({ client }: Pick<Cluster, 'client'>, signal: AbortSignal): Promise<FaultClient> => {
+const findSocket = async ({ client }: Pick<Cluster, 'client'>, signal: AbortSignal): Promise<string> => {
   const found = ignoreNotFound(client.get(configMaps, discoveryConfigMap, { signal }));
   const advice = 'The ConfigMap tartan-simulation in the namespace kube-public has the socket of the simulation.';
   const socketPath = (await explainRefusal('read the socket of the simulation', advice, found))?.data?.[socketKey];
@@ -27,28 +20,30 @@ const connectToFaultServer = async ({ client }: Pick<Cluster, 'client'>, signal:
     throw new ClusterError(
       'this cluster is not a simulated fleet. Faults run only on a cluster that `tartan up` has started.',
     );
-  const send = (method: string, path: string, stop: AbortSignal) =>
-    sendRequest({ socketPath, method, path, signal: stop });
-  return {
-    list: async (stop) => faultList.parse(JSON.parse(await text(await send('GET', '/faults', stop)))),
-    play: async function* (name, stop) {
-      const answer = await send('POST', `/faults/${encodeURIComponent(name)}`, stop);
-      let rest = '';
-      for await (const chunk of answer.setEncoding('utf8')) {
-        const lines = `${rest}${z.string().parse(chunk)}`.split('\n');
-        rest = lines.pop() ?? '';
-        for (const line of lines) yield playLine.parse(JSON.parse(line));
-      }
-    },
-  };
+  return socketPath;
 };
 
-const sendRequest = (options: {
-  readonly socketPath: string;
-  readonly method: string;
-  readonly path: string;
-  readonly signal: AbortSignal;
-}): Promise<IncomingMessage> =>
+/** Sends a request to the process that has started this cluster. */
+const send = async (
+  choice: ClusterChoice,
+  { env, signal }: Shell,
+  what: { readonly method: string; readonly path: string },
+): Promise<IncomingMessage> => {
+  const socketPath = await withCluster(choice, env, (cluster) => findSocket(cluster, signal));
+  return sendRequest({ ...what, socketPath, signal });
+};
+
+/** The output, line by line; the last one is the result. */
+async function* outputOf(response: IncomingMessage): AsyncGenerator<FaultOutput> {
+  let rest = '';
+  for await (const chunk of response.setEncoding('utf8')) {
+    const lines = `${rest}${z.string().parse(chunk)}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) yield faultOutput.parse(JSON.parse(line));
+  }
+}
+
+const sendRequest = (options: RequestOptions): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const call = request(options, (response) => {
       if (response.statusCode === 200) return resolve(response);
@@ -70,10 +65,10 @@ const notListeningMessage = '`tartan up` does not answer: it has ended, or runs 
 /** Where the width of the terminal is unknown. */
 const defaultWidth = 132;
 
-export const listFaults = async (options: ClusterOptions, { stdout, env, signal }: Shell): Promise<number> => {
-  const { faults } = await withCluster(options, env, async (cluster) =>
-    (await connectToFaultServer(cluster, signal)).list(signal),
-  );
+export const listFaults = async (options: ClusterOptions, shell: Shell): Promise<number> => {
+  const { stdout, env } = shell;
+  const response = await send(options, shell, { method: 'GET', path: '/faults' });
+  const { faults } = faultList.parse(JSON.parse(await text(response)));
   const document = { schema: 'tartan.faults/v1', at: timestamp(systemClock.now()), faults, notes: [] };
   const rows = faults.map(({ name, title }) => ({ columns: [{ text: name, tone: 'bold' as const }], text: title }));
   const width = widthOf({ stdout }) ?? defaultWidth;
@@ -85,10 +80,10 @@ export const listFaults = async (options: ClusterOptions, { stdout, env, signal 
 const exitCodes = { 'as expected': 0, 'not playable': 1, unexpected: 1, stopped: 130 } as const;
 
 /** Prints the output line by line. Closing the connection stops the fault, which repairs everything. */
-export const playFault = async (name: string, choice: ClusterChoice, shell: Shell): Promise<number> => {
-  const { stdout, env, signal, commandName } = shell;
-  const faults = await withCluster(choice, env, (cluster) => connectToFaultServer(cluster, signal));
-  for await (const each of faults.play(name, signal)) {
+export const replayFault = async (name: string, choice: ClusterChoice, shell: Shell): Promise<number> => {
+  const { stdout, commandName } = shell;
+  const response = await send(choice, shell, { method: 'POST', path: `/faults/${encodeURIComponent(name)}` });
+  for await (const each of outputOf(response)) {
     if ('line' in each) stdout.write(`${withCommandName(commandName, each.line)}\n`);
     else {
       const head = each.ending === 'unexpected' ? 'Tartan did not react as expected: ' : '';

@@ -60,8 +60,8 @@ fleet, or has no such fault; 130 interrupted, and repaired.`,
     )
     .action((name: string, options: Pick<ClusterOptions, 'kubeconfig' | 'context'>) =>
       shell.run('fault', async () => {
-        const { playFault } = await import('./client.ts');
-        return playFault(name, options, shell);
+        const { replayFault } = await import('./client.ts');
+        return replayFault(name, options, shell);
       }),
     );
 };

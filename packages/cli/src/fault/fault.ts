@@ -17,13 +17,13 @@ export interface Fault {
   readonly watch: readonly string[];
   /**
    * Breaks something, watches how Tartan reacts, and repairs the rest, also when the signal fires or an error occurs. Resolves with the
-   * result and what an operator has to do. Rejects with `CannotPlay` if nothing was changed, and with another error if Tartan did not
+   * result and what an operator has to do. Rejects with `PrerequisiteError` if nothing was changed, and with another error if Tartan did not
    * react as expected.
    */
-  play(context: FaultContext): Promise<string>;
+  run(context: FaultContext): Promise<string>;
 }
 
 /** The fault lacks something that it needs, and changed nothing. The message says what, and how to get it. */
-export class CannotPlay extends Error {
-  override readonly name = 'CannotPlay';
+export class PrerequisiteError extends Error {
+  override readonly name = 'PrerequisiteError';
 }

@@ -18,10 +18,13 @@ export const faultList = z.object({
 export const errorResponse = z.object({ message: z.string() });
 
 /** One line of output, or the result. */
-export const playLine = z.union([
-  z.object({ line: z.string() }),
-  z.object({ ending: z.enum(['as expected', 'not playable', 'unexpected', 'stopped']), text: z.string() }),
-]);
-export type PlayLine = z.infer<typeof playLine>;
+const faultResult = z.object({
+  /** `not playable`: nothing was changed. */
+  ending: z.enum(['as expected', 'not playable', 'unexpected', 'stopped']),
+  text: z.string(),
+});
+export type FaultResult = z.infer<typeof faultResult>;
+export const faultOutput = z.union([z.object({ line: z.string() }), faultResult]);
+export type FaultOutput = z.infer<typeof faultOutput>;
 
 export const faultsDocument = documentSchema('tartan.faults/v1', { faults: faultList.shape.faults });

@@ -4,19 +4,19 @@ import { dirname } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { configMaps } from '@tartan/kube';
 import { jsonSchemas } from '../json-schemas.ts';
-import { CannotPlay, type Fault } from './fault.ts';
+import { type Fault, PrerequisiteError } from './fault.ts';
 import { discoveryConfigMap } from './protocol.ts';
 import { type FaultServer, startFaultServer } from './server.ts';
 import { startEmptySimulation } from './testing/empty-simulation.ts';
 
-const aFault = (name: string, play: Fault['play']): Fault => ({
+const aFault = (name: string, run: Fault['run']): Fault => ({
   name,
   title: `${name} goes wrong.`,
   watch: ['look'],
-  play,
+  run,
 });
 
-/** Resolves when the play is under way, and when it is mended. */
+/** Resolves when the fault is under way, and when it is repaired. */
 const longFault = () => {
   const begun = Promise.withResolvers<void>();
   const mended = Promise.withResolvers<void>();
@@ -54,7 +54,7 @@ describe('tartan fault', { timeout: 60_000 }, () => {
       return 'All is well.';
     }),
     aFault('no-mac', async () => {
-      throw new CannotPlay('No Mac is free.');
+      throw new PrerequisiteError('No Mac is free.');
     }),
     aFault('harmful', async () => {
       throw new Error('a Mac was wiped');

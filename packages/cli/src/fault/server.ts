@@ -6,8 +6,8 @@ import { configMaps, isKubeError } from '@tartan/kube';
 import { nearestName } from '@tartan/kube/flags';
 import type { Simulation } from '@tartan/sim-fleet';
 import type { Fault } from './fault.ts';
-import { play, type PlayOutcome } from './play.ts';
-import { discoveryConfigMap, type PlayLine, socketKey } from './protocol.ts';
+import { discoveryConfigMap, type FaultOutput, type FaultResult, socketKey } from './protocol.ts';
+import { runFault } from './run-fault.ts';
 
 export interface FaultServer {
   readonly socket: string;
@@ -15,32 +15,32 @@ export interface FaultServer {
   stop(): Promise<void>;
 }
 
-interface RunningPlay {
+interface RunningFault {
   readonly name: string;
   readonly over: AbortController;
-  readonly done: Promise<PlayOutcome>;
+  readonly done: Promise<FaultResult>;
 }
 
-/** Plays faults over a socket that only its owner can open. One at a time, since each repairs what another might have broken. */
+/** Runs faults on request, over a socket that only its owner can open. One at a time, since each repairs what another might have broken. */
 export const startFaultServer = async (simulation: Simulation, faults?: readonly Fault[]): Promise<FaultServer> => {
   const known = faults ?? (await import('./catalogue.ts')).catalogue;
   // Paths of sockets are limited to about 100 characters.
   const folder = await mkdtemp(join(tmpdir(), 'tartan-'));
   const socket = join(folder, 'faults');
-  let current: RunningPlay | undefined;
+  let current: RunningFault | undefined;
 
   const begin = (fault: Fault, response: ServerResponse): void => {
     const over = new AbortController();
-    const write = (line: PlayLine): void => void response.write(`${JSON.stringify(line)}\n`);
+    const write = (line: FaultOutput): void => void response.write(`${JSON.stringify(line)}\n`);
     response.writeHead(200, { 'content-type': 'application/x-ndjson' });
     response.flushHeaders();
     response.on('close', () => over.abort());
     const context = { simulation, report: (line: string) => write({ line }), signal: over.signal };
-    const done = play(fault, context);
+    const done = runFault(fault, context);
     current = { name: fault.name, over, done };
-    void done.then(({ kind, text }) => {
+    void done.then((result) => {
       current = undefined;
-      write({ ending: kind, text });
+      write(result);
       response.end();
     });
   };

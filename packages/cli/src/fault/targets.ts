@@ -3,7 +3,7 @@ import { type Live, nodes, pods } from '@tartan/kube';
 import { fleetNamespace as namespace } from '@tartan/sim-fleet';
 import type { Mac } from '@tartan/sim-mac';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
-import { CannotPlay, type FaultContext } from './fault.ts';
+import { type FaultContext, PrerequisiteError } from './fault.ts';
 
 /** A simulated server, and the Mac inside. */
 export interface SimulatedHost {
@@ -41,7 +41,7 @@ export const readyMachines = async (context: FaultContext): Promise<ReadyMachine
 
 export const pickReadyMachine = async (context: FaultContext): Promise<ReadyMachine> => {
   const [first] = await readyMachines(context);
-  if (first === undefined) throw new CannotPlay('No machine is Ready: wait until one is (kubectl get samm -w).');
+  if (first === undefined) throw new PrerequisiteError('No machine is Ready: wait until one is (kubectl get samm -w).');
   return first;
 };
 
@@ -54,7 +54,7 @@ export const pickMachineWithFreeSlot = async (context: FaultContext): Promise<Re
   await pickReadyMachine(context);
   const free = (await readyMachines(context)).find(({ name }) => takenOn(name) < slots);
   if (free === undefined)
-    throw new CannotPlay('Every Mac already runs two virtual machines: delete a Pod (kubectl get pods).');
+    throw new PrerequisiteError('Every Mac already runs two virtual machines: delete a Pod (kubectl get pods).');
   return free;
 };
 
@@ -64,7 +64,7 @@ export const pickFreeHost = async (context: FaultContext): Promise<SimulatedHost
     .filter(({ status }) => status?.state === 'pool')
     .flatMap(({ metadata }) => hostOf(context, metadata.name));
   if (free === undefined)
-    throw new CannotPlay('No Mac is free: start more Macs (tartan up --pool), or scale a fleet down.');
+    throw new PrerequisiteError('No Mac is free: start more Macs (tartan up --pool), or scale a fleet down.');
   return free;
 };
 

@@ -5,7 +5,7 @@ import { macFleet, macNames } from '@tartan/api';
 import { getCondition, isConditionTrue } from '@tartan/kube';
 import { type Mac, standInSoftware } from '@tartan/sim-mac';
 import { currentVersion, nextPatch, roll, untilRolled } from '../agent-release.ts';
-import { CannotPlay, type Fault, type FaultContext } from '../fault.ts';
+import { type Fault, type FaultContext, PrerequisiteError } from '../fault.ts';
 import { pickReadyMachine, readyMachines } from '../targets.ts';
 import { untilAll, untilNamed, untilTrue } from '../wait.ts';
 
@@ -40,7 +40,7 @@ export const fleetWideRoll: Fault = {
   title:
     'A new agent is due on every Mac at once: four copies were in memory, and the manager ran out of it (tuist/tuist#11065).',
   watch: ['tartan roll status -w', 'kubectl get macfleets -w'],
-  play: async (context) => {
+  run: async (context) => {
     await pickReadyMachine(context);
     const version = nextPatch(await currentVersion(context));
     await roll(context, { version });
@@ -62,7 +62,7 @@ export const noOpKickstart: Fault = {
   title:
     'launchctl kickstart exits with 0 but leaves the old agent running: the rollout counted as done, and the Node was stranded (tuist/tuist#10981).',
   watch: ['tartan roll status -w', 'kubectl get macfleets -w', 'kubectl get nodes -w'],
-  play: async (context) => {
+  run: async (context) => {
     const { report } = context;
     const { name, mac, machine } = await pickReadyMachine(context);
     const fleet = machine.spec.fleetName ?? '';
@@ -100,7 +100,7 @@ const codesignKills = ({ journal }: Mac): number =>
 /** The real path of the program that launchd starts for the agent. */
 const programOf = async (mac: Mac): Promise<string> => {
   const [program] = mac.job(macNames.agentJob)?.arguments ?? [];
-  if (program === undefined) throw new CannotPlay('launchd has no agent on that Mac.');
+  if (program === undefined) throw new PrerequisiteError('launchd has no agent on that Mac.');
   return realpath(mac.path(program));
 };
 
@@ -109,7 +109,7 @@ export const codesignKill: Fault = {
   title:
     'A program is overwritten in place while macOS caches its old signature: the kernel killed the new agent on two of three Macs (tuist/tuist#10981).',
   watch: ['tartan roll status -w', 'kubectl get nodes -w'],
-  play: async (context) => {
+  run: async (context) => {
     const { report, simulation } = context;
     const { name, mac } = await pickReadyMachine(context);
     const program = await programOf(mac);

@@ -34,7 +34,7 @@ export const strandedHosts: Fault = {
   name: 'stranded-hosts',
   title: 'A machine is deleted without its finalizer: Scaleway billed the Mac for 14 days, unused (tuist/tuist#11056).',
   watch: ['tartan orphans -w', 'tartan pool -w', 'kubectl get machosts -w'],
-  play: async (context) => {
+  run: async (context) => {
     const { report, simulation } = context;
     const { client } = simulation.controlPlane;
     const { name, server } = await pickReadyMachine(context);
@@ -71,7 +71,7 @@ export const adoptionDuringSweep: Fault = {
   title:
     'A machine adopts a stranded Mac at the moment in which the sweep is about to wipe it (review of tuist/tuist#11056).',
   watch: ['kubectl get machosts -w', 'kubectl get samm -w'],
-  play: async (context) => {
+  run: async (context) => {
     const { report, simulation } = context;
     const { server } = await pickFreeHost(context);
     const [poolName, name] = [server.name, `${claimPrefix}adopts-${randomBytes(2).toString('hex')}`];
@@ -107,7 +107,7 @@ export const hostWiped: Fault = {
   title:
     'A person reinstalls a Mac in the console of Scaleway while a machine holds it: the Mac stopped answering without a visible cause.',
   watch: ['tartan fleet -w', 'kubectl get samm -w', 'kubectl get machosts -w'],
-  play: async (context) => {
+  run: async (context) => {
     const { report, simulation } = context;
     const { name, server } = await pickReadyMachine(context);
     await simulation.macs.pool.reinstall(server.zone, server.id, undefined);
@@ -133,7 +133,7 @@ export const reinstallWithoutWipe: Fault = {
   title:
     'Scaleway reports a reinstall that did not happen: the next machine got the disk, the agent and the secrets of the previous one.',
   watch: ['tartan pool -w', 'kubectl get machosts -w', 'kubectl get samm -w'],
-  play: async (context) => {
+  run: async (context) => {
     const { report, simulation } = context;
     const host = await pickFreeHost(context);
     const { server } = host;

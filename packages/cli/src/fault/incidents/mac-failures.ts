@@ -1,6 +1,6 @@
 import { machine } from '@tartan/api';
 import { nodes } from '@tartan/kube';
-import { CannotPlay, type Fault } from '../fault.ts';
+import { type Fault, PrerequisiteError } from '../fault.ts';
 import { isReadyNode, pickFreeHost, pickMachineWithFreeSlot, readyMachines } from '../targets.ts';
 import {
   createTemporaryMachine,
@@ -15,7 +15,7 @@ export const deadLoginwindow: Fault = {
   title:
     'loginwindow died of a SIGHUP, and no user is logged in at the console: on four Macs every virtual machine failed silently (tuist/tuist#10875).',
   watch: ['kubectl get pods -o wide -w', 'kubectl get events -w'],
-  play: async (context) => {
+  run: async (context) => {
     const { report } = context;
     const { name, mac } = await pickMachineWithFreeSlot(context);
     try {
@@ -45,7 +45,7 @@ export const sealedPassword: Fault = {
   title:
     'The password of a Mac differs from the one at Scaleway: macOS sealed /etc/kcpassword, no user was logged in, and no Pod ran (tuist/tuist#10875).',
   watch: ['kubectl get samm -w', 'kubectl get machosts -w', 'tartan explain NAME'],
-  play: async (context) => {
+  run: async (context) => {
     const { report } = context;
     const host = await pickFreeHost(context);
     const { mac, server } = host;
@@ -77,10 +77,11 @@ export const macPoweredOff: Fault = {
   title:
     'A Mac loses power: its Node and its machine must report it, the Mac must not be wiped, and must recover by itself.',
   watch: ['kubectl get nodes -w', 'tartan fleet -w'],
-  play: async (context) => {
+  run: async (context) => {
     const { report } = context;
     const member = (await readyMachines(context)).at(-1);
-    if (member === undefined) throw new CannotPlay('No machine is Ready: wait until one is (kubectl get samm -w).');
+    if (member === undefined)
+      throw new PrerequisiteError('No machine is Ready: wait until one is (kubectl get samm -w).');
     const { name, mac, server, machine: before } = member;
     const { installs } = server;
     try {

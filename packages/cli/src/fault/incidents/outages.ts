@@ -3,7 +3,7 @@ import { isConditionTrue, leases, secrets } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { coreKinds, fleetNamespace as namespace, type ManagerProcess } from '@tartan/sim-fleet';
 import { currentVersion } from '../agent-release.ts';
-import { CannotPlay, type Fault, type FaultContext } from '../fault.ts';
+import { type Fault, type FaultContext, PrerequisiteError } from '../fault.ts';
 import {
   isReadyNode,
   listNodes,
@@ -25,11 +25,11 @@ export const capiWithoutKubeconfig: Fault = {
   title:
     'Cluster API has no kubeconfig of its workload cluster: no Machine was bound to its Node, and each deploy timed out (tuist/tuist#10981).',
   watch: ['kubectl get secrets,clusters,machines -w', 'kubectl get ecp -o yaml'],
-  play: async (context) => {
+  run: async (context) => {
     const { client } = context.simulation.controlPlane;
     const [owner] = (await client.list(externalControlPlane.resource, { namespace })).items;
     if (owner === undefined)
-      throw new CannotPlay('There is no ExternalControlPlane: the fleets are not installed yet.');
+      throw new PrerequisiteError('There is no ExternalControlPlane: the fleets are not installed yet.');
     const name = secretNames.kubeconfig(owner.metadata.name);
     const before = await untilNamed(context, secrets, name, 'exists', () => true);
     await client.delete(secrets, { namespace, name });
@@ -53,7 +53,7 @@ export const scalewayOutage: Fault = {
   title:
     'The API of Scaleway answers every request with 503 while a machine is created: this was reported as "no Mac is free".',
   watch: ['tartan fleet -w', 'kubectl get samm -w'],
-  play: async (context) => {
+  run: async (context) => {
     const { report, simulation } = context;
     await pickFreeHost(context);
     const { calls } = simulation.macs.scaleway.faults;
@@ -95,10 +95,10 @@ export const apiServerOutage: Fault = {
   title:
     'The API server is unreachable for a while: virtual machines must keep running, and no controller may act on outdated data.',
   watch: ['kubectl get nodes', 'tartan fleet'],
-  play: async (context) => {
+  run: async (context) => {
     const { report, simulation } = context;
     const { pause, client } = simulation.controlPlane;
-    if (pause === undefined) throw new CannotPlay('Only the embedded Kubernetes can be paused.');
+    if (pause === undefined) throw new PrerequisiteError('Only the embedded Kubernetes can be paused.');
     const { name, mac } = await pickMachineWithFreeSlot(context);
     const members = await readyMachines(context);
     const pod = await createTemporaryPod(context, name);
@@ -161,7 +161,7 @@ export const leaderFrozen: Fault = {
   name: 'leader-frozen',
   title: 'The leading manager freezes, another one takes over, and then the first continues as if it still led.',
   watch: [`kubectl get lease ${leaderElectionID} -w`, 'kubectl get machosts -w'],
-  play: async (context) => {
+  run: async (context) => {
     const { report, simulation } = context;
     await pickReadyMachine(context);
     const version = await currentVersion(context);

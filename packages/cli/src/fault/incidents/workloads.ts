@@ -6,7 +6,7 @@ import { getCondition, type Live } from '@tartan/kube';
 import { fleetNamespace as namespace, poolName, queueJob } from '@tartan/sim-fleet';
 import type { Mac } from '@tartan/sim-mac';
 import { counted } from '../../output/terminal-text.ts';
-import { CannotPlay, type Fault, type FaultContext } from '../fault.ts';
+import { type Fault, type FaultContext, PrerequisiteError } from '../fault.ts';
 import { pickMachineWithFreeSlot, pickReadyMachine } from '../targets.ts';
 import { createTemporaryPod } from '../temporary-objects.ts';
 import { untilTrue } from '../wait.ts';
@@ -37,7 +37,7 @@ export const bakeBesideAgent: Fault = {
   title:
     'An image is baked on a Mac beside the agent: its garbage collection deleted the virtual machine during tart push (tuist/tuist#11072).',
   watch: ['kubectl get nodes', 'tartan fleet -w'],
-  play: async (context) => {
+  run: async (context) => {
     const { report } = context;
     const { name, mac } = await pickReadyMachine(context);
     try {
@@ -65,7 +65,7 @@ export const stuckPods: Fault = {
   title:
     'A finished Pod is deleted: 504 Pods stayed in Terminating, since no agent removed their finalizer (tuist/tuist#10875).',
   watch: ['kubectl get pods -w', 'tartan pods unstick'],
-  play: async (context) => {
+  run: async (context) => {
     const { report } = context;
     const { name, mac } = await pickMachineWithFreeSlot(context);
     const pod = await createTemporaryPod(context, name);
@@ -97,14 +97,15 @@ export const queueJobs: Fault = {
   title:
     'More jobs are queued than there are runners: the others must wait, the pool must report them, and none may be lost.',
   watch: [`tartan runners ${poolName} -w`, 'kubectl get pods -w'],
-  play: async (context) => {
+  run: async (context) => {
     const { report, simulation } = context;
     const { runners } = simulation;
     if (runners === undefined)
-      throw new CannotPlay('There are no runners: start more machines (tartan up --machines 4).');
+      throw new PrerequisiteError('There are no runners: start more machines (tartan up --machines 4).');
     const { github } = runners;
     const wanted = (await readRunnerPool(context)).spec.replicas;
-    if (wanted === 0) throw new CannotPlay(`The pool has no replicas: kubectl scale rpool ${poolName} --replicas=2.`);
+    if (wanted === 0)
+      throw new PrerequisiteError(`The pool has no replicas: kubectl scale rpool ${poolName} --replicas=2.`);
     const lost = github.lostJobs().length;
     const jobs = Array.from({ length: wanted + 2 }, () => queueJob(github));
     report(`${jobs.length} jobs are queued for ${counted(wanted, 'runner')}.`);

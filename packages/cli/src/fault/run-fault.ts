@@ -1,15 +1,10 @@
 import { logClusterEvents } from '../up/event-log.ts';
 import { createStyledLog } from '../up/live/up-view.ts';
-import { CannotPlay, type Fault, type FaultContext } from './fault.ts';
+import { type Fault, type FaultContext, PrerequisiteError } from './fault.ts';
+import type { FaultResult } from './protocol.ts';
 
-export interface PlayOutcome {
-  /** `not playable`: nothing was changed. */
-  readonly kind: 'as expected' | 'not playable' | 'unexpected' | 'stopped';
-  readonly text: string;
-}
-
-/** Plays one fault and reports cluster events meanwhile. Never rejects. Everything is repaired when it resolves. */
-export const play = async ({ title, watch, play: begin }: Fault, context: FaultContext): Promise<PlayOutcome> => {
+/** Runs one fault and reports cluster events meanwhile. Never rejects. Everything is repaired when it resolves. */
+export const runFault = async ({ title, watch, run }: Fault, context: FaultContext): Promise<FaultResult> => {
   const { simulation, signal } = context;
   // One line each.
   const report = (line: string): void => context.report(line.replaceAll(/\s*\n\s*/g, ' '));
@@ -24,11 +19,11 @@ export const play = async ({ title, watch, play: begin }: Fault, context: FaultC
   try {
     report(title);
     report(`Watch it with: ${watch.join(', ')}`);
-    return { kind: 'as expected', text: await begin({ ...context, report }) };
+    return { ending: 'as expected', text: await run({ ...context, report }) };
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    if (signal.aborted) return { kind: 'stopped', text: 'Stopped. What was broken is repaired.' };
-    return { kind: error instanceof CannotPlay ? 'not playable' : 'unexpected', text };
+    if (signal.aborted) return { ending: 'stopped', text: 'Stopped. What was broken is repaired.' };
+    return { ending: error instanceof PrerequisiteError ? 'not playable' : 'unexpected', text };
   } finally {
     over.abort();
     await reporting.catch(() => {});
