@@ -10,11 +10,11 @@ export const parsePort = (text: string): number => {
 };
 
 export const integerBetween =
-  (least: number, most: number) =>
+  (min: number, max: number) =>
   (text: string): number => {
     const value = Number(text);
-    if (Number.isInteger(value) && value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`it is a whole number from ${least} to ${most}.`);
+    if (Number.isInteger(value) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`it is a whole number from ${min} to ${max}.`);
   };
 
 /** Options of every command that reads a cluster. */

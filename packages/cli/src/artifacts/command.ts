@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Shell } from '../shell.ts';
 
-interface Given {
+interface ArtifactsOptions {
   readonly lock: string;
   readonly folder: string;
 }
@@ -33,8 +33,8 @@ Examples:
 
 Exit codes: 0 all artifacts are there; 1 some are not, and the output says why; 2 the lock file cannot be read; 130 interrupted.`,
     )
-    .action((names: string[], given: Given) =>
-      run('artifacts fetch', async () => (await import('./run.ts')).fetchAll({ ...given, names }, shell)),
+    .action((names: string[], options: ArtifactsOptions) =>
+      run('artifacts fetch', async () => (await import('./run.ts')).fetchAll({ ...options, names }, shell)),
     );
   artifacts
     .command('verify')
@@ -54,8 +54,8 @@ Examples:
 
 Exit codes: 0 all files match; 1 some do not; 2 the lock file cannot be read.`,
     )
-    .action((names: string[], given: Given) =>
-      run('artifacts verify', async () => (await import('./run.ts')).verifyAll({ ...given, names }, shell)),
+    .action((names: string[], options: ArtifactsOptions) =>
+      run('artifacts verify', async () => (await import('./run.ts')).verifyAll({ ...options, names }, shell)),
     );
   artifacts
     .command('lock')
@@ -74,7 +74,7 @@ Examples:
 
 Exit codes: 0 written, or nothing to do; 1 some were not found, and the output says why; 2 the lock file cannot be read; 130 interrupted.`,
     )
-    .action((names: string[], { lock }: Given) =>
+    .action((names: string[], { lock }: ArtifactsOptions) =>
       run('artifacts lock', async () => (await import('./run.ts')).lockAll({ lock, names }, shell)),
     );
 };

@@ -26,10 +26,7 @@ export const extractArtifact = async (
   const members = take.map((member) => ({ member, to: join(unpacked, basename(member)) }));
   if (await isZip(downloaded))
     for (const { member, to } of members)
-      await pipeline(
-        readZipMember(downloaded, member, { most: maxUnpackedBytes }),
-        createWriteStream(to, { flags: 'wx' }),
-      );
+      await pipeline(readZipMember(downloaded, member, maxUnpackedBytes), createWriteStream(to, { flags: 'wx' }));
   else await extractFromTar(downloaded, members);
   for (const { to } of members) await chmod(to, 0o755);
   const made = join(folder, 'made');
@@ -85,7 +82,7 @@ const checkArchive = async (file: string, holds: string | undefined): Promise<vo
 
 const forEachTarEntry = (file: string, each: (entry: TarEntry) => Promise<void>): Promise<void> =>
   pipeline(createReadStream(file), createGunzip(), async (chunks: AsyncIterable<Buffer>) => {
-    for await (const entry of readTar(chunks, { most: maxUnpackedBytes })) await each(entry);
+    for await (const entry of readTar(chunks, maxUnpackedBytes)) await each(entry);
     // The padding is read too, so that the checksum of gzip is verified.
     for await (const _ of chunks);
   });

@@ -7,7 +7,7 @@ import { createGzip } from 'node:zlib';
 type ByteReader = ReturnType<typeof byteReader>;
 
 /** Reads exact numbers of bytes from chunks of any length. */
-const byteReader = (chunks: AsyncIterable<Buffer>, { most }: { most: number }) => {
+const byteReader = (chunks: AsyncIterable<Buffer>, maxBytes: number) => {
   const iterator = chunks[Symbol.asyncIterator]();
   let left: Buffer = Buffer.alloc(0);
   let read = 0;
@@ -17,7 +17,7 @@ const byteReader = (chunks: AsyncIterable<Buffer>, { most }: { most: number }) =
       if (done === true) return false;
       read += value.length;
       // Protects against a decompression bomb.
-      if (read > most) throw new Error(`the archive unpacks to more than ${most} bytes.`);
+      if (read > maxBytes) throw new Error(`the archive unpacks to more than ${maxBytes} bytes.`);
       left = value;
     }
     return true;
@@ -67,8 +67,8 @@ const types: Readonly<Record<string, TarEntry['type']>> = {
 };
 
 /** The entries of a tar archive: ustar, with long names of pax and GNU. */
-export async function* readTar(chunks: AsyncIterable<Buffer>, limits: { most: number }): AsyncGenerator<TarEntry> {
-  const reader = byteReader(chunks, limits);
+export async function* readTar(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<TarEntry> {
+  const reader = byteReader(chunks, maxBytes);
   let longer: LongFields = {};
   for (;;) {
     const header = await reader.exactly(blockBytes);

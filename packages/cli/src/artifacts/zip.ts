@@ -20,7 +20,7 @@ interface ZipEntry {
 }
 
 /** The content of one member, which must exist exactly once and be a regular file. Its CRC is checked at the end. */
-export async function* readZipMember(file: string, member: string, { most }: { most: number }): AsyncGenerator<Buffer> {
+export async function* readZipMember(file: string, member: string, maxBytes: number): AsyncGenerator<Buffer> {
   const handle = await open(file);
   try {
     const found = (await entriesOf(handle)).filter(({ name }) => name === member);
@@ -30,7 +30,7 @@ export async function* readZipMember(file: string, member: string, { most }: { m
     if (!entry.isFile) throw new Error(`${member} in the archive is not a file.`);
     if (entry.isEncrypted || (entry.method !== 0 && entry.method !== 8))
       throw new Error(`${member} in the archive uses an unsupported compression.`);
-    if (entry.size > most) throw new Error(`the archive unpacks to more than ${most} bytes.`);
+    if (entry.size > maxBytes) throw new Error(`the archive unpacks to more than ${maxBytes} bytes.`);
     yield* contentOf(handle, entry);
   } finally {
     await handle.close();

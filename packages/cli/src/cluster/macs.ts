@@ -1,5 +1,5 @@
 import { annotations, labels, labelValues } from '@tartan/api';
-import { getCondition, keyOf } from '@tartan/kube';
+import { getCondition, keyOf, type KubeObject } from '@tartan/kube';
 import { admit } from '@tartan/tart-kubelet/admission';
 import type { ClusterState, Host, Machine, Node, Pod } from './state.ts';
 
@@ -81,7 +81,7 @@ const nodeOf = ({ metadata, spec }: Machine, { nodes, nodesByProviderID }: Index
 const podsOn = (node: Node | undefined, { pods }: Index): readonly Pod[] | undefined =>
   node === undefined ? undefined : pods && (pods.get(node.metadata.name) ?? []);
 
-const byKey = (a: Machine, b: Machine): number => (keyOf(a.metadata) < keyOf(b.metadata) ? -1 : 1);
+const byKey = (a: Machine | Pod, b: Machine | Pod): number => (keyOf(a.metadata) < keyOf(b.metadata) ? -1 : 1);
 
 const stateOrder = ['pool', 'held', 'releasing', 'quarantined', 'stranded', 'abandoned'];
 const byState = ({ host: a }: Mac, { host: b }: Mac): number =>
@@ -89,12 +89,13 @@ const byState = ({ host: a }: Mac, { host: b }: Mac): number =>
   ((a?.metadata.name ?? '') < (b?.metadata.name ?? '') ? -1 : 1);
 
 /** `Unknown` also without a condition. */
-export const readinessOf = ({ status }: Node): 'True' | 'False' | 'Unknown' => {
+export const readinessOf = ({ status }: Pick<Node, 'status'>): 'True' | 'False' | 'Unknown' => {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status;
   return ready === 'True' || ready === 'False' ? ready : 'Unknown';
 };
 
-export const agentOf = ({ metadata }: Node): string | undefined => metadata.annotations?.[annotations.agentVersion];
+export const agentOf = ({ metadata }: KubeObject): string | undefined =>
+  metadata?.annotations?.[annotations.agentVersion];
 
 /** Virtual machines that it can run at once. */
 export const slotsOf = ({ status }: Node): number | undefined => {
@@ -114,12 +115,10 @@ export const waitingReasonOf = ({ status }: Pod): { reason: string; message: str
 
 /** Pods that are, or become, virtual machines. Other Pods on a Mac use no slot. */
 export const vmPods = (pods: readonly Pod[]): Pod[] =>
-  pods.filter((pod) => admit(pod).kind !== 'not for Macs').sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+  pods.filter((pod) => admit(pod).kind !== 'not for Macs').sort(byKey);
 
-const nameOf = ({ metadata }: Pod): string => `${metadata.namespace ?? ''}/${metadata.name}`;
-
-/** Why nothing is done to a Mac, as its manager says. */
+/** Why the manager leaves a Mac alone, by its condition. */
 export const pausesOf = ({ status }: Host): readonly string[] => {
-  const said = getCondition(status?.conditions, 'Paused');
-  return said?.status === 'True' ? [said.message.replace(/\.$/, '')] : [];
+  const paused = getCondition(status?.conditions, 'Paused');
+  return paused?.status === 'True' ? [paused.message.replace(/\.$/, '')] : [];
 };

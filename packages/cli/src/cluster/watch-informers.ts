@@ -1,13 +1,5 @@
-import { createInformer, type Informer, type InformerOptions, type KubeObject, type Logger } from '@tartan/kube';
+import { createInformer, createLogger, type Informer, type InformerOptions, type KubeObject } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-
-const silentLogger: Logger = {
-  debug: () => {},
-  info: () => {},
-  warn: () => {},
-  error: () => {},
-  with: () => silentLogger,
-};
 
 /** Changes come in bursts: a Mac that joins changes its machine, its MacHost and its Node. */
 const burstMs = 250;
@@ -16,7 +8,14 @@ const burstMs = 250;
 export const createSilentInformer = <T extends KubeObject>(
   { client, clock }: { readonly client: InformerOptions<T>['client']; readonly clock: Clock },
   which: Pick<InformerOptions<T>, 'resource' | 'namespace' | 'labelSelector'>,
-): Informer<T> => createInformer({ client, clock, random: Math.random, log: silentLogger, ...which });
+): Informer<T> =>
+  createInformer({
+    client,
+    clock,
+    random: Math.random,
+    log: createLogger({ write: () => {}, clock, level: 'error' }),
+    ...which,
+  });
 
 type AnyInformer = Pick<Informer<KubeObject>, 'hasSynced' | 'lastError' | 'synced' | 'run'> & {
   subscribe(listener: () => void): () => void;

@@ -3,6 +3,7 @@ import { type Live, nodes, pods } from '@tartan/kube';
 import { fleetNamespace as namespace } from '@tartan/sim-fleet';
 import type { Mac } from '@tartan/sim-mac';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
+import { readinessOf } from '../cluster/macs.ts';
 import { type FaultContext, PrerequisiteError } from './fault.ts';
 
 /** A simulated server, and the Mac inside. */
@@ -39,10 +40,11 @@ export const readyMachines = async (context: FaultContext): Promise<ReadyMachine
     );
 };
 
-export const pickReadyMachine = async (context: FaultContext): Promise<ReadyMachine> => {
-  const [first] = await readyMachines(context);
-  if (first === undefined) throw new PrerequisiteError('No machine is Ready: wait until one is (kubectl get samm -w).');
-  return first;
+/** The first, or the last with -1. */
+export const pickReadyMachine = async (context: FaultContext, at: 0 | -1 = 0): Promise<ReadyMachine> => {
+  const found = (await readyMachines(context)).at(at);
+  if (found === undefined) throw new PrerequisiteError('No machine is Ready: wait until one is (kubectl get samm -w).');
+  return found;
 };
 
 /** Virtual machines that macOS runs at once. */
@@ -73,5 +75,4 @@ export const listNodes = async ({ simulation }: FaultContext): Promise<readonly 
 
 type Node = NonNullable<(typeof nodes)['ofType']>;
 
-export const isReadyNode = ({ status }: Node): boolean =>
-  (status?.conditions ?? []).some(({ type, status: value }) => type === 'Ready' && value === 'True');
+export const isReadyNode = (node: Node): boolean => readinessOf(node) === 'True';

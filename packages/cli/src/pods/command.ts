@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type ClusterOptions, withClusterOptions } from '../command-options.ts';
 import type { Shell } from '../shell.ts';
 
-type Given = ClusterOptions & { readonly apply?: boolean; readonly selector?: string };
+type UnstickFlags = ClusterOptions & { readonly apply?: boolean; readonly selector?: string };
 
 export const addPodsCommand = (program: Command, { stdout, stderr, env, signal, run }: Shell): void => {
   const pods = program
@@ -36,7 +36,7 @@ Examples:
 Exit codes: 0 no Pod is stuck; 1 without --apply: some Pods can be released; with --apply: some could not be released, and the
 table says why; 2 the cluster cannot be read; 130 interrupted.`,
     )
-    .action(({ apply = false, ...options }: Given) =>
+    .action(({ apply = false, ...options }: UnstickFlags) =>
       run('pods unstick', async () => {
         const [{ withCluster }, { unstick }] = await Promise.all([
           import('../cluster/connection.ts'),

@@ -1,7 +1,8 @@
-import { annotations, kindNames } from '@tartan/api';
+import { kindNames } from '@tartan/api';
 import { type Client, events, type KubeObject, type Live, nodes, type Resource } from '@tartan/kube';
 import { type Clock, sleep, systemClock } from '@tartan/kube/clock';
 import type { GitHubEvent, SimulatedGitHub } from '@tartan/sim-github';
+import { agentOf, readinessOf } from '../cluster/macs.ts';
 import { createSilentInformer } from '../cluster/watch-informers.ts';
 import type { StyledLog } from './live/up-view.ts';
 
@@ -26,20 +27,15 @@ const isServerID = (name: string): boolean => /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[
 export const logLine = (who: string, what: string): string =>
   `  ${(isServerID(who) ? `${who.slice(0, 8)}…` : who).padEnd(27)}  ${what}`;
 
-const readinessText = (node: Node | undefined): string =>
-  node?.status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'not yet';
-
-const agentOf = (node: Node | undefined): string | undefined => node?.metadata?.annotations?.[annotations.agentVersion];
-
 export const nodeLine = (before: Node | undefined, now: Node | undefined, log: StyledLog): string | undefined => {
   const name = (now ?? before)?.metadata?.name ?? '';
   if (now === undefined) return logLine(name, 'its Node was deleted');
-  const [was, is] = [readinessText(before), readinessText(now)];
+  const [wasReady, isReady] = [before, now].map((node) => node !== undefined && readinessOf(node) === 'True');
   const joined = before === undefined ? 'joined: ' : '';
-  if (is === 'True' && (was !== 'True' || agentOf(now) !== agentOf(before)))
+  if (isReady && (!wasReady || agentOf(now) !== (before && agentOf(before))))
     return logLine(name, `${joined}${log.good(`its Node is Ready, with agent ${agentOf(now)}`)}`);
   if (before === undefined) return logLine(name, 'joined: its Node was created');
-  return was === 'True' && is !== 'True' ? logLine(name, log.bad('its Node is no longer Ready')) : undefined;
+  return wasReady && !isReady ? logLine(name, log.bad('its Node is no longer Ready')) : undefined;
 };
 
 /** Logs changes from now on, until the signal fires. Continues after an outage of the API server. */

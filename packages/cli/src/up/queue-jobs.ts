@@ -4,10 +4,10 @@ import type { SimulatedGitHub } from '@tartan/sim-github';
 
 /** Every 25 minutes, which is four times a minute at the default speed. */
 const jobEveryMs = 25 * 60_000;
-const intervalBounds = { least: 2_000, most: 120_000 };
+const intervalBounds = { min: 2_000, max: 120_000 };
 
 export const jobIntervalMs = (pace: number): number =>
-  Math.min(intervalBounds.most, Math.max(intervalBounds.least, Math.round(jobEveryMs * pace)));
+  Math.min(intervalBounds.max, Math.max(intervalBounds.min, Math.round(jobEveryMs * pace)));
 
 /** Queues jobs until the signal fires. */
 export const keepQueueing = async (

@@ -23,16 +23,16 @@ const peakMemory = ({ simulation }: FaultContext): string => {
 
 /** Resolves after the rollout, with the largest number of turns that a fleet had at once. */
 const countTurns = async (context: FaultContext, rolled: Promise<void>): Promise<number> => {
-  let most = 0;
+  let maxTurns = 0;
   const over = new AbortController();
   const signal = AbortSignal.any([context.signal, over.signal]);
   const watching = untilAll({ ...context, signal }, macFleet.resource, '', (fleets) => {
-    most = Math.max(most, ...fleets.map(({ status }) => (status?.turns ?? []).length));
+    maxTurns = Math.max(maxTurns, ...fleets.map(({ status }) => (status?.turns ?? []).length));
     return false;
   }).catch(() => {});
   await rolled.finally(() => over.abort());
   await watching;
-  return most;
+  return maxTurns;
 };
 
 export const fleetWideRoll: Fault = {
@@ -46,11 +46,11 @@ export const fleetWideRoll: Fault = {
     await roll(context, { version });
     const restarts = (): number =>
       context.simulation.managerDeployment.running().reduce((sum, each) => sum + each.restarts, 0);
-    const most = await countTurns(context, untilRolled(context, version));
+    const maxTurns = await countTurns(context, untilRolled(context, version));
     const count = (await readyMachines(context)).length;
     const peak = peakMemory(context);
     if (restarts() > 0) throw new Error(`the manager was restarted ${restarts()} times during the rollout`);
-    return `All ${count} machines run agent ${version}; at most ${most} of a fleet had a turn at once. The manager was not restarted${peak}. Nothing to do.`;
+    return `All ${count} machines run agent ${version}; at most ${maxTurns} of a fleet had a turn at once. The manager was not restarted${peak}. Nothing to do.`;
   },
 };
 

@@ -1,7 +1,7 @@
 import { machine } from '@tartan/api';
 import { nodes } from '@tartan/kube';
-import { type Fault, PrerequisiteError } from '../fault.ts';
-import { isReadyNode, pickFreeHost, pickMachineWithFreeSlot, readyMachines } from '../targets.ts';
+import type { Fault } from '../fault.ts';
+import { isReadyNode, pickFreeHost, pickMachineWithFreeSlot, pickReadyMachine } from '../targets.ts';
 import {
   createTemporaryMachine,
   createTemporaryPod,
@@ -79,10 +79,7 @@ export const macPoweredOff: Fault = {
   watch: ['kubectl get nodes -w', 'tartan fleet -w'],
   run: async (context) => {
     const { report } = context;
-    const member = (await readyMachines(context)).at(-1);
-    if (member === undefined)
-      throw new PrerequisiteError('No machine is Ready: wait until one is (kubectl get samm -w).');
-    const { name, mac, server, machine: before } = member;
+    const { name, mac, server, machine: before } = await pickReadyMachine(context, -1);
     const { installs } = server;
     try {
       await mac.powerOff();

@@ -55,8 +55,8 @@ export const commandLines = (
   columns = Number.POSITIVE_INFINITY,
 ): string[] => {
   const width = commands.reduce(
-    (most, { command: { length }, comment }) =>
-      comment === undefined || length > columns ? most : Math.max(most, length),
+    (widest, { command: { length }, comment }) =>
+      comment === undefined || length > columns ? widest : Math.max(widest, length),
     0,
   );
   const lines = commands.flatMap(({ command, comment }) => {
