@@ -3,10 +3,10 @@ import { type MacFleet, macFleet, machine, secretKeys } from '@tartan/api';
 import { type Client, type Live, secrets } from '@tartan/kube';
 import {
   createInstaller,
+  ensureSSHKey,
   fleetNamespace as namespace,
   installProvider,
   providerFlags,
-  registerSSHKey,
   startEmbedded,
   startMacPool,
 } from '@tartan/sim-fleet';
@@ -62,7 +62,7 @@ export const startHarness = async (folder: string, sizes: readonly number[]): Pr
     });
     const fleets = sizes.map((size): Fleet => ({ size, name: `fleet-of-${size}` }));
     for (const { name, size } of fleets) {
-      await registerSSHKey(client, macs.pool, name);
+      await ensureSSHKey(client, macs.pool, name);
       const spec = { paused: true, maxUnavailable: size };
       await client.create(macFleet.resource, macFleet.make({ metadata: { namespace, name }, spec }));
     }

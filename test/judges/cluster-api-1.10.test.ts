@@ -9,11 +9,11 @@ import {
   artifactFlags,
   connect,
   createInstaller,
+  ensureSSHKey,
   fleetNamespace as namespace,
   installProvider,
   type MacPool,
   providerFlags,
-  registerSSHKey,
   startMacPool,
   useExistingCluster,
   writeProviderKubeconfig,
@@ -50,7 +50,7 @@ describe('the provider under Cluster API core 1.10', { timeout: 300_000 }, () =>
 
     macs = await startMacPool({ folder: join(folder, 'macs'), pace, scalewayPace: pace / 10 });
     stops.push(macs.stop);
-    await registerSSHKey(client, macs.pool, fleet);
+    await ensureSSHKey(client, macs.pool, fleet);
     await macs.order(1);
     // With the rights of its own account: those that it needs under this core, too, must be among them.
     const access = await connect(await writeProviderKubeconfig(plane, folder));

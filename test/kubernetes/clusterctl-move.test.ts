@@ -26,11 +26,11 @@ import {
   coreKinds,
   createInstaller,
   ensureFleets,
+  ensureSSHKey,
   fleetNamespace as namespace,
   installProvider,
   type MacPool,
   providerFlags,
-  registerSSHKey,
   startMacPool,
   useExistingCluster,
   writeProviderKubeconfig,
@@ -85,7 +85,7 @@ describe('clusterctl move, which is not supported', { timeout: 900_000 }, () => 
 
     macs = await startMacPool({ folder: join(folder, 'macs'), pace, scalewayPace: pace / 10 });
     stops.push(macs.stop);
-    await registerSSHKey(client, macs.pool, 'macos');
+    await ensureSSHKey(client, macs.pool, 'macos');
     await macs.order(1);
     const access = await connect(await writeProviderKubeconfig(plane, folder));
     stops.push(() => access.transport.close());

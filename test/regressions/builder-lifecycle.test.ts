@@ -10,11 +10,11 @@ import {
   appSecretName,
   artifactFlags,
   createInstaller,
+  ensureSSHKey,
   fleetNamespace as namespace,
   githubURLVariable,
   installProvider,
   providerFlags,
-  registerSSHKey,
   startEmbedded,
   startGitHubFor,
   startMacPool,
@@ -81,7 +81,7 @@ describe('tuist/tuist#11072: a builder bakes an image beside its agent, and goes
     const environment = { [githubURLVariable]: github.url };
     const macs = await startMacPool({ folder, pace: 0.01, scalewayPace: 0.001, environment });
     stops.push(macs.stop);
-    await registerSSHKey(client, macs.pool, fleet);
+    await ensureSSHKey(client, macs.pool, fleet);
     const [server] = await macs.order(1);
     assert.ok(server?.mac);
     mac = server.mac;

@@ -8,11 +8,11 @@ import {
   type AgentRelease,
   artifactFlags,
   createInstaller,
+  ensureSSHKey,
   fleetNamespace,
   installProvider,
   type MacPool,
   providerFlags,
-  registerSSHKey,
   startEmbedded,
   startMacPool,
 } from '@tartan/sim-fleet';
@@ -63,7 +63,7 @@ export const startHarness = async (options: HarnessOptions): Promise<Harness> =>
     const { client } = controlPlane;
     const macs = await startMacPool({ folder, pace, scalewayPace: pace / 10 });
     stops.push(macs.stop);
-    await registerSSHKey(client, macs.pool, fleet);
+    await ensureSSHKey(client, macs.pool, fleet);
     await macs.order(count);
     const log: string[] = [];
     return {

@@ -38,24 +38,29 @@ export const connect = async (
   return { url: config.server, ca: config.ca, client: createClient(transport, { clock }), transport };
 };
 
+/** The cluster of a kubeconfig. */
+export const clusterEntry = ({ url, ca }: Pick<ControlPlane, 'url' | 'ca'>) => ({
+  server: url,
+  ...(ca !== undefined && { 'certificate-authority-data': Buffer.from(ca).toString('base64') }),
+});
+
 const daySeconds = 86_400;
 
 /** Writes a kubeconfig with a token of the service account, so that missing permissions show as in production. */
 export const writeKubeconfig = async (
-  { transport, url, ca }: ControlPlane,
+  plane: ControlPlane,
   folder: string,
   { account, name }: { readonly account: Required<ObjectName>; readonly name: string },
 ): Promise<string> => {
-  const { createToken } = createSubresources(transport, { clock });
+  const { createToken } = createSubresources(plane.transport, { clock });
   const { token } = await createToken(account, { expirationSeconds: 30 * daySeconds });
-  const authority = ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') };
   const file = join(folder, `${name}.kubeconfig`);
   // JSON is YAML.
   const text = JSON.stringify({
     apiVersion: 'v1',
     kind: 'Config',
     'current-context': name,
-    clusters: [{ name, cluster: { server: url, ...authority } }],
+    clusters: [{ name, cluster: clusterEntry(plane) }],
     users: [{ name, user: { token } }],
     contexts: [{ name, context: { cluster: name, user: name } }],
   });

@@ -18,7 +18,7 @@ export { freePort } from './free-port.ts';
 export { appSecretName, githubURLVariable, queueJob, startGitHubFor } from './github.ts';
 export { openRunnerBridge, type RunnerBridge, runnerGuestScript } from './guests.ts';
 export { createInstaller, untilServed } from './installer.ts';
-export { type MacPool, registerSSHKey, startMacPool } from './mac-pool.ts';
+export { type MacPool, ensureSSHKey, startMacPool } from './mac-pool.ts';
 export { createManagerDeployment, type ManagerProcess } from './manager-deployment.ts';
 export { installProvider, providerFlags, writeProviderKubeconfig } from './provider.ts';
 export { poolName, runnerImage, type SimulatedRunners } from './runners.ts';

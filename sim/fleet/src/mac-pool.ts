@@ -73,25 +73,20 @@ export const startMacPool = async (options: {
   };
 };
 
-/** Creates the SSH key of a fleet, its Secret, and its registration. Macs accept only keys that were registered before they were installed. */
-export const registerSSHKey = async (
-  client: Client,
-  pool: Pick<HostPool, 'createKey'>,
-  fleet: string,
-): Promise<void> => {
+/**
+ * Creates the SSH key of a fleet, its Secret, and its registration, unless the Secret exists. Macs accept only keys that were registered
+ * before they were installed.
+ */
+export const ensureSSHKey = async (client: Client, pool: Pick<HostPool, 'createKey'>, fleet: string): Promise<void> => {
+  const metadata = { namespace, name: secretNames.fleetSSH(fleet) };
+  if ((await ignoreNotFound(client.get(secrets, metadata))) !== undefined) return;
   const { publicKey, privateKey } = newKeyPair(fleet);
   const { fleetSSH } = secretKeys;
   await client.create(secrets, {
     apiVersion: 'v1',
     kind: 'Secret',
-    metadata: { namespace, name: secretNames.fleetSSH(fleet) },
+    metadata,
     stringData: { [fleetSSH.privateKey]: privateKey, [fleetSSH.publicKey]: publicKey },
   });
   await pool.createKey(fleet, publicKey);
-};
-
-/** Registers a key unless the Secret exists. */
-export const ensureSSHKey = async (client: Client, pool: Pick<HostPool, 'createKey'>, fleet: string): Promise<void> => {
-  const secret = await ignoreNotFound(client.get(secrets, { namespace, name: secretNames.fleetSSH(fleet) }));
-  if (secret === undefined) await registerSSHKey(client, pool, fleet);
 };

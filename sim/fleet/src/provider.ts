@@ -13,7 +13,7 @@ import {
 } from '@tartan/kube';
 import { joinBinding, parseFlags, providerRights } from '@tartan/provider';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
-import { type ControlPlane, fleetNamespace as namespace, fleetNamespace, writeKubeconfig } from './control-plane.ts';
+import { clusterEntry, type ControlPlane, fleetNamespace as namespace, writeKubeconfig } from './control-plane.ts';
 import { claimPrefix, clusterName, fleetNames } from './fleets.ts';
 import { type Installer, untilServed } from './installer.ts';
 
@@ -41,15 +41,14 @@ const grantProviderRights = async ({ ensure }: Installer, flags: readonly string
 };
 
 /** The ConfigMap cluster-info, as kubeadm creates it. */
-const installClusterInfo = async ({ url, ca }: ControlPlane, { ensure }: Installer): Promise<void> => {
+const installClusterInfo = async (plane: ControlPlane, { ensure }: Installer): Promise<void> => {
   const { clusterRole, group } = joinBinding;
   await bindClusterRole(ensure, `${clusterRole}:${group}`, { group }, clusterRole);
-  const authority = ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') };
   // JSON is YAML.
   const kubeconfig = JSON.stringify({
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: '', cluster: { server: url, ...authority } }],
+    clusters: [{ name: '', cluster: clusterEntry(plane) }],
   });
   await ensure(configMaps, {
     apiVersion: 'v1',
@@ -61,7 +60,7 @@ const installClusterInfo = async ({ url, ca }: ControlPlane, { ensure }: Install
 
 /** Flags of every simulated provider. */
 export const providerFlags: readonly string[] = [
-  `--secrets-namespace=${fleetNamespace}`,
+  `--secrets-namespace=${namespace}`,
   `--default-adopt-pool-prefix=${serverNames.defaultPoolPrefix}`,
   '--metrics-bind-address=0',
   '--health-probe-bind-address=0',

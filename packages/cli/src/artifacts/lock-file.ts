@@ -34,20 +34,6 @@ const lockSchema = z.strictObject({ artifacts: z.array(entrySchema) });
 
 type LockEntry = z.infer<typeof entrySchema>;
 
-export interface Artifact {
-  readonly name: string;
-  readonly version: string;
-  /** May contain `{version}` and `{sha256}`. */
-  readonly urlTemplate: string;
-  /** `sha256 HEX` or `sha512-BASE64`. */
-  readonly checksum: string | undefined;
-  readonly checksumKind: ChecksumKind;
-  readonly bottle: string | undefined;
-  readonly file: string;
-  readonly take: readonly string[] | undefined;
-  readonly holds: string | undefined;
-}
-
 export const parseLock = (text: string, file: string): readonly Artifact[] => {
   const document = parseDocument(text);
   const [broken] = document.errors;
@@ -62,22 +48,22 @@ export const parseLock = (text: string, file: string): readonly Artifact[] => {
   return artifacts.map(artifactOf);
 };
 
-const artifactOf = (written: LockEntry): Artifact => {
-  const { name, version, url, sha256, integrity, bottle, file, take, holds } = written;
+const artifactOf = ({ url, sha256, integrity, take, ...entry }: LockEntry) => {
+  // Packages of npm have the integrity of package-lock.json.
+  const hasIntegrity = integrity !== undefined || (sha256 === undefined && /\/-\/[^/]+\.tgz$/.test(url));
+  const checksumKind: ChecksumKind = hasIntegrity ? 'integrity' : 'sha256';
   return {
-    name,
-    version,
+    ...entry,
+    /** May contain `{version}` and `{sha256}`. */
     urlTemplate: url,
+    /** `sha256 HEX` or `sha512-BASE64`. */
     checksum: sha256 === undefined ? integrity : sha256Checksum(sha256),
-    // Packages of npm have the integrity of package-lock.json.
-    checksumKind:
-      integrity !== undefined || (sha256 === undefined && /\/-\/[^/]+\.tgz$/.test(url)) ? 'integrity' : 'sha256',
-    bottle,
-    file,
-    take: take?.map((each) => each.replaceAll('{version}', version)),
-    holds,
+    checksumKind,
+    take: take?.map((each) => each.replaceAll('{version}', entry.version)),
   };
 };
+
+export type Artifact = Readonly<ReturnType<typeof artifactOf>>;
 
 /** The URL of the download. Blobs of a registry are addressed by their checksum. */
 export const urlOf = ({ urlTemplate, version, checksum }: Artifact): string =>

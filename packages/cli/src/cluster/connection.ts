@@ -38,18 +38,13 @@ export const withCluster = async <T>(
   }
 };
 
-/** What the cluster refused, why, and what to do. */
-export class ClusterError extends Error {
-  override readonly name = 'ClusterRefusal';
-}
-
 /** Turns an error of the API server into a text for people. `what` completes "You may not …". */
 export const explainRefusal = async <T>(what: string, advice: string, call: Promise<T>): Promise<T> => {
   try {
     return await call;
   } catch (error) {
     if (!isKubeError(error)) throw error;
-    throw new ClusterError(refusalMessage(what, advice, error), { cause: error });
+    throw new Error(refusalMessage(what, advice, error), { cause: error });
   }
 };
 

@@ -1,5 +1,5 @@
 import { type CallOptions, isKubeError, type KubeObject, type Live, type Resource } from '@tartan/kube';
-import { type Cluster, ClusterError, explainRefusal } from './connection.ts';
+import { type Cluster, explainRefusal } from './connection.ts';
 
 interface Scope extends CallOptions {
   /** Undefined: all namespaces. */
@@ -28,7 +28,7 @@ export const listAll = async <T extends KubeObject>(
     `list ${resource.plural}${where}`,
     `The missing permission is "list" on ${qualifiedName(resource)} (${right}).${narrow}`,
     list.catch((error: unknown) => {
-      throw isKubeError(error, 'notFound') ? new ClusterError(notInstalledMessage(resource), { cause: error }) : error;
+      throw isKubeError(error, 'notFound') ? new Error(notInstalledMessage(resource), { cause: error }) : error;
     }),
   );
   return items;

@@ -4,15 +4,18 @@ import type { ClusterState, Fleet, Host, Machine, Node, Pod } from '../cluster/s
 import type { Pool } from '../runners/read-runners.ts';
 import { NotDoneError } from '../shell.ts';
 
-export type Subject =
-  | { readonly kind: 'machine'; readonly object: Machine }
-  | { readonly kind: 'host'; readonly object: Host }
-  | { readonly kind: 'node'; readonly object: Node }
-  | { readonly kind: 'pod'; readonly object: Pod }
-  | { readonly kind: 'fleet'; readonly object: Fleet }
-  | { readonly kind: 'runnerpool'; readonly object: Pool };
+interface ObjectsByKind {
+  machine: Machine;
+  host: Host;
+  node: Node;
+  pod: Pod;
+  fleet: Fleet;
+  runnerpool: Pool;
+}
 
-type Kind = Subject['kind'];
+type Kind = keyof ObjectsByKind;
+
+export type Subject = { [Each in Kind]: { readonly kind: Each; readonly object: ObjectsByKind[Each] } }[Kind];
 
 type SearchedState = ClusterState & { readonly runnerPools?: readonly Pool[] };
 

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { configMaps, ignoreNotFound } from '@tartan/kube';
 import { systemClock, timestamp } from '@tartan/kube/clock';
 import { z } from 'zod';
-import { type Cluster, type ClusterChoice, ClusterError, explainRefusal, withCluster } from '../cluster/connection.ts';
+import { type Cluster, type ClusterChoice, explainRefusal, withCluster } from '../cluster/connection.ts';
 import type { ClusterOptions } from '../command-options.ts';
 import { wrappedTableLines } from '../output/table.ts';
 import { textStyleFor } from '../output/terminal-text.ts';
@@ -17,7 +17,7 @@ const findSocket = async ({ client }: Pick<Cluster, 'client'>, signal: AbortSign
   const advice = 'The ConfigMap tartan-simulation in the namespace kube-public has the socket of the simulation.';
   const socketPath = (await explainRefusal('read the socket of the simulation', advice, found))?.data?.[socketKey];
   if (socketPath === undefined)
-    throw new ClusterError(
+    throw new Error(
       'this cluster is not a simulated fleet. Faults run only on a cluster that `tartan up` has started.',
     );
   return socketPath;
@@ -48,12 +48,10 @@ const sendRequest = (options: RequestOptions): Promise<IncomingMessage> =>
     const call = request(options, (response) => {
       if (response.statusCode === 200) return resolve(response);
       text(response)
-        .then((body) => reject(new ClusterError(errorResponse.parse(JSON.parse(body)).message)))
+        .then((body) => reject(new Error(errorResponse.parse(JSON.parse(body)).message)))
         .catch(reject);
     });
-    call.on('error', (cause) =>
-      reject(isNotListening(cause) ? new ClusterError(notListeningMessage, { cause }) : cause),
-    );
+    call.on('error', (cause) => reject(isNotListening(cause) ? new Error(notListeningMessage, { cause }) : cause));
     call.end();
   });
 
@@ -91,5 +89,5 @@ export const replayFault = async (name: string, choice: ClusterChoice, shell: Sh
       return exitCodes[each.ending];
     }
   }
-  throw new ClusterError('tartan up stopped before the fault ended.');
+  throw new Error('tartan up stopped before the fault ended.');
 };

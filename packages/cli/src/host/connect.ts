@@ -12,10 +12,6 @@ export interface Target {
   readonly hostKey?: string;
 }
 
-class UnreachableError extends Error {
-  override readonly name = 'UnreachableError';
-}
-
 /** Connects, or rejects with an error for people. */
 export const connectToHost = async (target: Target, signal: AbortSignal): Promise<HostConnection> => {
   const outcome = await connect({
@@ -26,7 +22,7 @@ export const connectToHost = async (target: Target, signal: AbortSignal): Promis
     signal,
   });
   if (outcome.kind === 'connected') return outcome.connection;
-  throw new UnreachableError(connectFailureText(outcome, target));
+  throw new Error(connectFailureText(outcome, target));
 };
 
 const defaultKeyNames = ['id_ed25519', 'id_ecdsa', 'id_rsa'];
@@ -37,7 +33,7 @@ const privateKey = async ({ identity }: Target): Promise<string> => {
     const text = await readFile(file, 'utf8').catch(() => undefined);
     if (text !== undefined) return text;
   }
-  throw new UnreachableError(
+  throw new Error(
     identity === undefined
       ? `There is no SSH key in ${join(homedir(), '.ssh')}. Use --identity FILE with a key that the Mac accepts.`
       : `The SSH key ${identity} cannot be read. Use --identity FILE with a key that the Mac accepts.`,

@@ -4,11 +4,6 @@ import { describeArtifact, type HostSpec } from '@tartan/host';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-/** The file is invalid: which field, and what to write instead. */
-class SpecFileError extends Error {
-  override readonly name = 'SpecFileError';
-}
-
 /** A `HostSpec` in a file: artifacts are paths, relative to the file. */
 const schemaFor = (path: string) => {
   const artifact = (field: string) =>
@@ -68,7 +63,7 @@ export const readSpecFile = async (path: string): Promise<HostSpec> => {
   const result = await schemaFor(path).safeParseAsync(parseYaml(path, await readText(path)));
   if (result.success) return result.data;
   const issues = result.error.issues.map(({ path: field, message }) => `${field.join('.') || 'the file'}: ${message}`);
-  throw new SpecFileError(`${path}: ${issues.join('; ')}`);
+  throw new Error(`${path}: ${issues.join('; ')}`);
 };
 
 const readText = async (path: string): Promise<string> => {
@@ -76,7 +71,7 @@ const readText = async (path: string): Promise<string> => {
     return await readFile(path, 'utf8');
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-    throw new SpecFileError(`${path}: cannot be read (${code}). Use the path of a host specification.`);
+    throw new Error(`${path}: cannot be read (${code}). Use the path of a host specification.`);
   }
 };
 
@@ -84,8 +79,6 @@ const parseYaml = (path: string, content: string): unknown => {
   try {
     return parse(content);
   } catch (error) {
-    throw new SpecFileError(
-      `${path}: not YAML: ${error instanceof Error ? error.message.split('\n')[0] : 'unreadable'}`,
-    );
+    throw new Error(`${path}: not YAML: ${error instanceof Error ? error.message.split('\n')[0] : 'unreadable'}`);
   }
 };

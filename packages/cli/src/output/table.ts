@@ -20,6 +20,15 @@ export interface Table {
   readonly rows: readonly Row[];
 }
 
+/** Adds the namespaces of the rows as the first column, if there are several. */
+export const withNamespaces = ({ head, rows }: Table, namespaces: readonly (string | null)[]): Table =>
+  new Set(namespaces.filter((each) => each !== null)).size <= 1
+    ? { head, rows }
+    : {
+        head: ['NAMESPACE', ...head],
+        rows: rows.map(({ key, cells }, at) => ({ key, cells: [namespaces[at] ?? '', ...cells] })),
+      };
+
 interface TableOptions {
   /** Columns of the terminal. Undefined: lines are not cut. */
   readonly width?: number | undefined;

@@ -8,6 +8,7 @@ import {
   removeVMCleanupFinalizer,
 } from '@tartan/provider/pods';
 import { type Cluster, explainRefusal } from '../cluster/connection.ts';
+import { listAll } from '../cluster/list.ts';
 import { readinessOf } from '../cluster/macs.ts';
 
 /** A Terminating Pod with the finalizer of its agent, and the decision about it. */
@@ -34,19 +35,8 @@ export const findStuck = async (
   { namespace, selector }: Selection,
   call: CallOptions,
 ): Promise<StuckPod[]> => {
-  const where = namespace === undefined ? 'in all namespaces' : `in the namespace ${namespace}`;
-  const advice =
-    namespace === undefined ? `Choose one with --namespace, or get the permission. ${requiredRights}` : requiredRights;
-  const { items } = await explainRefusal(
-    `list Pods ${where}`,
-    advice,
-    cluster.client.list(pods, {
-      ...call,
-      ...(namespace !== undefined && { namespace }),
-      ...(selector !== undefined && { labelSelector: selector }),
-    }),
-  );
-  const held = items.filter(isHeld);
+  const scope = { ...call, namespace, ...(selector !== undefined && { labelSelector: selector }) };
+  const held = (await listAll(cluster, pods, scope)).filter(isHeld);
   const names = [...new Set(held.map(({ spec }) => spec?.nodeName))];
   const states = new Map<string | undefined, NodeState>();
   for (const name of names) states.set(name, await nodeState(cluster, name, call));

@@ -94,17 +94,7 @@ const conclusion = (counts: Counts, total: number): string => {
 };
 
 /** One Pod in `-o json`. */
-interface PodReport {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly node: string | null;
-  readonly deletionTimestamp: string;
-  readonly fate: ReleaseOutcome['kind'];
-  readonly why: string;
-}
-
-const reportOf = (outcome: ReleaseOutcome): PodReport => {
+const reportOf = (outcome: ReleaseOutcome) => {
   const { metadata, spec } = outcome.stuck.pod;
   return {
     namespace: metadata.namespace ?? '',
@@ -154,7 +144,7 @@ const outcomeTexts: Readonly<Record<ReleaseOutcome['kind'], string>> = {
   failed: 'failed',
 };
 
-const podTable = (reports: readonly PodReport[], now: number): Table => ({
+const podTable = (reports: readonly ReturnType<typeof reportOf>[], now: number): Table => ({
   head: ['NAMESPACE', 'NAME', 'NODE', 'TERMINATING', 'WHAT', 'WHY'],
   rows: reports.map(({ namespace, name, node, deletionTimestamp, fate, why, uid: key }) => ({
     key,

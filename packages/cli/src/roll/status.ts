@@ -3,7 +3,7 @@ import { getCondition, keyOf } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { z } from 'zod';
 import { type ClusterState, clusterStateSource, type Fleet } from '../cluster/state.ts';
-import type { Cell, Table } from '../output/table.ts';
+import { type Cell, type Table, withNamespaces } from '../output/table.ts';
 import { documentSchema, fill, nullable, type Page, type View } from '../output/view.ts';
 
 const turnSchema = z.object({
@@ -91,24 +91,23 @@ const fraction = (part: number | null, whole: number | null): string => `${part 
 const head = ['FLEET', 'STATE', 'UPDATED', 'READY', 'DESIRED', 'AT ONCE', 'TURN', 'REVISION'];
 
 const tableOf = ({ fleets }: RollDocument): Table => {
-  const severalNamespaces = new Set(fleets.map(({ namespace }) => namespace)).size > 1;
-  return {
-    head: severalNamespaces ? ['NAMESPACE', ...head] : head,
-    rows: fleets.map((roll) => ({
-      key: `${roll.namespace}/${roll.fleet}`,
-      cells: [
-        ...(severalNamespaces ? [roll.namespace] : []),
-        roll.fleet,
-        stateCell(roll),
-        fraction(roll.updated, roll.existing),
-        fraction(roll.ready, roll.existing),
-        roll.desired === null || roll.desired === 0 ? '' : String(roll.desired),
-        String(roll.maxUnavailable),
-        roll.turns.map(turnText).join(', '),
-        (roll.revision ?? '').slice(0, 12),
-      ],
-    })),
-  };
+  const rows = fleets.map((roll) => ({
+    key: `${roll.namespace}/${roll.fleet}`,
+    cells: [
+      roll.fleet,
+      stateCell(roll),
+      fraction(roll.updated, roll.existing),
+      fraction(roll.ready, roll.existing),
+      roll.desired === null || roll.desired === 0 ? '' : String(roll.desired),
+      String(roll.maxUnavailable),
+      roll.turns.map(turnText).join(', '),
+      (roll.revision ?? '').slice(0, 12),
+    ],
+  }));
+  return withNamespaces(
+    { head, rows },
+    fleets.map(({ namespace }) => namespace),
+  );
 };
 
 const turnText = ({ machine, canary, rollBack }: Roll['turns'][number]): string =>

@@ -1,7 +1,7 @@
 import { keyOf } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { age, ageCell, ageSince } from '../output/age.ts';
-import type { Cell, Table } from '../output/table.ts';
+import { type Cell, type Row, type Table, withNamespaces } from '../output/table.ts';
 import type { Tone } from '../output/terminal-text.ts';
 import { fill, type Page, type View } from '../output/view.ts';
 import {
@@ -78,14 +78,11 @@ const tones: Readonly<Partial<Record<PoolRow['state'], Tone>>> = {
 };
 
 const poolTable = ({ pools, at }: RunnersDocument): Table => {
-  const severalNamespaces = new Set(pools.map(({ namespace }) => namespace)).size > 1;
   const head = ['POOL', 'WANTED', 'WARM', 'BUSY', 'RETIRING', 'STALE', 'STUCK', 'QUEUE', 'OLDEST', 'STATE', 'WHY'];
-  return {
-    head: severalNamespaces ? ['NAMESPACE', ...head] : head,
-    rows: pools.map((pool) => ({
+  const rows = pools.map(
+    (pool): Row => ({
       key: `pool ${pool.namespace}/${pool.pool}`,
       cells: [
-        ...(severalNamespaces ? [pool.namespace] : []),
         pool.pool,
         String(pool.wanted),
         count(pool.warm),
@@ -98,8 +95,12 @@ const poolTable = ({ pools, at }: RunnersDocument): Table => {
         { text: pool.state, tone: tones[pool.state] ?? 'warn' },
         `${pool.why}${pool.also.length > 0 ? ` Also: ${pool.also.join(', ')}.` : ''}`,
       ],
-    })),
-  };
+    }),
+  );
+  return withNamespaces(
+    { head, rows },
+    pools.map(({ namespace }) => namespace),
+  );
 };
 
 const count = (value: number | null): string => String(value ?? '?');

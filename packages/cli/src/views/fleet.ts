@@ -13,7 +13,7 @@ import {
 } from '../cluster/macs.ts';
 import { type ClusterState, clusterStateSource, type Machine } from '../cluster/state.ts';
 import { age, ageCell } from '../output/age.ts';
-import type { Cell, Row, Table } from '../output/table.ts';
+import { type Cell, type Row, type Table, withNamespaces } from '../output/table.ts';
 import { counted, type Tone } from '../output/terminal-text.ts';
 import { documentSchema, fill, nullable, type Page, type View } from '../output/view.ts';
 
@@ -133,12 +133,10 @@ const vmsCell = ({ node, vms, slots }: MacRow): string => {
 const head = ['MACHINE', 'FLEET', 'PHASE', 'HOST', 'STATE', 'FOR', 'NODE', 'AGENT', 'VMS', 'WHY'];
 
 const tableOf = ({ macs, at }: FleetDocument): Table => {
-  const severalNamespaces = new Set(macs.flatMap(({ namespace }) => namespace ?? [])).size > 1;
   const rows = macs.map(
     (mac): Row => ({
       key: mac.machine !== null ? `machine ${mac.namespace}/${mac.machine}` : `${mac.host ?? ''} ${mac.node ?? ''}`,
       cells: [
-        ...(severalNamespaces ? [mac.namespace ?? ''] : []),
         mac.machine ?? '',
         mac.fleet === mac.machine ? '' : (mac.fleet ?? ''),
         tonedCell(mac.machine !== null && mac.phase === null ? 'unseen' : mac.phase, phaseTones, 'warn'),
@@ -152,7 +150,10 @@ const tableOf = ({ macs, at }: FleetDocument): Table => {
       ],
     }),
   );
-  return { head: severalNamespaces ? ['NAMESPACE', ...head] : head, rows };
+  return withNamespaces(
+    { head, rows },
+    macs.map(({ namespace }) => namespace),
+  );
 };
 
 /** `explain` shows the rest. */

@@ -1,9 +1,10 @@
+import { json } from 'node:stream/consumers';
 import { leaderElectionID } from '@tartan/api';
 import { leases, nodes, type Transport } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { z } from 'zod';
 import packageFile from '../../package.json' with { type: 'json' };
-import { ClusterError, type Connection } from '../cluster/connection.ts';
+import { type Connection } from '../cluster/connection.ts';
 import { listIfAllowed } from '../cluster/list.ts';
 import { agentOf, isMacNode, readinessOf } from '../cluster/macs.ts';
 import type { Node } from '../cluster/state.ts';
@@ -68,9 +69,7 @@ const versionAnswer = z.object({ gitVersion: z.string() });
 const serverVersion = async (transport: Pick<Transport, 'send'>, signal: AbortSignal): Promise<string> => {
   try {
     const { body } = await transport.send({ method: 'GET', path: '/version', headers: {}, signal });
-    const parts: Uint8Array[] = [];
-    for await (const part of body) parts.push(part);
-    return versionAnswer.parse(JSON.parse(Buffer.concat(parts).toString())).gitVersion;
+    return versionAnswer.parse(await json(body)).gitVersion;
   } catch (error) {
     const why =
       error instanceof z.ZodError || error instanceof SyntaxError
@@ -78,7 +77,7 @@ const serverVersion = async (transport: Pick<Transport, 'send'>, signal: AbortSi
         : error instanceof Error
           ? error.message
           : String(error);
-    throw new ClusterError(
+    throw new Error(
       `The version of the cluster cannot be read: ${why}. Check that it is the right cluster (kubectl config current-context), and that you are on its network.`,
       { cause: error },
     );
