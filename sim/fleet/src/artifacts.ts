@@ -10,16 +10,15 @@ import { demoGuestScript } from './guests.ts';
 /** A release of the agent. */
 export interface AgentRelease {
   readonly version: string;
-  /** Makes another program of it: one that is no good. */
+  /** Returns a broken program. */
   readonly corrupt?: (agent: string) => string;
-  /** A program that runs it, instead of the stand-in for node. */
+  /** The text of a runtime. Default: the stand-in for node. */
   readonly runtime?: string;
 }
 
 /**
- * What the provider puts on Macs, as flags that say where it lies: the agent itself, and small files that play what it stands on, with
- * guests that have something to tell. `builders`: also what Macs need that bake images. `guest`: what
- * guests do, if not what they do anyway.
+ * Flags of the provider with the paths of what it installs on Macs: the built agent, and stand-ins for other software. `builders`: with
+ * the software of Macs that bake images. `guest`: the script of every guest.
  */
 export const artifactFlags = async (
   folder: string,

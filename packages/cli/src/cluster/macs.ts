@@ -19,10 +19,7 @@ export const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Succeed
 /** Machines with their Macs and Nodes, then Macs without a machine, then Nodes of Macs without both. Pure and total. */
 export const joinMacs = (state: ClusterState): Mac[] => {
   const index = indexOf(state);
-  const machines = [...state.machines].sort(byKey).map((machine): Mac => {
-    const node = nodeOf(machine, index);
-    return { machine, host: hostOf(machine, index), node, pods: podsOn(node, index) };
-  });
+  const machines = [...state.machines].sort(byKey).map((machine) => joinMachine(machine, index));
   // A Node outlives the claim of its Mac; it stays with its machine.
   const knownHosts = new Set(machines.flatMap(({ host }) => host?.metadata.uid ?? []));
   const knownNodes = new Set(machines.flatMap(({ node }) => node?.metadata.uid ?? []));
@@ -34,6 +31,14 @@ export const joinMacs = (state: ClusterState): Mac[] => {
     .map((node): Mac => ({ ...noParts, node, pods: podsOn(node, index) }));
   return [...machines, ...free.sort(byState), ...others];
 };
+
+const joinMachine = (machine: Machine, index: Index): Mac => {
+  const node = nodeOf(machine, index);
+  return { machine, host: hostOf(machine, index), node, pods: podsOn(node, index) };
+};
+
+/** The Mac of one machine. */
+export const macOf = (machine: Machine, state: ClusterState): Mac => joinMachine(machine, indexOf(state));
 
 const noParts = { machine: undefined, host: undefined, node: undefined, pods: undefined };
 
@@ -93,6 +98,12 @@ export const readinessOf = ({ status }: Pick<Node, 'status'>): 'True' | 'False' 
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status;
   return ready === 'True' || ready === 'False' ? ready : 'Unknown';
 };
+
+export const readinessText = (node: Node): 'Ready' | 'not Ready' | 'not reporting' =>
+  (({ True: 'Ready', False: 'not Ready', Unknown: 'not reporting' }) as const)[readinessOf(node)];
+
+/** It has no Mac yet, and needs one. */
+export const isWaiting = ({ metadata, status }: Machine): boolean => !status?.serverID && !metadata.deletionTimestamp;
 
 export const agentOf = ({ metadata }: KubeObject): string | undefined =>
   metadata?.annotations?.[annotations.agentVersion];

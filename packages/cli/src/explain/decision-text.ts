@@ -192,25 +192,25 @@ const cleanUpTexts = {
 } as const;
 
 const restText = (drift: Drift, forMs: number, { fleet, pods }: MachineTextContext): DecisionText => {
-  const said = HostUpToDate.reasons;
+  const { reasons } = HostUpToDate;
   switch (drift) {
     case 'up to date':
       return decisionText('Nothing to do: its Mac has the desired configuration.', ['Nothing until an update is due.']);
     case 'not reported':
       return decisionText(
-        said.NotReported[1],
+        reasons.NotReported[1],
         ['The manager checks again.'],
         ['Check that the agent runs: the Node has the time of its last report.'],
       );
     case 'no turn':
       return decisionText(
-        said.WaitingForTurn[1],
+        reasons.WaitingForTurn[1],
         ['The manager updates it when it has a turn.'],
         [`For the progress, and whether the rollout has stopped or is paused: tartan roll status ${fleet}.`],
       );
     case 'waiting for idle':
       return decisionText(
-        said.WaitingForIdle[1],
+        reasons.WaitingForIdle[1],
         [
           pods.length > 0
             ? `The manager continues when these Pods have ended: ${pods.join(', ')}.`
@@ -220,7 +220,7 @@ const restText = (drift: Drift, forMs: number, { fleet, pods }: MachineTextConte
       );
     case 'refused':
       return decisionText(
-        said.RollRejected[1],
+        reasons.RollRejected[1],
         [`The manager tries again in ${age(forMs)} at the latest, or with another revision.`],
         ['The condition HostUpToDate has the error.'],
       );

@@ -14,8 +14,8 @@ import {
   usualHostLimits,
 } from '@tartan/provider/decisions';
 import type { Server } from '@tartan/scaleway';
-import { pausesOf } from '../cluster/macs.ts';
-import type { Host, Machine } from '../cluster/state.ts';
+import { isWaiting, pausesOf } from '../cluster/macs.ts';
+import type { Host } from '../cluster/state.ts';
 import { ageSince } from '../output/age.ts';
 import { hostDecisionText } from './decision-text.ts';
 import {
@@ -164,8 +164,6 @@ const idleText = (
   }
 };
 
-const isWaiting = ({ metadata, status }: Machine): boolean => !status?.serverID && !metadata.deletionTimestamp;
-
 const strandedText = (host: Host, { now, managerFlags, machines }: ExplainInput): DecisionText => {
   const reported = getCondition(host.status?.conditions, 'Stranded');
   const verdict =
@@ -194,8 +192,8 @@ const factsOf = (host: Host, input: ExplainInput): Facts => {
   const holderExists = input.machines.some(({ metadata }) => metadata.uid === holder?.uid);
   return [
     ...definedFacts({
-      is: `${status.type ?? 'unknown type'} with ${status.osFamily ?? 'unknown OS'} in ${spec.zone}${status.ip ? `, ${status.ip}` : ''}`,
-      'at Scaleway': `named ${status.name ?? '?'}, ${status.serverStatus ?? '?'}`,
+      is: hardwareText(host),
+      'at Scaleway': serverText(host),
       'held by': holder ? `${keyOf(holder)}${holderExists ? '' : ', which does not exist'}` : 'no machine',
       pool: spec.poolPrefix || undefined,
       release:
@@ -207,6 +205,12 @@ const factsOf = (host: Host, input: ExplainInput): Facts => {
     ...(holder || release ? [] : waitingMachineFacts(host, input)),
   ];
 };
+
+export const hardwareText = ({ spec, status = {} }: Host): string =>
+  `${status.type ?? 'unknown type'} with ${status.osFamily ?? 'unknown OS'} in ${spec.zone}${status.ip ? `, ${status.ip}` : ''}`;
+
+export const serverText = ({ status = {} }: Host): string =>
+  `named ${status.name ?? '?'}, ${status.serverStatus ?? '?'}`;
 
 const wipeText = ({
   attempts = 1,

@@ -18,9 +18,9 @@ import {
   agentOf,
   isCordoned,
   isCordonedForRoll,
-  joinMacs,
   type Mac,
-  readinessOf,
+  macOf,
+  readinessText,
   slotsOf,
   vmPods,
 } from '../cluster/macs.ts';
@@ -28,16 +28,12 @@ import type { Fleet, Machine } from '../cluster/state.ts';
 import { ageSince } from '../output/age.ts';
 import { machineDecisionText } from './decision-text.ts';
 import { conditionsOf, definedFacts, type ExplainInput, type Explanation } from './explanation.ts';
+import { hardwareText, serverText } from './host.ts';
 
 /** Explains a machine with the decision function of its controller. */
 export const explainMachine = (machine: Machine, input: ExplainInput): Explanation => {
   const { metadata, spec, status = {} } = machine;
-  const mac = joinMacs(input).find((each) => each.machine?.metadata.uid === metadata.uid) ?? {
-    machine,
-    host: undefined,
-    node: undefined,
-    pods: undefined,
-  };
+  const mac = macOf(machine, input);
   const namespace = metadata.namespace ?? '';
   const fleetName = fleetNameOf(machine);
   const fleet = input.fleets.find((each) => keyOf(each.metadata) === keyOf({ namespace, name: fleetName }));
@@ -89,22 +85,22 @@ const whereIs = ({ metadata, status }: Machine, { host }: Mac, { now }: ExplainI
 const macFacts = ({ metadata, status }: Machine, { host }: Mac, now: number): Record<string, string> => {
   if (host === undefined)
     return { Mac: status?.serverID ? `${status.serverID} is reserved, but not held by this machine` : 'none' };
-  const { name, type, osFamily, state, since, serverStatus, ip } = host.status ?? {};
+  const { state, since } = host.status ?? {};
   const held = host.spec.consumerRef?.uid === metadata.uid ? 'held by this machine' : 'reserved, not yet held';
   return {
-    Mac: `${host.metadata.name}, ${type ?? 'unknown type'} with ${osFamily ?? 'unknown OS'} in ${host.spec.zone}${ip ? `, ${ip}` : ''}`,
+    Mac: `${host.metadata.name}, ${hardwareText(host)}`,
     'state of the Mac': `${state ?? 'unseen'}${since ? ` for ${ageSince(since, now)}` : ''}, ${held}`,
-    'at Scaleway': `named ${name ?? '?'}, ${serverStatus ?? '?'}`,
+    'at Scaleway': serverText(host),
   };
 };
 
 const nodeText = ({ status }: Machine, { node }: Mac): string | undefined => {
   if (node === undefined)
     return status?.initialization?.provisioned === true ? 'none, although the machine was provisioned' : undefined;
-  const ready = readinessOf(node);
+  const word = readinessText(node);
   const message = node.status?.conditions?.find(({ type }) => type === 'Ready')?.message;
   const words = [
-    ready === 'True' ? 'Ready' : ready === 'False' ? `not Ready${message ? ` (${message})` : ''}` : 'not reporting',
+    `${word}${word === 'not Ready' && message ? ` (${message})` : ''}`,
     ...(isCordoned(node) ? [isCordonedForRoll(node) ? 'cordoned for a rollout' : 'cordoned by a person'] : []),
     ...(agentOf(node) ? [`agent ${agentOf(node)}`] : []),
     ...(slotsOf(node) === undefined ? [] : [`room for ${slotsOf(node)} virtual machines`]),

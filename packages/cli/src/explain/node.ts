@@ -1,6 +1,6 @@
 import { labels } from '@tartan/api';
 import { keyOf } from '@tartan/kube';
-import { agentOf, isCordoned, isMacNode, joinMacs, readinessOf, vmPods } from '../cluster/macs.ts';
+import { agentOf, isCordoned, isMacNode, joinMacs, readinessText, vmPods } from '../cluster/macs.ts';
 import type { Node } from '../cluster/state.ts';
 import { coreConditions, definedFacts, type ExplainInput, type Explanation } from './explanation.ts';
 import { explainMachine } from './machine.ts';
@@ -9,10 +9,8 @@ import { explainMachine } from './machine.ts';
 export const explainNode = (node: Node, input: ExplainInput): Explanation => {
   const { metadata, spec } = node;
   const mac = joinMacs(input).find((each) => each.node?.metadata.uid === metadata.uid);
-  const ready = readinessOf(node);
   const conditions = coreConditions(node.status?.conditions);
-  const word = ready === 'True' ? 'Ready' : ready === 'False' ? 'not Ready' : 'not reporting';
-  const where = `The Node ${metadata.name} is ${word}${isCordoned(node) ? ' and cordoned' : ''}.`;
+  const where = `The Node ${metadata.name} is ${readinessText(node)}${isCordoned(node) ? ' and cordoned' : ''}.`;
   if (mac?.machine !== undefined) {
     const explanation = explainMachine(mac.machine, input);
     return {

@@ -30,62 +30,39 @@ export const explainRunnerPool = (pool: Pool, { now, nodes }: ExplainInput): Exp
         : 'unknown',
       stuck: stuck > 0 ? `${stuck}, the oldest for ${ageSince(status?.oldestStuckSince, now)}` : undefined,
     }),
-    next: nextOf(state),
-    remedies: remediesOf(state, metadata.name, spec.fleetSelector),
+    next: nextOf[state],
+    remedies: remediesOf(metadata.name, spec.fleetSelector)[state] ?? [],
     unseen: ['The current answer of GitHub: the status has the last one.'],
     conditions: conditionsOf('RunnerPool', status?.conditions),
   };
 };
 
-const nextOf = (state: State): string[] => {
-  switch (state) {
-    case 'ready':
-    case 'starved':
-      return ['The controller replaces a Pod that ends at once.'];
-    case 'saturated':
-    case 'no room':
-      return ['The next job starts when a running one ends.'];
-    case 'rolling':
-      return ['The controller replaces idle Pods, some at a time. Busy Pods finish their job first.'];
-    case 'draining':
-    case 'deleting':
-      return ['The controller deletes idle Pods now, and busy Pods after their job.'];
-    case 'filling':
-      return ['The controller creates and registers Pods; they boot within minutes.'];
-    case 'github away':
-      return ['The controller asks GitHub again. Meanwhile it deletes and registers no runner.'];
-    case 'stuck':
-    case 'unseen':
-    case 'no github':
-      return [];
-  }
+const nextOf: Readonly<Record<State, string[]>> = {
+  ready: ['The controller replaces a Pod that ends at once.'],
+  starved: ['The controller replaces a Pod that ends at once.'],
+  saturated: ['The next job starts when a running one ends.'],
+  'no room': ['The next job starts when a running one ends.'],
+  rolling: ['The controller replaces idle Pods, some at a time. Busy Pods finish their job first.'],
+  draining: ['The controller deletes idle Pods now, and busy Pods after their job.'],
+  deleting: ['The controller deletes idle Pods now, and busy Pods after their job.'],
+  filling: ['The controller creates and registers Pods; they boot within minutes.'],
+  'github away': ['The controller asks GitHub again. Meanwhile it deletes and registers no runner.'],
+  stuck: [],
+  unseen: [],
+  'no github': [],
 };
 
-const remediesOf = (state: State, name: string, fleet: string): string[] => {
-  switch (state) {
-    case 'unseen':
-      return ['Check that the runners controller runs: kubectl get deployments -l app.kubernetes.io/name=tartan -A.'];
-    case 'no github':
-      return ['Set spec.github: an organization or a repository, and the Secret of a GitHub App (docs/runners.md).'];
-    case 'github away':
-      return ['Read the condition GitHubReachable below: the cause is the App, its Secret or GitHub.'];
-    case 'starved':
-      return [
-        'Compare runs-on of the jobs with spec.runnerLabels, and check which repositories may use the runner group.',
-      ];
-    case 'saturated':
-      return [
-        `If Macs have room, add runners: kubectl scale rpool ${name} --replicas=N. Otherwise add Macs to the fleet ${fleet}.`,
-      ];
-    case 'no room':
-      return [`Add Macs to the fleet ${fleet}, or reduce the replicas. tartan fleet shows what runs on the Macs.`];
-    case 'stuck':
-      return [`List the Pods: tartan runners ${name}; then tartan explain pod/NAME, and explain its Node.`];
-    case 'deleting':
-    case 'rolling':
-    case 'draining':
-    case 'filling':
-    case 'ready':
-      return [];
-  }
-};
+/** Other states pass by themselves. */
+const remediesOf = (name: string, fleet: string): Readonly<Partial<Record<State, string[]>>> => ({
+  unseen: ['Check that the runners controller runs: kubectl get deployments -l app.kubernetes.io/name=tartan -A.'],
+  'no github': ['Set spec.github: an organization or a repository, and the Secret of a GitHub App (docs/runners.md).'],
+  'github away': ['Read the condition GitHubReachable below: the cause is the App, its Secret or GitHub.'],
+  starved: [
+    'Compare runs-on of the jobs with spec.runnerLabels, and check which repositories may use the runner group.',
+  ],
+  saturated: [
+    `If Macs have room, add runners: kubectl scale rpool ${name} --replicas=N. Otherwise add Macs to the fleet ${fleet}.`,
+  ],
+  'no room': [`Add Macs to the fleet ${fleet}, or reduce the replicas. tartan fleet shows what runs on the Macs.`],
+  stuck: [`List the Pods: tartan runners ${name}; then tartan explain pod/NAME, and explain its Node.`],
+});

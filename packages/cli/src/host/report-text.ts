@@ -11,34 +11,24 @@ export const eventLine = (event: HostEvent, style: TextStyle): string | undefine
     case 'artifact finished':
       return undefined;
     case 'step finished': {
-      const [mark, colour] = resultMarks[event.result];
+      const [mark, colour, text] = results[event.result];
       const seconds = paint(style, 'dim', `${(event.durationMs / 1000).toFixed(1)} s`);
       const found = event.differences.map((what) => `\n    ${paint(style, 'dim', `was: ${printable(what)}`)}`).join('');
-      return `${paint(style, colour, mark)} ${printable(event.title)}  ${paint(style, 'dim', resultTexts[event.result])} ${seconds}${found}`;
+      return `${paint(style, colour, mark)} ${printable(event.title)}  ${paint(style, 'dim', text)} ${seconds}${found}`;
     }
   }
 };
 
 type Result = Extract<HostEvent, { kind: 'step finished' }>['result'];
 
-const resultMarks: Readonly<Record<Result, readonly [string, Tone]>> = {
-  unchanged: ['✓', 'good'],
-  applied: ['✓', 'good'],
-  removed: ['✓', 'good'],
-  deferred: ['…', 'warn'],
-  different: ['≠', 'warn'],
-  failed: ['✗', 'bad'],
-  'cut short': ['✗', 'bad'],
-};
-
-const resultTexts: Readonly<Record<Result, string>> = {
-  unchanged: 'unchanged',
-  applied: 'done',
-  removed: 'removed',
-  deferred: 'deferred',
-  different: 'differs',
-  failed: 'failed',
-  'cut short': 'interrupted',
+const results: Readonly<Record<Result, readonly [mark: string, tone: Tone, text: string]>> = {
+  unchanged: ['✓', 'good', 'unchanged'],
+  applied: ['✓', 'good', 'done'],
+  removed: ['✓', 'good', 'removed'],
+  deferred: ['…', 'warn', 'deferred'],
+  different: ['≠', 'warn', 'differs'],
+  failed: ['✗', 'bad', 'failed'],
+  'cut short': ['✗', 'bad', 'interrupted'],
 };
 
 /** What happened, and what to do. */

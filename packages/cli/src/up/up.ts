@@ -67,7 +67,7 @@ export const up = async (options: UpOptions, context: UpContext): Promise<number
       undo.push(() => rm(folder, { recursive: true, force: true }));
     }
     const metricsPort = await freePort();
-    const { simulation, releases } = await startFleet(options, folder, metricsPort, view);
+    const { simulation, nextVersion } = await startFleet(options, folder, metricsPort, view);
     undo.push(simulation.stop);
     const faults = await startFaultServer(simulation);
     undo.push(faults.stop);
@@ -93,7 +93,7 @@ export const up = async (options: UpOptions, context: UpContext): Promise<number
       view.podLog(`kubectl logs ${pod}`, await demoPodLog(transport, pod, signal));
     }
     if (options.once && !signal.aborted) return 0;
-    enter = () => void roll(simulation, releases, view);
+    enter = () => void roll(simulation, nextVersion, view);
     if (!signal.aborted) {
       view.commands(await suggestedCommands(simulation, pod));
       const rolls = isInteractive ? 'Enter rolls out a new agent version. ' : '';
@@ -113,10 +113,6 @@ export const up = async (options: UpOptions, context: UpContext): Promise<number
   }
 };
 
-interface Releases {
-  next(): Promise<string>;
-}
-
 const versionOf = (release: number): string => `0.${release}.0`;
 
 const startFleet = async (
@@ -124,7 +120,7 @@ const startFleet = async (
   folder: string,
   metricsPort: number,
   view: UpView,
-): Promise<{ simulation: Simulation; releases: Releases }> => {
+): Promise<{ simulation: Simulation; nextVersion: () => Promise<string> }> => {
   const { kubernetes, machines, builders, pool, speed, data } = options;
   const fleets = fleetSizes(machines, builders);
   const saved = data === undefined ? undefined : await readSavedState(folder);
@@ -152,12 +148,10 @@ const startFleet = async (
   await save();
   return {
     simulation,
-    releases: {
-      next: async () => {
-        release += 1;
-        await save();
-        return versionOf(release);
-      },
+    nextVersion: async () => {
+      release += 1;
+      await save();
+      return versionOf(release);
     },
   };
 };
@@ -224,9 +218,9 @@ const showFleet = async (client: Client, view: UpView, signal: AbortSignal): Pro
   await watchClusterState({ client, clock }, {}, first, { onChange, everyMs: tickMs }, signal);
 };
 
-const roll = async (simulation: Simulation, releases: Releases, view: UpView): Promise<void> => {
+const roll = async (simulation: Simulation, nextVersion: () => Promise<string>, view: UpView): Promise<void> => {
   try {
-    const version = await releases.next();
+    const version = await nextVersion();
     await simulation.upgrade({ version });
     view.writeLine(`The provider is upgraded and rolls out agent ${version}.`);
   } catch (error) {

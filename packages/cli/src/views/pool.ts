@@ -1,6 +1,7 @@
 import { hostStateMeanings } from '@tartan/api';
 import { timestamp } from '@tartan/kube/clock';
 import { z } from 'zod';
+import { isWaiting } from '../cluster/macs.ts';
 import { type ClusterState, clusterStateSource, type Host } from '../cluster/state.ts';
 import { ageCell } from '../output/age.ts';
 import type { Table } from '../output/table.ts';
@@ -47,7 +48,7 @@ const documentOf = ({ now, hosts, machines, notes }: ClusterState): PoolDocument
     at: timestamp(now),
     total: hosts.length,
     free: hosts.filter(({ status }) => status?.state === 'pool' && status.serverStatus === 'ready').length,
-    waiting: machines.filter(({ metadata, status }) => !status?.serverID && !metadata.deletionTimestamp).length,
+    waiting: machines.filter(isWaiting).length,
     groups: [...groups.values()].map(groupOf).sort(inOrder),
     quarantined: hosts.flatMap((host) => quarantineOf(host, now)).sort((a, b) => (a.until < b.until ? -1 : 1)),
     notes: [...notes],
