@@ -1,21 +1,16 @@
+const wireFormats = ['packages/api', 'packages/kube'];
+
 /** Arrows point down only. A layer may import itself and what its entry lists. */
 const allowedImports: Record<string, readonly string[]> = {
   'packages/kube': [],
   'packages/api': ['packages/kube'],
-  'packages/scaleway': ['packages/api', 'packages/kube'],
-  'packages/host': ['packages/api', 'packages/kube'],
-  'packages/tart': ['packages/api', 'packages/kube'],
-  'packages/github': ['packages/api', 'packages/kube'],
-  'packages/provider': [
-    'packages/scaleway',
-    'packages/host',
-    'packages/tart',
-    'packages/github',
-    'packages/api',
-    'packages/kube',
-  ],
-  'packages/tart-kubelet': ['packages/scaleway', 'packages/host', 'packages/tart', 'packages/api', 'packages/kube'],
-  'packages/runners': ['packages/github', 'packages/api', 'packages/kube'],
+  'packages/scaleway': wireFormats,
+  'packages/host': wireFormats,
+  'packages/tart': wireFormats,
+  'packages/github': wireFormats,
+  'packages/provider': ['packages/scaleway', 'packages/host', 'packages/tart', 'packages/github', ...wireFormats],
+  'packages/tart-kubelet': ['packages/scaleway', 'packages/host', 'packages/tart', ...wireFormats],
+  'packages/runners': ['packages/github', ...wireFormats],
   // Only `tartan up` starts simulators.
   'packages/cli': ['packages/*', 'sim/*'],
   // A simulator plays the outside world. It may share what is on the wire, never what our controllers expect of it.

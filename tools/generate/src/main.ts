@@ -34,21 +34,20 @@ const pinnedVersions = (root: string): string[] => {
 
 const root = join(import.meta.dirname, '../../..');
 
-interface Generated {
-  path: string;
-  content(): string;
-}
+const references = {
+  agent: agentPage,
+  cli: cliPage,
+  'embedded-kubernetes': embeddedKubernetesPage,
+  metrics: metricsPage,
+  'provider-flags': providerFlagsPage,
+  resources: resourcesPage,
+  rights: rightsPage,
+  'runners-flags': runnersFlagsPage,
+};
 
-const files: Generated[] = [
-  { path: 'docs/reference/cli.md', content: cliPage },
-  { path: 'docs/reference/agent.md', content: agentPage },
-  { path: 'docs/reference/embedded-kubernetes.md', content: embeddedKubernetesPage },
-  { path: 'docs/reference/metrics.md', content: metricsPage },
-  { path: 'docs/reference/provider-flags.md', content: providerFlagsPage },
+const files = [
+  ...Object.entries(references).map(([name, content]) => ({ path: `docs/reference/${name}.md`, content })),
   { path: 'docs/requirements.md', content: () => requirementsPage(requirements, readable) },
-  { path: 'docs/reference/resources.md', content: resourcesPage },
-  { path: 'docs/reference/rights.md', content: rightsPage },
-  { path: 'docs/reference/runners-flags.md', content: runnersFlagsPage },
   ...customResourceFiles,
   ...chartFiles,
   ...versionedFiles(root),

@@ -1,46 +1,39 @@
-import { request, type RequestOptions } from 'node:https';
+import { request } from 'node:https';
+import { text } from 'node:stream/consumers';
 import type { Access } from './control-plane/kubeconfig.ts';
 
-export interface ApiAnswer {
-  status: number;
-  body: string;
-}
-
-export interface ApiRequestOptions {
+interface ApiRequestOptions {
   method?: string;
   body?: unknown;
   contentType?: string;
-  accept?: string;
   signal?: AbortSignal;
 }
 
 /** One request on a connection of its own: nothing to close afterwards, and a server that restarts is no surprise. */
-export const apiRequest = (access: Access, path: string, options: ApiRequestOptions = {}): Promise<ApiAnswer> =>
+export const apiRequest = (
+  { url, caCertificate, clientCertificate, clientKey, token }: Access,
+  path: string,
+  { method, body, contentType = 'application/json', signal }: ApiRequestOptions = {},
+): Promise<{ status: number; body: string }> =>
   new Promise((resolve, reject) => {
-    const body = options.body === undefined ? undefined : JSON.stringify(options.body);
-    const settings: RequestOptions = {
-      method: options.method ?? 'GET',
-      agent: false,
+    const settings = {
+      method,
+      agent: false as const,
       headers: {
-        accept: options.accept ?? 'application/json',
-        ...(body !== undefined && { 'content-type': options.contentType ?? 'application/json' }),
-        ...(access.token !== undefined && { authorization: `Bearer ${access.token}` }),
+        accept: 'application/json',
+        ...(body !== undefined && { 'content-type': contentType }),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
       },
-      ...(access.caCertificate !== '' && { ca: access.caCertificate }),
-      ...(access.clientCertificate !== undefined && { cert: access.clientCertificate }),
-      ...(access.clientKey !== undefined && { key: access.clientKey }),
-      ...(options.signal !== undefined && { signal: options.signal }),
+      ca: caCertificate || undefined,
+      cert: clientCertificate,
+      key: clientKey,
+      signal,
     };
-    const outgoing = request(new URL(path, access.url), settings, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () => {
-        resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() });
-      });
+    const outgoing = request(new URL(path, url), settings, (response) => {
+      text(response).then((answer) => resolve({ status: response.statusCode ?? 0, body: answer }), reject);
     });
     outgoing.on('error', reject);
-    outgoing.end(body);
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
   });
 
 /** GETs JSON and fails on anything but 200. */

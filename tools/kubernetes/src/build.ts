@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@tartan/kube/clock';
-import { cacheFolder, cacheKey, exists, fillOnce } from './build/cache.ts';
+import { cacheFolder, cacheKey, fillOnce } from './build/cache.ts';
 import { copyExtraFolders, go, prepareEditedSources } from './build/go.ts';
 import { type BinaryName, moduleFolder, readGoMod, type Recipe, recipeOf } from './build/recipes.ts';
 
@@ -34,7 +34,7 @@ const givenBinary = (name: BinaryName, env: NodeJS.ProcessEnv): string | undefin
   const folder = env['KUBEBUILDER_ASSETS'];
   if (folder === undefined || folder === '') return undefined;
   const path = join(folder, name);
-  return exists(path) ? path : undefined;
+  return existsSync(path) ? path : undefined;
 };
 
 const builtBinary = async (name: BinaryName, env: NodeJS.ProcessEnv, log: (line: string) => void): Promise<string> => {

@@ -7,7 +7,6 @@ import type { Component } from './control-plane/component.ts';
 import { stopComponentsAtExit, startControlPlane } from './control-plane.ts';
 
 const recording = (name: string, record: string[]): Component => ({
-  name,
   ports: [],
   pid: 0,
   stop: async () => {

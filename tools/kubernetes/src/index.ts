@@ -1,4 +1,4 @@
-export { type ApiAnswer, type ApiRequestOptions, apiRequest, getJson } from './api-request.ts';
+export { apiRequest } from './api-request.ts';
 export type { BinaryName } from './build/recipes.ts';
 export { buildPreviousRelease, type BuiltRelease, previousRelease, unpackPreviousRelease } from './previous-release.ts';
 export { type BuildOptions, ensureBinaries } from './build.ts';

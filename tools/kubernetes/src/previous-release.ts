@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { isDeepStrictEqual, promisify } from 'node:util';
-import { cacheFolder, exists, fillOnce } from './build/cache.ts';
+import { cacheFolder, fillOnce } from './build/cache.ts';
 
 /** The commit that tests install before they upgrade to the working tree. */
 export const previousRelease = '704200dc0c003e38aaac153aefa8544053398a37';
@@ -80,7 +80,7 @@ const installPackages = async (checkout: string): Promise<void> => {
   await linkAll(join(repository, 'node_modules'), join(checkout, 'node_modules'));
   for (const { path, folder } of workspaces) {
     const nested = join(repository, relative(checkout, folder), 'node_modules');
-    if (exists(nested)) await linkAll(nested, join(folder, 'node_modules'));
+    if (existsSync(nested)) await linkAll(nested, join(folder, 'node_modules'));
     await mkdir(dirname(path), { recursive: true });
     await symlink(folder, path);
   }

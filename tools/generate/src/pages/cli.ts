@@ -105,11 +105,8 @@ export const cliPage = (): string => {
     },
   });
   const silent = new PassThrough();
-  const program = commands(
-    { stdin: silent, stdout, stderr: silent, env: {}, signal: new AbortController().signal },
-    'tartan',
-    () => {},
-  );
+  const io = { stdin: silent, stdout, stderr: silent, env: {}, signal: new AbortController().signal };
+  const program = commands(io, 'tartan', () => {});
   const helpOf = (command: Command): string => {
     output.length = 0;
     command.outputHelp();

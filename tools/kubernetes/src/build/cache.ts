@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { systemClock } from '@tartan/kube/clock';
@@ -15,8 +15,6 @@ export const cacheKey = (parts: readonly string[]): string => {
   return hash.digest('hex').slice(0, 16);
 };
 
-export const exists = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
-
 const abandonedAfterMilliseconds = 24 * 60 * 60 * 1000;
 
 /**
@@ -26,7 +24,7 @@ const abandonedAfterMilliseconds = 24 * 60 * 60 * 1000;
  * first to finish wins and the others throw their work away. What a killed process left behind goes with a later fill.
  */
 export const fillOnce = async (folder: string, fill: (temporary: string) => Promise<void>): Promise<void> => {
-  if (exists(folder)) return;
+  if (existsSync(folder)) return;
   mkdirSync(dirname(folder), { recursive: true });
   removeAbandoned(folder);
   const temporary = `${folder}.${randomBytes(6).toString('hex')}.partial`;
@@ -44,7 +42,7 @@ const moveUnlessThere = (from: string, to: string): void => {
     renameSync(from, to);
   } catch (error) {
     // Another process was faster: a folder that is not empty is never replaced.
-    if (!exists(to)) throw error;
+    if (!existsSync(to)) throw error;
   }
 };
 

@@ -1,28 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { sleep, systemClock, withTimeout } from '@tartan/kube/clock';
 
 /** Loopback ports that were free a moment ago, all different. Another process may take one before its user binds it. */
 export const freePorts = async (count: number): Promise<number[]> => {
-  const servers = Array.from({ length: count }, () => createServer());
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
   try {
-    return await Promise.all(
-      servers.map(
-        (server) =>
-          new Promise<number>((resolve, reject) => {
-            server.once('error', reject);
-            server.listen(0, '127.0.0.1', () => {
-              const address = server.address();
-              if (typeof address === 'object' && address !== null) resolve(address.port);
-              else reject(new Error('a listening socket has no address'));
-            });
-          }),
-      ),
-    );
+    await Promise.all(servers.map((server) => once(server, 'listening')));
+    return servers.map((server) => (server.address() as AddressInfo).port);
   } finally {
-    await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))));
+    for (const server of servers) server.close();
   }
 };
 
@@ -37,7 +27,6 @@ export interface ComponentSpec {
 }
 
 export interface Component {
-  name: string;
   ports: readonly number[];
   pid: number;
   /** Ends the process, by force if need be, and waits until it is gone. Idempotent. */
@@ -69,7 +58,7 @@ export const startComponent = async (spec: ComponentSpec, options: StartOptions)
     const ports = await (options.choosePorts ?? freePorts)(spec.portCount);
     const log = join(options.dir, `${spec.name}.log`);
     const process = spawnLogged(spec, ports, log);
-    const component = componentOf(spec.name, ports, process, options.stopMilliseconds ?? 10_000);
+    const component = componentOf(ports, process, options.stopMilliseconds ?? 10_000);
     options.onSpawn?.(component);
     const outcome = await readiness(spec, ports, process, deadline);
     if (outcome === 'ready') return component;
@@ -78,9 +67,7 @@ export const startComponent = async (spec: ComponentSpec, options: StartOptions)
     if (outcome === 'exited' && portTaken.test(text) && attempt < attempts) continue;
     throw new Error(
       `${failure(spec, outcome, process, options.deadlineMilliseconds)}; the end of its log:\n${tail(text)}`,
-      {
-        ...(outcome instanceof Error && { cause: outcome }),
-      },
+      { cause: outcome },
     );
   }
 };
@@ -97,12 +84,7 @@ const spawnLogged = (spec: ComponentSpec, ports: readonly number[], log: string)
 
 const hasExited = (process: ChildProcess): boolean => process.exitCode !== null || process.signalCode !== null;
 
-const componentOf = (
-  name: string,
-  ports: readonly number[],
-  process: ChildProcess,
-  stopMilliseconds: number,
-): Component => {
+const componentOf = (ports: readonly number[], process: ChildProcess, stopMilliseconds: number): Component => {
   const gone = new Promise<void>((resolve) => {
     process.once('exit', () => resolve());
     process.once('error', () => resolve());
@@ -116,7 +98,6 @@ const componentOf = (
     cancelKill();
   };
   return {
-    name,
     ports,
     pid: process.pid ?? 0,
     stop: () => (stopping ??= stop()),
