@@ -106,17 +106,8 @@ exec ${quote(`${real}/mv`)} "$@"
  * are asked for.
  */
 const psTool = (real: string, gnu: boolean): string => `#!/bin/sh
-own=
-${
-  gnu
-    ? `for file in $(${quote(`${real}/grep`)} -lzxF -- "TARTAN_ROOT=$TARTAN_ROOT" /proc/[0-9]*/environ 2>/dev/null); do
-  pid=\${file#/proc/}
-  own="$own \${pid%/environ}"
-done`
-    : `own=$(${quote(`${real}/ps`)} -axEww -o pid=,command= | ${quote(`${real}/awk`)} -v mark=" TARTAN_ROOT=$TARTAN_ROOT " 'index($0 " ", mark) { print $1 }')`
-}
 # Choices are taken out of the arguments; a choice of all is one of all that are this Mac's.
-chosen=all left=$#
+chosen= left=$#
 while [ "$left" -gt 0 ]; do
   word=$1
   shift
@@ -125,7 +116,7 @@ while [ "$left" -gt 0 ]; do
     -A | -e | -ax | -a | -x) continue ;;
     -Ao | -eo | -axo) word=-o ;;
     -p)
-      chosen=$1
+      chosen=$chosen\${chosen:+,}$1
       shift
       left=$((left - 1))
       continue
@@ -134,11 +125,22 @@ while [ "$left" -gt 0 ]; do
   set -- "$@" "$word"
 done
 pids=
-for pid in $own; do
-  case ",$chosen," in ,all, | *",$pid,"*) pids=$pids\${pids:+,}$pid ;; esac
-done
+${
+  gnu
+    ? `files=
+IFS=,
+for pid in $chosen; do files="$files /proc/$pid/environ"; done
+unset IFS
+for file in $(${quote(`${real}/grep`)} -lzxF -- "TARTAN_ROOT=$TARTAN_ROOT" \${files:-/proc/[0-9]*/environ} 2>/dev/null); do
+  pid=\${file#/proc/}
+  pids=$pids\${pids:+,}\${pid%/environ}
+done`
+    : `for pid in $(${quote(`${real}/ps`)} -axEww -o pid=,command= | ${quote(`${real}/awk`)} -v mark=" TARTAN_ROOT=$TARTAN_ROOT " 'index($0 " ", mark) { print $1 }'); do
+  case ,$chosen, in ,, | *",$pid,"*) pids=$pids\${pids:+,}$pid ;; esac
+done`
+}
 [ -n "$pids" ] || exit 1
-exec ${quote(`${real}/ps`)} -p "$pids" "$@"
+${gnu ? "# -q reads these processes only, where -p reads all of the machine's.\n" : ''}exec ${quote(`${real}/ps`)} ${gnu ? '-q' : '-p'} "$pids" "$@"
 `;
 
 /**
