@@ -1,8 +1,7 @@
 import { type MacFleet, macFleet, machine, type MacHost, macHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import { type Live, nodes, pods } from '@tartan/kube';
-import type { Cluster, Connection } from './connection.ts';
+import type { Cluster } from './connection.ts';
 import { listAll, listIfAllowed } from './list.ts';
-import { createSilentInformer, watchInformers } from './watch-informers.ts';
 
 export type Machine = Live<ScalewayAppleSiliconMachine>;
 export type Host = Live<MacHost>;
@@ -57,65 +56,3 @@ export const readClusterState = async (
     notes: [fleets, nodeList, podList].flatMap(({ notes }) => notes),
   };
 };
-
-/** Reads the state of a view once, and watches it. */
-export interface StateSource<Seen> {
-  read(connection: Connection, selection: Selection, signal: AbortSignal): Promise<Seen>;
-  /** Runs until the signal fires. */
-  watch(
-    connection: Connection,
-    selection: Selection,
-    first: Seen,
-    watcher: Watcher<Seen>,
-    signal: AbortSignal,
-  ): Promise<void>;
-}
-
-interface Watcher<Seen> {
-  /** Called after the first read and after each change. */
-  onChange(seen: Seen): void;
-  /** Also called after this time, since ages grow. Undefined: never. */
-  readonly everyMs: number | undefined;
-}
-
-/** Watches until the signal fires. Kinds that could not be read in `first` are not watched. A note reports an unreachable server. */
-export const watchClusterState = async (
-  connection: Pick<Connection, 'client' | 'clock'>,
-  { namespace }: Selection,
-  first: ClusterState,
-  { onChange, everyMs }: Watcher<ClusterState>,
-  signal: AbortSignal,
-): Promise<void> => {
-  const { clock } = connection;
-  const scope = namespace === undefined ? {} : { namespace };
-  const caches = {
-    machines: createSilentInformer(connection, { resource: machine.resource, ...scope }),
-    hosts: createSilentInformer(connection, { resource: macHost.resource }),
-    fleets: createSilentInformer(connection, { resource: macFleet.resource, ...scope }),
-    nodes: createSilentInformer(connection, { resource: nodes }),
-    pods: createSilentInformer(connection, { resource: pods }),
-  };
-  const watched = [
-    caches.machines,
-    caches.hosts,
-    ...(first.unreadable.has('fleets') ? [] : [caches.fleets]),
-    ...(first.unreadable.has('nodes') ? [] : [caches.nodes]),
-    ...(first.pods === undefined ? [] : [caches.pods]),
-  ];
-  const update = (error: Error | undefined): void =>
-    onChange({
-      now: clock.now(),
-      machines: caches.machines.list(),
-      hosts: caches.hosts.list(),
-      fleets: caches.fleets.list(),
-      nodes: caches.nodes.list(),
-      pods: first.pods && caches.pods.list(),
-      unreadable: first.unreadable,
-      notes: error ? [...first.notes, staleNote(error)] : first.notes,
-    });
-  await watchInformers(clock, watched, { update, everyMs }, signal);
-};
-
-export const staleNote = ({ message }: Error): string => `This may be outdated: ${message}`;
-
-export const clusterStateSource: StateSource<ClusterState> = { read: readClusterState, watch: watchClusterState };

@@ -69,16 +69,18 @@ export const readSpecFile = async (path: string): Promise<HostSpec> => {
 const readText = async (path: string): Promise<string> => {
   try {
     return await readFile(path, 'utf8');
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-    throw new Error(`${path}: cannot be read (${code}). Use the path of a host specification.`);
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable';
+    throw new Error(`${path}: cannot be read (${code}). Use the path of a host specification.`, { cause });
   }
 };
 
 const parseYaml = (path: string, content: string): unknown => {
   try {
     return parse(content);
-  } catch (error) {
-    throw new Error(`${path}: not YAML: ${error instanceof Error ? error.message.split('\n')[0] : 'unreadable'}`);
+  } catch (cause) {
+    throw new Error(`${path}: not YAML: ${cause instanceof Error ? cause.message.split('\n')[0] : 'unreadable'}`, {
+      cause,
+    });
   }
 };

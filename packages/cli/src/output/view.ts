@@ -1,7 +1,8 @@
 import type { Writable } from 'node:stream';
 import { z } from 'zod';
-import type { Connection } from '../cluster/connection.ts';
-import type { ClusterState, Selection, StateSource } from '../cluster/state.ts';
+import type { Cluster, Connection } from '../cluster/connection.ts';
+import type { ClusterState, Selection } from '../cluster/state.ts';
+import { watchState } from '../cluster/watch-state.ts';
 import { type Row, type Table, tableLines, textOf, wrapText } from './table.ts';
 import { escapeControls, printable, type TextStyle, writeRaw } from './terminal-text.ts';
 
@@ -28,10 +29,14 @@ export interface ViewDocument {
   readonly at: string;
 }
 
-/** What a command shows: a document for scripts, and a page for people. Both functions are pure. */
-export interface View<Document extends ViewDocument, Seen = ClusterState> {
-  readonly source: StateSource<Seen>;
-  documentOf(seen: Seen): Document;
+export interface ViewState {
+  readonly notes: readonly string[];
+}
+
+/** What a command shows: the objects that it reads, a document for scripts, and a page for people. The last two are pure. */
+export interface View<Document extends ViewDocument, State extends ViewState = ClusterState> {
+  read(cluster: Cluster, selection: Selection, signal: AbortSignal): Promise<State>;
+  documentOf(state: State): Document;
   pageOf(document: Document): Page;
   exitCode(document: Document): number;
 }
@@ -53,28 +58,27 @@ export interface Screen {
 }
 
 /** Shows a view once, or until the signal fires. Returns the exit code. Rejects when the cluster cannot be read. */
-export const showView = async <Document extends ViewDocument, Seen>(
-  view: View<Document, Seen>,
+export const showView = async <Document extends ViewDocument, State extends ViewState>(
+  view: View<Document, State>,
   { output, watch, ...selection }: ViewOptions,
   connection: Connection,
   screen: Screen,
   signal: AbortSignal,
 ): Promise<number> => {
-  const first = await view.source.read(connection, selection, signal);
+  const read = (cluster: Cluster): Promise<State> => view.read(cluster, selection, signal);
   if (!watch) {
-    const document = view.documentOf(first);
+    const document = view.documentOf(await read(connection));
     writeOutput(screen, output, document, () => pageLines(view.pageOf(document), widthOf(screen), screen.style));
     return view.exitCode(document);
   }
   const show =
     output === 'json' ? jsonLines(screen) : screen.stdout.isTTY === true ? redraw(screen) : changedLines(screen);
-  await view.source.watch(
+  await watchState(
     connection,
-    selection,
-    first,
+    read,
     {
-      onChange: (seen) => {
-        const document = view.documentOf(seen);
+      onChange: (state) => {
+        const document = view.documentOf(state);
         show({ document, page: view.pageOf(document) });
       },
       everyMs: screen.stdout.isTTY === true && output === 'table' ? tickMs : undefined,

@@ -2,7 +2,7 @@ import { isRolloutPaused } from '@tartan/api';
 import { getCondition, keyOf } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { z } from 'zod';
-import { type ClusterState, clusterStateSource, type Fleet } from '../cluster/state.ts';
+import { type ClusterState, type Fleet, readClusterState } from '../cluster/state.ts';
 import { type Cell, type Table, withNamespaces } from '../output/table.ts';
 import { documentSchema, fill, nullable, type Page, type View } from '../output/view.ts';
 
@@ -43,7 +43,7 @@ type Roll = RollDocument['fleets'][number];
 
 /** The progress of rollouts, of all fleets or of one. */
 export const rollView = (name: string | undefined): View<RollDocument> => ({
-  source: clusterStateSource,
+  read: readClusterState,
   documentOf: ({ now, fleets, notes }: ClusterState) => ({
     schema: 'tartan.roll/v1',
     at: timestamp(now),

@@ -2,8 +2,7 @@ import { labels, runnerPool, type RunnerPool } from '@tartan/api';
 import { isKubeError, type Live, pods } from '@tartan/kube';
 import type { Cluster } from '../cluster/connection.ts';
 import { listAll, listIfAllowed } from '../cluster/list.ts';
-import { type Pod, type Selection, staleNote, type StateSource } from '../cluster/state.ts';
-import { createSilentInformer, watchInformers } from '../cluster/watch-informers.ts';
+import type { Pod, Selection } from '../cluster/state.ts';
 
 export type Pool = Live<RunnerPool>;
 
@@ -16,37 +15,19 @@ export interface RunnersState {
   readonly notes: readonly string[];
 }
 
-const { resource } = runnerPool;
-
 /** All RunnerPools, and the Pods of the named one. */
-export const runnersSource = (pool: string | undefined): StateSource<RunnersState> => {
-  const ofPool = { labelSelector: `${labels.runnerPool}=${pool ?? ''}` };
-  return {
-    read: async (cluster, { namespace }, signal) => {
-      const scope = { signal, namespace };
-      const [pools, podList] = await Promise.all([
-        readPools(cluster, scope),
-        pool === undefined ? undefined : listIfAllowed(cluster, pods, { ...scope, ...ofPool }),
-      ]);
-      return { now: cluster.clock.now(), pools, pods: podList?.items, notes: podList?.notes ?? [] };
-    },
-    watch: async (connection, { namespace }, first, { onChange, everyMs }, signal) => {
-      // A kind that is not installed cannot be watched.
-      if (first.pools === undefined) return onChange(first);
-      const scope = namespace === undefined ? {} : { namespace };
-      const poolInformer = createSilentInformer(connection, { resource, ...scope });
-      const podInformer = createSilentInformer(connection, { resource: pods, ...scope, ...ofPool });
-      const watched = [poolInformer, ...(first.pods === undefined ? [] : [podInformer])];
-      const update = (error: Error | undefined): void =>
-        onChange({
-          now: connection.clock.now(),
-          pools: poolInformer.list(),
-          pods: first.pods && podInformer.list(),
-          notes: error ? [...first.notes, staleNote(error)] : first.notes,
-        });
-      await watchInformers(connection.clock, watched, { update, everyMs }, signal);
-    },
-  };
+export const readRunners = async (
+  cluster: Cluster,
+  { namespace, pool }: Selection & { readonly pool: string | undefined },
+  signal: AbortSignal,
+): Promise<RunnersState> => {
+  const scope = { signal, namespace };
+  const ofPool = { ...scope, labelSelector: `${labels.runnerPool}=${pool ?? ''}` };
+  const [pools, podList] = await Promise.all([
+    readPools(cluster, scope),
+    pool === undefined ? undefined : listIfAllowed(cluster, pods, ofPool),
+  ]);
+  return { now: cluster.clock.now(), pools, pods: podList?.items, notes: podList?.notes ?? [] };
 };
 
 /** Undefined: the kind is not installed. */
@@ -55,7 +36,7 @@ const readPools = async (
   scope: Selection & { readonly signal: AbortSignal },
 ): Promise<readonly Pool[] | undefined> => {
   try {
-    return await listAll(cluster, resource, scope);
+    return await listAll(cluster, runnerPool.resource, scope);
   } catch (error) {
     if (error instanceof Error && isKubeError(error.cause, 'notFound')) return undefined;
     throw error;

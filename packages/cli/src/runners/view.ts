@@ -13,10 +13,10 @@ import {
   poolStateOf,
   type RunnersDocument,
 } from './document.ts';
-import { type Pool, runnersSource, type RunnersState } from './read-runners.ts';
+import { type Pool, readRunners, type RunnersState } from './read-runners.ts';
 
 export const runnersView = (name: string | undefined): View<RunnersDocument, RunnersState> => ({
-  source: runnersSource(name),
+  read: (cluster, selection, signal) => readRunners(cluster, { ...selection, pool: name }, signal),
   documentOf: (runners) => documentOf(runners, name),
   pageOf: (document) => runnersPage(document, name),
   // For a script, a missing pool must not look like an idle one.

@@ -3,7 +3,7 @@ import { type Client, events, type KubeObject, type Live, nodes, type Resource }
 import { type Clock, sleep, systemClock } from '@tartan/kube/clock';
 import type { GitHubEvent, SimulatedGitHub } from '@tartan/sim-github';
 import { agentOf, readinessOf } from '../cluster/macs.ts';
-import { createSilentInformer } from '../cluster/watch-informers.ts';
+import { createSilentInformer } from '../cluster/watch-state.ts';
 import type { StyledLog } from './live/up-view.ts';
 
 type Event = NonNullable<(typeof events)['ofType']>;

@@ -11,7 +11,9 @@ import {
   untilHostsFound,
   untilMachinesReady,
 } from '@tartan/sim-fleet';
-import { type ClusterState, readClusterState, watchClusterState } from '../cluster/state.ts';
+import type { Cluster } from '../cluster/connection.ts';
+import { type ClusterState, readClusterState } from '../cluster/state.ts';
+import { watchState } from '../cluster/watch-state.ts';
 import { startFaultServer } from '../fault/server.ts';
 import type { Terminal } from '../host/ask-secret.ts';
 import { counted } from '../output/terminal-text.ts';
@@ -214,8 +216,8 @@ const printFleet = async (client: Client, view: UpView, signal: AbortSignal): Pr
 
 const showFleet = async (client: Client, view: UpView, signal: AbortSignal): Promise<void> => {
   const onChange = (state: ClusterState): void => view.fleet(fleetPage(state));
-  const first = await readClusterState({ client, clock }, {}, signal);
-  await watchClusterState({ client, clock }, {}, first, { onChange, everyMs: tickMs }, signal);
+  const read = (cluster: Cluster): Promise<ClusterState> => readClusterState(cluster, {}, signal);
+  await watchState({ client, clock }, read, { onChange, everyMs: tickMs }, signal);
 };
 
 const roll = async (simulation: Simulation, nextVersion: () => Promise<string>, view: UpView): Promise<void> => {

@@ -11,7 +11,7 @@ import {
   vmPods,
   waitingReasonOf,
 } from '../cluster/macs.ts';
-import { type ClusterState, clusterStateSource, type Machine } from '../cluster/state.ts';
+import { type ClusterState, type Machine, readClusterState } from '../cluster/state.ts';
 import { age, ageCell } from '../output/age.ts';
 import { type Cell, type Row, type Table, withNamespaces } from '../output/table.ts';
 import { counted, type Tone } from '../output/terminal-text.ts';
@@ -185,4 +185,4 @@ const summaryOf = ({ macs, at }: FleetDocument): string => {
   return `${parts.join(', ')}. Why something is as it is: tartan explain NAME.`;
 };
 
-export const fleetView: View<FleetDocument> = { source: clusterStateSource, documentOf, pageOf, exitCode: () => 0 };
+export const fleetView: View<FleetDocument> = { read: readClusterState, documentOf, pageOf, exitCode: () => 0 };

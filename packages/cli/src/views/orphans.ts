@@ -3,7 +3,7 @@ import { timestamp } from '@tartan/kube/clock';
 import { isStranded, ownerOf, type ReclaimPolicy, strandedFacts, strandedVerdict } from '@tartan/provider/decisions';
 import { z } from 'zod';
 import { pausesOf } from '../cluster/macs.ts';
-import { type ClusterState, clusterStateSource, type Host } from '../cluster/state.ts';
+import { type ClusterState, type Host, readClusterState } from '../cluster/state.ts';
 import { ageCell } from '../output/age.ts';
 import type { Cell, Table } from '../output/table.ts';
 import { documentSchema, fill, nullable, type Page, type View } from '../output/view.ts';
@@ -36,7 +36,7 @@ type Orphan = OrphansDocument['orphans'][number];
 
 /** Stranded Macs. Without a policy: the verdicts that the manager has reported. With one: the verdicts of its decision function. */
 export const orphansView = (policy: ReclaimPolicy | undefined): View<OrphansDocument> => ({
-  source: clusterStateSource,
+  read: readClusterState,
   documentOf: (state) => ({
     schema: 'tartan.orphans/v1',
     at: timestamp(state.now),

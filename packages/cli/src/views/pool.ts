@@ -2,7 +2,7 @@ import { hostStateMeanings } from '@tartan/api';
 import { timestamp } from '@tartan/kube/clock';
 import { z } from 'zod';
 import { isWaiting } from '../cluster/macs.ts';
-import { type ClusterState, clusterStateSource, type Host } from '../cluster/state.ts';
+import { type ClusterState, type Host, readClusterState } from '../cluster/state.ts';
 import { ageCell } from '../output/age.ts';
 import type { Table } from '../output/table.ts';
 import { counted } from '../output/terminal-text.ts';
@@ -125,4 +125,4 @@ const conclusion = ({ total, free, waiting }: PoolDocument): string => {
   return `${counted(total, 'Mac')}, ${free} free to claim${without}.`;
 };
 
-export const poolView: View<PoolDocument> = { source: clusterStateSource, documentOf, pageOf, exitCode: () => 0 };
+export const poolView: View<PoolDocument> = { read: readClusterState, documentOf, pageOf, exitCode: () => 0 };
