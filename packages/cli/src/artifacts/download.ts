@@ -3,6 +3,7 @@ import http from 'node:http';
 import { Readable, Transform } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { errorMessage } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { type ChecksumKind, checksumOf, newHash } from './checksum.ts';
 
@@ -126,7 +127,7 @@ const startStallTimer = (clock: Clock) => {
 const readableError = (error: unknown, url: string, stopped: AbortSignal, stalled: AbortSignal): Error => {
   if (stopped.aborted) return new Error('stopped.');
   if (stalled.aborted) return new Error(`${url} sent no data for ${stallMs / 1000} seconds.`);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
   return new Error(`${message}${cause}`, { cause: error });
 };

@@ -36,9 +36,14 @@ const recordOf = ({ version, checksum, take = [] }: Artifact, sha256: string): R
 
 const writeRecord = async (folder: string, artifact: Artifact, sha256: string): Promise<void> => {
   const all = { ...(await readRecords(folder)), [artifact.name]: recordOf(artifact, sha256) };
-  const next = join(folder, `.${recordFile}.${process.pid}`);
-  await writeFile(next, `${JSON.stringify(all, undefined, 2)}\n`);
-  await rename(next, join(folder, recordFile));
+  await replaceFile(join(folder, recordFile), `${JSON.stringify(all, undefined, 2)}\n`);
+};
+
+/** A reader gets the old file or the new one. */
+export const replaceFile = async (file: string, text: string): Promise<void> => {
+  const next = `${file}.${process.pid}`;
+  await writeFile(next, text);
+  await rename(next, file);
 };
 
 /** Why the file of an artifact does not match the lock file. Undefined: it matches. */

@@ -1,9 +1,10 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
+import { errorMessage } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
 import { createStatusLine, megabytes } from '../output/terminal-text.ts';
 import type { Shell } from '../shell.ts';
 import { type DownloadOptions, withProxies } from './download.ts';
-import { fetchArtifact, mismatchOf, missingChecksumMessage } from './fetch.ts';
+import { fetchArtifact, mismatchOf, missingChecksumMessage, replaceFile } from './fetch.ts';
 import { type Artifact, parseLock, withChecksum, withNpmRegistry } from './lock-file.ts';
 import { resolveChecksum } from './resolve-checksum.ts';
 
@@ -83,12 +84,6 @@ const withVersion = async (
   return found;
 };
 
-const replaceFile = async (file: string, text: string): Promise<void> => {
-  const next = `${file}.${process.pid}`;
-  await writeFile(next, text);
-  await rename(next, file);
-};
-
 /** Continues after a failure. */
 const forEachArtifact = async (
   artifacts: readonly Artifact[],
@@ -102,7 +97,7 @@ const forEachArtifact = async (
       stdout.write(`${await each(artifact)}\n`);
     } catch (error) {
       failed += 1;
-      stderr.write(`${artifact.name}: ${error instanceof Error ? error.message : String(error)}\n`);
+      stderr.write(`${artifact.name}: ${errorMessage(error)}\n`);
     }
   }
   return signal.aborted ? interruptedExitCode : failed === 0 ? 0 : 1;

@@ -1,5 +1,5 @@
 import { annotations, labels, labelValues } from '@tartan/api';
-import { getCondition, keyOf, type KubeObject } from '@tartan/kube';
+import { getCondition, keyOf, type KubeObject, type Live } from '@tartan/kube';
 import { admit } from '@tartan/tart-kubelet/admission';
 import type { ClusterState, Host, Machine, Node, Pod } from './state.ts';
 
@@ -86,7 +86,9 @@ const nodeOf = ({ metadata, spec }: Machine, { nodes, nodesByProviderID }: Index
 const podsOn = (node: Node | undefined, { pods }: Index): readonly Pod[] | undefined =>
   node === undefined ? undefined : pods && (pods.get(node.metadata.name) ?? []);
 
-const byKey = (a: Machine | Pod, b: Machine | Pod): number => (keyOf(a.metadata) < keyOf(b.metadata) ? -1 : 1);
+/** By namespace and name. */
+export const byKey = (a: Live<KubeObject>, b: Live<KubeObject>): number =>
+  keyOf(a.metadata) < keyOf(b.metadata) ? -1 : 1;
 
 const stateOrder = ['pool', 'held', 'releasing', 'quarantined', 'stranded', 'abandoned'];
 const byState = ({ host: a }: Mac, { host: b }: Mac): number =>

@@ -1,3 +1,4 @@
+import { errorMessage } from '@tartan/kube';
 import { logClusterEvents } from '../up/event-log.ts';
 import { createStyledLog } from '../up/live/up-view.ts';
 import { type Fault, type FaultContext, PrerequisiteError } from './fault.ts';
@@ -21,7 +22,7 @@ export const runFault = async ({ title, watch, run }: Fault, context: FaultConte
     report(`Watch it with: ${watch.join(', ')}`);
     return { ending: 'as expected', text: await run({ ...context, report }) };
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = errorMessage(error);
     if (signal.aborted) return { ending: 'stopped', text: 'Stopped. What was broken is repaired.' };
     return { ending: error instanceof PrerequisiteError ? 'not playable' : 'unexpected', text };
   } finally {

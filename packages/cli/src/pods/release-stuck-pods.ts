@@ -1,4 +1,4 @@
-import { type CallOptions, ignoreNotFound, isKubeError, type Live, nodes, pods } from '@tartan/kube';
+import { type CallOptions, errorMessage, ignoreNotFound, isKubeError, type Live, nodes, pods } from '@tartan/kube';
 import {
   decide,
   type Decision,
@@ -139,7 +139,7 @@ export const releasePods = async (
         forbidden.set(namespace, `you may not get and patch Pods in the namespace ${namespace}`);
         return { kind: 'failed', stuck: each, why: forbidden.get(namespace) ?? '' };
       }
-      broken ??= call.signal.aborted ? 'stopped' : error instanceof Error ? error.message : String(error);
+      broken ??= call.signal.aborted ? 'stopped' : errorMessage(error);
       return { kind: 'failed', stuck: each, why: broken };
     }
   };

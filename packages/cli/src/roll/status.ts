@@ -1,7 +1,8 @@
 import { isRolloutPaused } from '@tartan/api';
-import { getCondition, keyOf } from '@tartan/kube';
+import { getCondition } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { z } from 'zod';
+import { byKey } from '../cluster/macs.ts';
 import { type ClusterState, type Fleet, readClusterState } from '../cluster/state.ts';
 import { type Cell, type Table, withNamespaces } from '../output/table.ts';
 import { documentSchema, fill, nullable, type Page, type View } from '../output/view.ts';
@@ -49,7 +50,7 @@ export const rollView = (name: string | undefined): View<RollDocument> => ({
     at: timestamp(now),
     fleets: fleets
       .filter(({ metadata }) => name === undefined || metadata.name === name)
-      .sort((a, b) => (keyOf(a.metadata) < keyOf(b.metadata) ? -1 : 1))
+      .sort(byKey)
       .map(rollOf),
     notes: [...notes],
   }),

@@ -1,5 +1,5 @@
-import { keyOf } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
+import { byKey } from '../cluster/macs.ts';
 import { age, ageCell, ageSince } from '../output/age.ts';
 import { type Cell, type Row, type Table, withNamespaces } from '../output/table.ts';
 import type { Tone } from '../output/terminal-text.ts';
@@ -24,9 +24,7 @@ export const runnersView = (name: string | undefined): View<RunnersDocument, Run
 });
 
 const documentOf = ({ now, pools, pods, notes }: RunnersState, name: string | undefined): RunnersDocument => {
-  const shown = (pools ?? [])
-    .filter(({ metadata }) => name === undefined || metadata.name === name)
-    .sort((a, b) => (keyOf(a.metadata) < keyOf(b.metadata) ? -1 : 1));
+  const shown = (pools ?? []).filter(({ metadata }) => name === undefined || metadata.name === name).sort(byKey);
   const ownerOf = (namespace: string | undefined): Pool | undefined =>
     shown.find(({ metadata }) => metadata.namespace === namespace);
   return {

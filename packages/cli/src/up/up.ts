@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Client } from '@tartan/kube';
+import { type Client, errorMessage } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
 import {
   freePort,
@@ -226,7 +226,7 @@ const roll = async (simulation: Simulation, nextVersion: () => Promise<string>, 
     await simulation.upgrade({ version });
     view.writeLine(`The provider is upgraded and rolls out agent ${version}.`);
   } catch (error) {
-    view.writeLine(view.bad(`The rollout failed: ${error instanceof Error ? error.message : String(error)}`));
+    view.writeLine(view.bad(`The rollout failed: ${errorMessage(error)}`));
   }
 };
 

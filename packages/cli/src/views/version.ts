@@ -1,6 +1,6 @@
 import { json } from 'node:stream/consumers';
 import { leaderElectionID } from '@tartan/api';
-import { leases, nodes, type Transport } from '@tartan/kube';
+import { errorMessage, leases, nodes, type Transport } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { z } from 'zod';
 import packageFile from '../../package.json' with { type: 'json' };
@@ -71,12 +71,8 @@ const serverVersion = async (transport: Pick<Transport, 'send'>, signal: AbortSi
     const { body } = await transport.send({ method: 'GET', path: '/version', headers: {}, signal });
     return versionAnswer.parse(await json(body)).gitVersion;
   } catch (error) {
-    const why =
-      error instanceof z.ZodError || error instanceof SyntaxError
-        ? 'the answer is not that of Kubernetes'
-        : error instanceof Error
-          ? error.message
-          : String(error);
+    const isNotKubernetes = error instanceof z.ZodError || error instanceof SyntaxError;
+    const why = isNotKubernetes ? 'the answer is not that of Kubernetes' : errorMessage(error);
     throw new Error(
       `The version of the cluster cannot be read: ${why}. Check that it is the right cluster (kubectl config current-context), and that you are on its network.`,
       { cause: error },
