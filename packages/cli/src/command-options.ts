@@ -26,6 +26,12 @@ export interface ClusterOptions extends ClusterChoice {
   readonly color: boolean;
 }
 
+/** With flags of the manager, which are not visible in the cluster. */
+export interface ManagerFlagOptions extends ClusterOptions {
+  readonly orphanReclaimClaimNamePrefix?: string;
+  readonly defaultAdoptPoolPrefix?: string;
+}
+
 export const withClusterOptions = (
   command: Command,
   { watch = false, namespaces = true }: { readonly watch?: boolean; readonly namespaces?: boolean } = {},

@@ -5,6 +5,7 @@ import { parsePort } from './command-options.ts';
 import { addExplainCommand } from './explain/command.ts';
 import { addFaultCommand } from './fault/command.ts';
 import { NotAnsweredError } from './host/ask-secret.ts';
+import type { Target } from './host/connect.ts';
 import type { DoctorOptions } from './host/doctor.ts';
 import { escapingStream, textStyleFor } from './output/terminal-text.ts';
 import { addPodsCommand } from './pods/command.ts';
@@ -39,12 +40,7 @@ export const tartan = async (
   return code;
 };
 
-interface HostOptions {
-  user: string;
-  port: number;
-  identity?: string;
-  hostKey?: string;
-}
+type HostOptions = Omit<Target, 'host'>;
 
 const withHostOptions = (command: Command): Command =>
   command

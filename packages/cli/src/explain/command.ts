@@ -1,12 +1,7 @@
 import type { Command } from 'commander';
-import { type ClusterOptions, withClusterOptions } from '../command-options.ts';
+import { type ManagerFlagOptions, withClusterOptions } from '../command-options.ts';
 import { textStyleFor } from '../output/terminal-text.ts';
 import { type Shell, withCommandName } from '../shell.ts';
-
-interface ExplainOptions extends ClusterOptions {
-  readonly orphanReclaimClaimNamePrefix?: string;
-  readonly defaultAdoptPoolPrefix?: string;
-}
 
 export const addExplainCommand = (program: Command, shell: Shell): void => {
   withClusterOptions(program.command('explain'))
@@ -34,10 +29,12 @@ Examples:
 
 Exit codes: 0 explained; 1 no object has that name, or several have; 2 the cluster cannot be read; 130 interrupted.`,
     )
-    .action((name: string, options: ExplainOptions) => shell.run('explain', () => runExplain(name, options, shell)));
+    .action((name: string, options: ManagerFlagOptions) =>
+      shell.run('explain', () => runExplain(name, options, shell)),
+    );
 };
 
-const runExplain = async (name: string, options: ExplainOptions, shell: Shell): Promise<number> => {
+const runExplain = async (name: string, options: ManagerFlagOptions, shell: Shell): Promise<number> => {
   const { stdout, env, signal, commandName } = shell;
   const [{ withCluster }, { explain }, { explainLines }, { widthOf, writeOutput }] = await Promise.all([
     import('../cluster/connection.ts'),

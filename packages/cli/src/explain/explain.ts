@@ -5,7 +5,7 @@ import { coreClusters } from '@tartan/provider/decisions';
 import type { Connection } from '../cluster/connection.ts';
 import { listIfAllowed } from '../cluster/list.ts';
 import { type ClusterState, readClusterState, type Selection } from '../cluster/state.ts';
-import type { ExplainDocument, ExplainInput, Explanation, ManagerFlags } from './explanation.ts';
+import type { ExplainDocument, ExplainInput, Explanation } from './explanation.ts';
 import { explainFleet } from './fleet.ts';
 import { explainHost } from './host.ts';
 import { explainMachine } from './machine.ts';
@@ -17,7 +17,7 @@ import { explainRunnerPool } from './runner-pool.ts';
 /** Reads the cluster once, finds the named object and explains it. Rejects when the cluster cannot be read, or has no such object. */
 export const explain = async (
   cluster: Pick<Connection, 'client' | 'clock'>,
-  { name, namespace, managerFlags }: Selection & { readonly name: string; readonly managerFlags: ManagerFlags },
+  { name, namespace, managerFlags }: Selection & Pick<ExplainInput, 'managerFlags'> & { readonly name: string },
   signal: AbortSignal,
 ): Promise<ExplainDocument> => {
   const state = await readAcrossNamespaces(cluster, namespace, signal);

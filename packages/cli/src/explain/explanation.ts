@@ -1,6 +1,6 @@
 import { type ConditionDefinition, conditionsByKind } from '@tartan/api';
 import type { Condition, Live } from '@tartan/kube';
-import type { CoreCluster } from '@tartan/provider/decisions';
+import type { CoreCluster, ReclaimPolicy } from '@tartan/provider/decisions';
 import { z } from 'zod';
 import type { ClusterState } from '../cluster/state.ts';
 import { documentSchema, nullable } from '../output/view.ts';
@@ -72,12 +72,7 @@ export interface ExplainInput extends ClusterState {
   /** Clusters of Cluster API by `namespace/name`. */
   readonly clusters: ReadonlyMap<string, Live<CoreCluster>>;
   /** Given by the user, since the flags of the manager are not visible in the cluster. */
-  readonly managerFlags: ManagerFlags;
-}
-
-export interface ManagerFlags {
-  readonly defaultPoolPrefix: string | undefined;
-  readonly claimNamePrefix: string | undefined;
+  readonly managerFlags: ReclaimPolicy;
 }
 
 const conditionWords: Readonly<Record<string, Readonly<Record<string, ConditionDefinition>>>> = conditionsByKind;

@@ -46,15 +46,13 @@ export const startFaultServer = async (simulation: Simulation, faults?: readonly
   };
 
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
-    const refuse = (status: number, message: string): void => {
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ message }));
+    const reply = (status: number, body: object): void => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     };
+    const refuse = (status: number, message: string): void => reply(status, { message });
     const { pathname } = new URL(request.url ?? '/', 'http://faults');
-    if (request.method === 'GET' && pathname === '/faults') {
-      const list = known.map(({ name, title, watch }) => ({ name, title, watch }));
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ faults: list }));
-      return;
-    }
+    if (request.method === 'GET' && pathname === '/faults')
+      return reply(200, { faults: known.map(({ name, title, watch }) => ({ name, title, watch })) });
     const [, typed] = /^\/faults\/([^/]+)$/.exec(pathname) ?? [];
     if (request.method !== 'POST' || typed === undefined) return refuse(404, `not found: ${pathname}`);
     const fault = known.find(({ name }) => name === typed);

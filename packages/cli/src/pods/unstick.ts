@@ -65,6 +65,17 @@ const releaseChosen = async (
   return stuck.map((each) => byUID.get(each.pod.metadata.uid) ?? plannedOutcome(each));
 };
 
+const outcomeKinds = ['would let go', 'let go', 'went by itself', 'left', 'failed'] as const;
+
+/** In the table, and after a number of Pods. */
+const outcomeTexts: Readonly<Record<ReleaseOutcome['kind'], readonly [cell: string, summary: string]>> = {
+  'would let go': ['would release', 'would be released'],
+  'let go': ['released', 'released'],
+  'went by itself': ['already gone', 'already gone'],
+  left: ['left', 'left alone'],
+  failed: ['failed', 'failed'],
+};
+
 type Counts = Readonly<Record<ReleaseOutcome['kind'], number>>;
 
 const countsOf = (outcomes: readonly ReleaseOutcome[]): Counts => {
@@ -73,17 +84,11 @@ const countsOf = (outcomes: readonly ReleaseOutcome[]): Counts => {
   return counts;
 };
 
-const podCount = (count: number): string => counted(count, 'Pod');
-
 const conclusion = (counts: Counts, total: number): string => {
   if (total === 0) return 'No Pod is stuck: none is Terminating and held by an agent.';
-  const parts = [
-    counts['would let go'] > 0 && `${podCount(counts['would let go'])} would be released`,
-    counts['let go'] > 0 && `${podCount(counts['let go'])} released`,
-    counts['went by itself'] > 0 && `${podCount(counts['went by itself'])} already gone`,
-    counts.left > 0 && `${podCount(counts.left)} left alone`,
-    counts.failed > 0 && `${podCount(counts.failed)} failed`,
-  ].filter((part) => part !== false);
+  const parts = outcomeKinds
+    .filter((kind) => counts[kind] > 0)
+    .map((kind) => `${counted(counts[kind], 'Pod')} ${outcomeTexts[kind][1]}`);
   const next =
     counts['would let go'] > 0
       ? ' Nothing was changed. --apply releases them.'
@@ -136,18 +141,10 @@ const causeOf = ({ stuck: { decision, node } }: ReleaseOutcome): string => {
   }
 };
 
-const outcomeTexts: Readonly<Record<ReleaseOutcome['kind'], string>> = {
-  'would let go': 'would release',
-  'let go': 'released',
-  'went by itself': 'already gone',
-  left: 'left',
-  failed: 'failed',
-};
-
 const podTable = (reports: readonly ReturnType<typeof reportOf>[], now: number): Table => ({
   head: ['NAMESPACE', 'NAME', 'NODE', 'TERMINATING', 'WHAT', 'WHY'],
   rows: reports.map(({ namespace, name, node, deletionTimestamp, fate, why, uid: key }) => ({
     key,
-    cells: [namespace, name, node ?? '<none>', ageSince(deletionTimestamp, now), outcomeTexts[fate], why],
+    cells: [namespace, name, node ?? '<none>', ageSince(deletionTimestamp, now), outcomeTexts[fate][0], why],
   })),
 });

@@ -50,7 +50,7 @@ Examples:
 
 Exit codes: 0 stopped, or --once succeeded; 1 the start failed or a part crashed, and the output says why; 2 wrong arguments.`,
     )
-    .action((options: Omit<UpOptions, 'once'> & { once?: boolean }) =>
+    .action((options: UpOptions) =>
       run(
         'up',
         async () => {
@@ -64,7 +64,7 @@ Exit codes: 0 stopped, or --once succeeded; 1 the start failed or a part crashed
           // A live view needs the keys of a terminal too.
           const isLive = stdout.isTTY === true && stdin.isTTY === true && env['TERM'] !== 'dumb';
           const view = isLive ? createLiveView({ stdout, style, clock }) : createPlainView({ stdout, style, clock });
-          return up({ ...options, once: options.once ?? false }, { view, stdin, signal });
+          return up(options, { view, stdin, signal });
         },
         1,
       ),

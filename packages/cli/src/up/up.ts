@@ -37,7 +37,7 @@ export interface UpOptions {
   /** Machines that bake images. Undefined: depends on the number of machines. */
   readonly builders?: number;
   /** Ends when a Pod runs on the first machine, and its log can be read. */
-  readonly once: boolean;
+  readonly once?: boolean;
   /** Folder that is kept; a temporary one if undefined. */
   readonly data?: string;
   /** How many times faster than real Macs these are. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type ClusterOptions, withClusterOptions } from '../command-options.ts';
+import { type ClusterOptions, type ManagerFlagOptions, withClusterOptions } from '../command-options.ts';
 import { runView } from '../output/run-view.ts';
 import { textStyleFor } from '../output/terminal-text.ts';
 import type { Shell } from '../shell.ts';
@@ -45,11 +45,6 @@ Exit codes: 0 shown; 2 the cluster cannot be read; 130 interrupted.`,
     );
 };
 
-interface OrphansOptions extends ClusterOptions {
-  readonly orphanReclaimClaimNamePrefix?: string;
-  readonly defaultAdoptPoolPrefix?: string;
-}
-
 export const addOrphansCommand = (program: Command, shell: Shell): void => {
   withClusterOptions(program.command('orphans'), { watch: true, namespaces: false })
     .description('List stranded Macs: rented, held by no machine, and in no pool. Show what the sweep does with each.')
@@ -67,7 +62,7 @@ Examples:
 
 Exit codes: 0 no Mac is stranded; 1 some are; 2 the cluster cannot be read; 130 interrupted.`,
     )
-    .action(({ orphanReclaimClaimNamePrefix, defaultAdoptPoolPrefix, ...options }: OrphansOptions) =>
+    .action(({ orphanReclaimClaimNamePrefix, defaultAdoptPoolPrefix, ...options }: ManagerFlagOptions) =>
       runView(shell, 'orphans', options, async () => {
         const { orphansView } = await import('./orphans.ts');
         const given = orphanReclaimClaimNamePrefix !== undefined || defaultAdoptPoolPrefix !== undefined;
