@@ -60,8 +60,8 @@ test('server IDs are shortened', () => {
 
 test('colors are used only when enabled', () => {
   const coloured = createStyledLog(() => {}, { colours: true });
-  assert.equal(coloured.good('x'), '\u001B[32mx\u001B[0m');
-  assert.equal(plain.good('x'), 'x');
+  assert.equal(coloured.paint('good', 'x'), '\u001B[32mx\u001B[0m');
+  assert.equal(plain.paint('good', 'x'), 'x');
 });
 
 /** A key of an RSA App takes seconds to generate on a busy machine, and no test here signs anything. */

@@ -18,8 +18,8 @@ export const eventLine = (
 ): string | undefined => {
   if (!loggedKinds.has(involvedObject.kind ?? '') || (count ?? 1) > 1) return undefined;
   const who = involvedObject.name ?? '';
-  const what = type === 'Warning' ? log.bad(reason ?? '') : (reason ?? '');
-  return logLine(who, `${what}${message ? log.dim(`  ${message}`) : ''}`);
+  const what = type === 'Warning' ? log.paint('warn', reason ?? '') : (reason ?? '');
+  return logLine(who, `${what}${message ? log.paint('dim', `  ${message}`) : ''}`);
 };
 
 const isServerID = (name: string): boolean => /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(name);
@@ -33,9 +33,9 @@ export const nodeLine = (before: Node | undefined, now: Node | undefined, log: S
   const [wasReady, isReady] = [before, now].map((node) => node !== undefined && readinessOf(node) === 'True');
   const joined = before === undefined ? 'joined: ' : '';
   if (isReady && (!wasReady || agentOf(now) !== (before && agentOf(before))))
-    return logLine(name, `${joined}${log.good(`its Node is Ready, with agent ${agentOf(now)}`)}`);
+    return logLine(name, `${joined}${log.paint('good', `its Node is Ready, with agent ${agentOf(now)}`)}`);
   if (before === undefined) return logLine(name, 'joined: its Node was created');
-  return wasReady && !isReady ? logLine(name, log.bad('its Node is no longer Ready')) : undefined;
+  return wasReady && !isReady ? logLine(name, log.paint('warn', 'its Node is no longer Ready')) : undefined;
 };
 
 /** Logs changes from now on, until the signal fires. Continues after an outage of the API server. */
@@ -76,8 +76,9 @@ export const jobLine = (
   const name = record?.name ?? String(job);
   if (what === 'job started') return logLine(runner, `job ${name} started`);
   if (what === 'job finished')
-    return logLine(runner, `job ${name} finished: ${log.good(record?.conclusion ?? 'unknown')}`);
-  if (what === 'job lost') return logLine(runner, log.bad(`job ${name} is lost: its runner stopped reporting`));
+    return logLine(runner, `job ${name} finished: ${log.paint('good', record?.conclusion ?? 'unknown')}`);
+  if (what === 'job lost')
+    return logLine(runner, log.paint('warn', `job ${name} is lost: its runner stopped reporting`));
   return undefined;
 };
 

@@ -126,7 +126,7 @@ const startFleet = async (
   const { kubernetes, machines, builders, pool, speed, data } = options;
   const fleets = fleetSizes(machines, builders);
   const saved = data === undefined ? undefined : await readSavedState(folder);
-  if (saved !== undefined) view.step('').done(`The fleet in ${view.bold(folder)} is continued`);
+  if (saved !== undefined) view.step('').done(`The fleet in ${view.paint('bold', folder)} is continued`);
   let release = saved?.release ?? 1;
   const simulation = await startSimulation({
     folder,
@@ -141,7 +141,7 @@ const startFleet = async (
     flags: [`--metrics-bind-address=127.0.0.1:${metricsPort}`],
     progress: logProgress(view, metricsPort),
     onCrash: (code, what) =>
-      view.writeLine(view.bad(`${upperFirst(what)} has exited with code ${code} and is restarted.`)),
+      view.writeLine(view.paint('warn', `${upperFirst(what)} has exited with code ${code} and is restarted.`)),
   });
   const save = async (): Promise<void> => {
     if (data !== undefined)
@@ -163,7 +163,7 @@ const logProgress = (view: UpView, metricsPort: number): ((progress: Progress) =
   return (progress) => {
     switch (progress.what) {
       case 'kubernetes':
-        current.done(`Kubernetes is up at ${view.bold(progress.url)}`);
+        current.done(`Kubernetes is up at ${view.paint('bold', progress.url)}`);
         current = view.step('Macs are rented and installed');
         return;
       case 'pool':
@@ -211,7 +211,7 @@ const printFleet = async (client: Client, view: UpView, signal: AbortSignal): Pr
   const page = fleetPage(await readClusterState({ client, clock }, {}, signal));
   const lines = pageLines(page, undefined, { colours: false }).map((line) => `  ${line}`);
   // In one piece: events are written in between.
-  view.writeLine(['', view.bold('tartan fleet'), ...lines].join('\n'));
+  view.writeLine(['', view.paint('bold', 'tartan fleet'), ...lines].join('\n'));
 };
 
 const showFleet = async (client: Client, view: UpView, signal: AbortSignal): Promise<void> => {
@@ -226,7 +226,7 @@ const roll = async (simulation: Simulation, nextVersion: () => Promise<string>, 
     await simulation.upgrade({ version });
     view.writeLine(`The provider is upgraded and rolls out agent ${version}.`);
   } catch (error) {
-    view.writeLine(view.bad(`The rollout failed: ${errorMessage(error)}`));
+    view.writeLine(view.paint('warn', `The rollout failed: ${errorMessage(error)}`));
   }
 };
 

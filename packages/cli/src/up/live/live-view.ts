@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { Clock } from '@tartan/kube/clock';
-import { escapeControls, type TextStyle, visibleLength, writeRaw } from '../../output/terminal-text.ts';
+import { escapeControls, paint, type TextStyle, visibleLength, writeRaw } from '../../output/terminal-text.ts';
 import { createPlainView } from './plain-view.ts';
 import { emptyState, frameMs, type LiveState, render } from './render.ts';
 import type { Step, UpView } from './up-view.ts';
@@ -20,7 +20,6 @@ const maxLogLines = 300;
 export const createLiveView = ({ stdout, style, clock }: LiveViewOptions): UpView => {
   const frame = createFrame(stdout);
   const plainView = createPlainView({ stdout, style, clock });
-  const { bold, dim, good, bad } = plainView;
   const began = clock.monotonic();
   const now = (): number => clock.monotonic() - began;
   let state: LiveState = emptyState;
@@ -70,10 +69,7 @@ export const createLiveView = ({ stdout, style, clock }: LiveViewOptions): UpVie
   stdout.on('resize', drawSoon);
   process.once('exit', frame.release);
   return {
-    bold,
-    dim,
-    good,
-    bad,
+    paint: plainView.paint,
     writeLine: (line = '') => {
       if (state.isFinal) return plainView.writeLine(line);
       const lines = line.split('\n').filter((each) => each.trim() !== '');
@@ -81,7 +77,7 @@ export const createLiveView = ({ stdout, style, clock }: LiveViewOptions): UpVie
     },
     step: (text) => (state.isFinal ? plainView.step(text) : step(text)),
     fleet: (fleet) => change({ fleet }),
-    podLog: (title, lines) => change({ podLog: [bold(title), ...lines.map((line) => `  ${line}`)] }),
+    podLog: (title, lines) => change({ podLog: [paint(style, 'bold', title), ...lines.map((line) => `  ${line}`)] }),
     commands: (commands) => change({ commands }),
     keys: (keys) => change({ keys }),
     stop,

@@ -19,7 +19,8 @@ export const createPlainView = ({ stdout, style, clock }: PlainViewOptions): UpV
       done: (words = text) => log.writeLine(doneLine(words, clock.monotonic() - began, style)),
     }),
     fleet: () => {},
-    podLog: (title, lines) => log.writeLine(['', log.bold(title), ...lines.map((line) => `  ${line}`)].join('\n')),
+    podLog: (title, lines) =>
+      log.writeLine(['', log.paint('bold', title), ...lines.map((line) => `  ${line}`)].join('\n')),
     commands: (commands) => log.writeLine(['', ...commandLines(commands, style)].join('\n')),
     keys: (text) => log.writeLine(`\n${text}`),
     stop: () => {},

@@ -4,25 +4,13 @@ import type { Page } from '../../output/view.ts';
 /** Lines of `tartan up`, with colours only on a terminal. */
 export interface StyledLog {
   writeLine(line?: string): void;
-  bold(text: string): string;
-  dim(text: string): string;
-  good(text: string): string;
-  bad(text: string): string;
+  paint(tone: Tone, text: string): string;
 }
 
-export const createStyledLog = (write: (line: string) => unknown, style: TextStyle): StyledLog => {
-  const painted =
-    (tone: Tone) =>
-    (text: string): string =>
-      paint(style, tone, text);
-  return {
-    writeLine: (line = '') => void write(line),
-    bold: painted('bold'),
-    dim: painted('dim'),
-    good: painted('good'),
-    bad: painted('warn'),
-  };
-};
+export const createStyledLog = (write: (line: string) => unknown, style: TextStyle): StyledLog => ({
+  writeLine: (line = '') => void write(line),
+  paint: (tone, text) => paint(style, tone, text),
+});
 
 /** What `tartan up` shows: redrawn in place on a terminal, line by line elsewhere. */
 export interface UpView extends StyledLog {
