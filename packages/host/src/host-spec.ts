@@ -85,6 +85,6 @@ export type OnDemandSecret =
  * Secrets that are created for each use: fetched only after a step has checked the host and needs it, so that an up-to-date host costs
  * no request.
  */
-export type OnDemandSecrets = Partial<
-  Readonly<Record<'actionsRunnerToken', (signal: AbortSignal | undefined) => Promise<OnDemandSecret>>>
->;
+export interface OnDemandSecrets {
+  readonly actionsRunnerToken?: (signal: AbortSignal | undefined) => Promise<OnDemandSecret>;
+}

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { renderPlist } from './launchd-plist.ts';
 
-const minimal = { label: 'dev.tuist.example', arguments: ['/usr/local/bin/example'] };
+const minimal = { Label: 'dev.tuist.example', ProgramArguments: ['/usr/local/bin/example'] };
 
 /** What an XML parser makes of the text between tags. */
 const unescaped = (text: string): string =>
@@ -16,9 +16,9 @@ test('a job is rendered with what it says and nothing else', () => {
   assert.equal(
     renderPlist({
       ...minimal,
-      keepAlive: true,
-      throttleInterval: 10,
-      environment: { PATH: '/bin', HOME: '/Users/m1' },
+      KeepAlive: true,
+      ThrottleInterval: 10,
+      EnvironmentVariables: { PATH: '/bin', HOME: '/Users/m1' },
     }),
     [
       '<?xml version="1.0" encoding="UTF-8"?>',
@@ -50,34 +50,38 @@ test('a job is rendered with what it says and nothing else', () => {
 });
 
 test('both outputs go to the same log', () => {
-  const plist = renderPlist({ ...minimal, log: '/var/log/example.log' });
+  const plist = renderPlist({
+    ...minimal,
+    StandardOutPath: '/var/log/example.log',
+    StandardErrorPath: '/var/log/example.log',
+  });
   assert.match(plist, /<key>StandardErrorPath<\/key>\n\t<string>\/var\/log\/example\.log<\/string>/);
   assert.match(plist, /<key>StandardOutPath<\/key>\n\t<string>\/var\/log\/example\.log<\/string>/);
 });
 
 test('the order in which a job was written down does not show', () => {
   assert.equal(
-    renderPlist({ label: 'a', arguments: ['/a'], environment: { A: '1', B: '2' } }),
-    renderPlist({ environment: { B: '2', A: '1' }, arguments: ['/a'], label: 'a' }),
+    renderPlist({ Label: 'a', ProgramArguments: ['/a'], EnvironmentVariables: { A: '1', B: '2' } }),
+    renderPlist({ EnvironmentVariables: { B: '2', A: '1' }, ProgramArguments: ['/a'], Label: 'a' }),
   );
 });
 
 test('every text that XML can hold arrives as it was (INC-226)', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'grapheme-composite' })), (args) => {
-      assert.deepEqual(strings(renderPlist({ label: 'a', arguments: args })), ['a', ...args]);
+      assert.deepEqual(strings(renderPlist({ Label: 'a', ProgramArguments: args })), ['a', ...args]);
     }),
   );
   const nasty = ['a&b', '<key>', "it's", '"quoted"', 'two\nlines', 'cr\r', '&amp;', ']]>'];
-  assert.deepEqual(strings(renderPlist({ label: 'a', arguments: nasty })), ['a', ...nasty]);
+  assert.deepEqual(strings(renderPlist({ Label: 'a', ProgramArguments: nasty })), ['a', ...nasty]);
 });
 
 for (const text of ['\0', 'a\u001bb', '\ud800', '\uffff']) {
   test(`${JSON.stringify(text)}, which XML cannot hold, is refused`, () => {
-    assert.throws(() => renderPlist({ ...minimal, arguments: [text] }), TypeError);
+    assert.throws(() => renderPlist({ ...minimal, ProgramArguments: [text] }), TypeError);
   });
 }
 
 test('a number that is not whole is refused', () => {
-  assert.throws(() => renderPlist({ ...minimal, startInterval: 1.5 }), TypeError);
+  assert.throws(() => renderPlist({ ...minimal, StartInterval: 1.5 }), TypeError);
 });

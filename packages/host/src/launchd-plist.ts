@@ -1,25 +1,25 @@
-/** A job of launchd, as far as we use them. Whatever is absent is left to launchd. */
+/** The keys of launchd.plist(5) that we use. */
 export interface LaunchdJob {
-  readonly label: string;
+  readonly Label: string;
   /** The program by its full path, and its arguments: words, never quoted for a shell (INC-226). */
-  readonly arguments: readonly string[];
-  /** Who runs it; root when absent. */
-  readonly user?: string;
-  readonly environment?: Readonly<Record<string, string>>;
-  readonly workingDirectory?: string;
-  readonly runAtLoad?: boolean;
-  readonly keepAlive?: boolean;
+  readonly ProgramArguments: readonly string[];
+  readonly UserName?: string;
+  readonly EnvironmentVariables?: Readonly<Record<string, string>>;
+  readonly WorkingDirectory?: string;
+  readonly RunAtLoad?: boolean;
+  readonly KeepAlive?: boolean;
   /** Seconds between two starts; launchd never goes below 10. */
-  readonly throttleInterval?: number;
+  readonly ThrottleInterval?: number;
   /** Seconds between two runs of a job that ends by itself. */
-  readonly startInterval?: number;
-  /** Standard output and standard error. Must be writable by `user`, or the job never starts (EX_CONFIG 78). */
-  readonly log?: string;
+  readonly StartInterval?: number;
+  /** Must be writable by the user, or the job never starts (EX_CONFIG 78). */
+  readonly StandardOutPath?: string;
+  readonly StandardErrorPath?: string;
   /** Seconds between SIGTERM and SIGKILL. */
-  readonly exitTimeOut?: number;
-  readonly processType?: 'Background' | 'Standard' | 'Adaptive' | 'Interactive';
-  /** Lets what the job started live on when the job itself ends. */
-  readonly abandonProcessGroup?: boolean;
+  readonly ExitTimeOut?: number;
+  readonly ProcessType?: 'Background' | 'Standard' | 'Adaptive' | 'Interactive';
+  /** Processes that the job started live on when the job itself ends. */
+  readonly AbandonProcessGroup?: boolean;
 }
 
 type Value = string | number | boolean | readonly string[] | Readonly<Record<string, string>> | undefined;
@@ -62,29 +62,12 @@ const entries = (dictionary: Readonly<Record<string, Value>>, indent: string): s
  * The property list of a job. The same job always yields the same bytes: hosts compare them to tell a restart from a new
  * registration, of which macOS allows only so many (INC-09).
  */
-export const renderPlist = (job: LaunchdJob): string => {
-  const dictionary: Record<string, Value> = {
-    Label: job.label,
-    UserName: job.user,
-    ProgramArguments: job.arguments,
-    EnvironmentVariables: job.environment,
-    WorkingDirectory: job.workingDirectory,
-    RunAtLoad: job.runAtLoad,
-    KeepAlive: job.keepAlive,
-    ThrottleInterval: job.throttleInterval,
-    StartInterval: job.startInterval,
-    StandardOutPath: job.log,
-    StandardErrorPath: job.log,
-    ExitTimeOut: job.exitTimeOut,
-    ProcessType: job.processType,
-    AbandonProcessGroup: job.abandonProcessGroup,
-  };
-  return [
+export const renderPlist = (job: LaunchdJob): string =>
+  [
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">',
     '<plist version="1.0">',
-    `<dict>\n${entries(dictionary, '\t').join('')}</dict>`,
+    `<dict>\n${entries({ ...job }, '\t').join('')}</dict>`,
     '</plist>',
     '',
   ].join('\n');
-};

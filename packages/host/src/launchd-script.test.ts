@@ -17,7 +17,12 @@ describe('scripts/launchd.sh', () => {
 
   /** Lives for as long as it is let. */
   const job = (label: string, more: Partial<LaunchdJob> = {}): string =>
-    renderPlist({ label, arguments: ['/bin/sh', '-c', 'while :; do sleep 3600; done'], keepAlive: true, ...more });
+    renderPlist({
+      Label: label,
+      ProgramArguments: ['/bin/sh', '-c', 'while :; do sleep 3600; done'],
+      KeepAlive: true,
+      ...more,
+    });
 
   const program = (lines: string): string => [...['lib', 'step', 'launchd'].map(scriptText), lines].join('\n');
   const run = (lines: string): ReturnType<Mac['run']> => mac.run(shellCommand(program(lines), { asRoot: true }));
@@ -29,7 +34,7 @@ describe('scripts/launchd.sh', () => {
     mac.journal.entries.filter(({ what, detail }) => what === 'launchd.bootstrap' && detail.startsWith(label)).length;
 
   test('a job is registered once, and again only when its text differs', async () => {
-    for (const plist of [job('once'), job('once'), job('once', { throttleInterval: 20 })]) {
+    for (const plist of [job('once'), job('once'), job('once', { ThrottleInterval: 20 })]) {
       const { code, stderr } = await register('once', plist);
       assert.equal(code, 0, stderr);
       assert.equal(readFileSync(fileOf('once'), 'utf8'), plist);
@@ -62,7 +67,7 @@ describe('scripts/launchd.sh', () => {
 
   test('the text of a job changes only while it is not loaded, so what is loaded is what lies there', async () => {
     await register('text', job('text'));
-    const changed = job('text', { throttleInterval: 20 });
+    const changed = job('text', { ThrottleInterval: 20 });
     // Cut as soon as the file is to be written: the old job is gone by then.
     const cut = await run(`write_file() { cat >/dev/null; kill -9 $$; }; register_job text ${quote(changed)}`);
     assert.notEqual(cut.code, 0);
@@ -74,7 +79,7 @@ describe('scripts/launchd.sh', () => {
 
   test('a full disk leaves the old text, also inside a condition', async () => {
     await register('full', job('full'));
-    const changed = job('full', { throttleInterval: 20 });
+    const changed = job('full', { ThrottleInterval: 20 });
     const { stdout } = await run(
       `cat() { return 1; }; if register_job full ${quote(changed)}; then echo yes; else echo no; fi`,
     );
@@ -88,7 +93,7 @@ describe('scripts/launchd.sh', () => {
     const renew = (plist: string): ReturnType<Mac['run']> =>
       slow.run(shellCommand(program(`register_job drained ${quote(plist)}`), { asRoot: true }));
     assert.equal((await renew(job('drained'))).code, 0);
-    const { code, stderr } = await renew(job('drained', { throttleInterval: 20 }));
+    const { code, stderr } = await renew(job('drained', { ThrottleInterval: 20 }));
     assert.equal(code, 0, stderr);
     assert.equal(slow.job('drained')?.state, 'running');
   });

@@ -48,7 +48,7 @@ const conclude = (
   print: (line: string) => void,
 ): number => {
   if (outcome.kind !== 'checked') {
-    const error = outcomeText(outcome.kind === 'unreadable host' ? outcome : { ...outcome, ...nothingDone });
+    const error = outcomeText(outcome);
     print(output === 'json' ? JSON.stringify({ host, hostKey, error }) : error);
     return unreadable;
   }
@@ -82,5 +82,3 @@ const conclude = (
   if (count('could not look') > 0) return unreadable;
   return count('different') > 0 || objections.length > 0 ? different : same;
 };
-
-const nothingDone = { applied: [], removed: [], deferred: [], optionalFailures: [] } as const;

@@ -26,7 +26,7 @@ describe('the job of the agent', () => {
       const commands = readFileSync(join(scripts, name), 'utf8').replaceAll(/^\s*#.*$/gm, '');
       assert.doesNotMatch(commands, /\bnohup\b|\/dev\/tty\b|\btty\b|\bstty\b/, name);
     }
-    assert.ok(!agentLaunchdJob(spec).arguments.includes('nohup'));
+    assert.ok(!agentLaunchdJob(spec).ProgramArguments.includes('nohup'));
   });
 
   test('INC-04: every upgrade of the agent killed all virtual machines: launchd leaves its children alone', () => {

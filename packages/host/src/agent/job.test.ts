@@ -106,6 +106,6 @@ test('new code alone leaves the launchd job unchanged (INC-09)', () => {
 
 test('the agent runs as the user of the console session (INC-03)', () => {
   const job = agentLaunchdJob({ ...bare, user: 'admin' });
-  assert.equal(job.user, 'admin');
-  assert.equal(job.environment?.['HOME'], '/Users/admin');
+  assert.equal(job.UserName, 'admin');
+  assert.equal(job.EnvironmentVariables?.['HOME'], '/Users/admin');
 });

@@ -50,23 +50,24 @@ export const agentLog = '/var/log/tart-kubelet.log';
  * (INC-09). No limit of open files is set: launchd gives 256, and node raises its own at start.
  */
 export const agentLaunchdJob = (spec: HostSpec): LaunchdJob => ({
-  label: 'dev.tuist.tart-kubelet',
+  Label: 'dev.tuist.tart-kubelet',
   // Virtualization.framework serves only who owns the console session (INC-03).
-  user: spec.user,
-  arguments: [`${agentHome}/current/node`, `${agentHome}/current/tart-kubelet.mjs`, ...agentArguments(spec)],
+  UserName: spec.user,
+  ProgramArguments: [`${agentHome}/current/node`, `${agentHome}/current/tart-kubelet.mjs`, ...agentArguments(spec)],
   // launchd gives no PATH to speak of (INC-229).
-  environment: {
+  EnvironmentVariables: {
     HOME: `/Users/${spec.user}`,
     PATH: '/usr/local/bin:/opt/homebrew/bin:/usr/bin:/bin:/usr/sbin:/sbin',
   },
-  runAtLoad: true,
-  keepAlive: true,
-  throttleInterval: 10,
-  log: agentLog,
+  RunAtLoad: true,
+  KeepAlive: true,
+  ThrottleInterval: 10,
+  StandardOutPath: agentLog,
+  StandardErrorPath: agentLog,
   // Time to write the last status of its Pods; well below the 30 s that a reload waits for the job to go.
-  exitTimeOut: 10,
+  ExitTimeOut: 10,
   // What a job starts is throttled as the job is: virtual machines must not be.
-  processType: 'Interactive',
+  ProcessType: 'Interactive',
   // Virtual machines live on when the agent is rolled (INC-30), also one that has not left the agent's process group yet.
-  abandonProcessGroup: true,
+  AbandonProcessGroup: true,
 });

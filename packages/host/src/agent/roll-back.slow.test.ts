@@ -283,7 +283,12 @@ describe('rolling back the agent', () => {
   test('gives the place back to an agent that was set up by other means', async () => {
     // One of its own: launchd starts no job by itself any more that was registered as often as on the other (INC-09).
     mac = await macs.start();
-    const old = renderPlist({ label, arguments: ['/usr/local/bin/tart-kubelet'], user: 'm1', keepAlive: true });
+    const old = renderPlist({
+      Label: label,
+      ProgramArguments: ['/usr/local/bin/tart-kubelet'],
+      UserName: 'm1',
+      KeepAlive: true,
+    });
     const program = mac.path('/usr/local/bin/tart-kubelet');
     mkdirSync(dirname(program), { recursive: true });
     const text = `#!/bin/sh\nexec ${process.execPath} -e 'setInterval(() => {}, 1 << 30)'\n`;

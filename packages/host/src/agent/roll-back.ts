@@ -1,11 +1,10 @@
 import type { HostConnection } from '../connection/connection.ts';
 import { composeScript } from '../engine/compose-script.ts';
 import { executeStep } from '../engine/execute-step.ts';
-import type { Interrupted } from '../engine/host-outcome.ts';
+import type { HostOutcome } from '../engine/host-outcome.ts';
 import { readInventory, rebootPending } from '../engine/inventory.ts';
-import { acquireLock, type Locked } from '../engine/lock.ts';
+import { acquireLock } from '../engine/lock.ts';
 import { hostRedactor } from '../engine/redaction.ts';
-import type { StepError } from '../engine/step-error.ts';
 import { summaryOf } from '../engine/step-hash.ts';
 
 export type RollBackOutcome =
@@ -15,11 +14,8 @@ export type RollBackOutcome =
       readonly summary: string;
       readonly rebootPending: boolean;
     }
-  /** The host has no previous agent, or it does not run any more. */
-  | { readonly kind: 'step failed'; readonly error: StepError }
-  | Locked
-  | { readonly kind: 'unreadable host'; readonly cause: string }
-  | Interrupted;
+  /** `step failed`: the host has no previous agent, or it does not run any more. */
+  | Exclude<HostOutcome, { readonly kind: 'converged' | 'unsuitable host' }>;
 
 const rollBackStep = {
   name: 'roll-back-agent',
@@ -49,13 +45,11 @@ export const rollBackAgent = async (
     const variables = { LOCK_OWNER: locking.lock.token, STEP: rollBackStep.name };
     const run = { script: composeScript(rollBackStep.name, variables), payload: undefined };
     const outcome = await executeStep(connection, rollBackStep, 'converge', run, redact, signal);
-    if (outcome.kind === 'failed') return { kind: 'step failed', error: outcome.error };
     if (outcome.kind !== 'finished') return outcome;
   } finally {
     await locking.lock.release();
   }
   const read = await readInventory(connection, signal);
-  if (read.kind === 'unreadable host') return { ...read, cause: redact.text(read.cause) };
   if (read.kind !== 'read') return read;
   return {
     kind: 'rolled back',

@@ -13,6 +13,9 @@ export interface Artifact {
   readonly file: string;
 }
 
+export const isArtifact = (value: unknown): value is Artifact =>
+  typeof value === 'object' && value !== null && 'sha256' in value && 'file' in value;
+
 const chunkSize = 256 * 1024;
 
 /** Reads a file through to know it by its content, in one buffer from its beginning to its end. Rejects when it cannot be read. */

@@ -17,11 +17,12 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { systemClock } from '@tartan/kube/clock';
 import { type Mac, startMac } from '@tartan/sim-mac';
-import type { HostConnection, RemoteCommand } from '../connection/connection.ts';
+import type { CommandOutcome, HostConnection, RemoteCommand } from '../connection/connection.ts';
 import { connectToMac, fleetKey } from '../testing/connect-to-mac.ts';
 import { grantRoot } from '../testing/fresh-macs.ts';
+import { macConnection } from '../testing/mac-connection.ts';
 import { type Artifact, describeArtifact } from './artifact.ts';
-import { pushArtifact, pushDeadline, type PushOutcome, pushProblem } from './push-artifact.ts';
+import { pushArtifact, pushDeadline } from './push-artifact.ts';
 
 /** Over real SSH, by the real script. */
 describe('pushing an artifact to a Mac', () => {
@@ -110,10 +111,9 @@ describe('pushing an artifact to a Mac', () => {
   test('a disk without room is told before a byte is sent (INC-40)', async () => {
     mac.faults.diskFree = 900_000;
     const { sent, connection: counting } = counted();
-    const outcome = await pushArtifact(counting, artifact, { reserve: 400_000 });
-    assert(outcome.kind === 'no space', JSON.stringify(outcome));
-    assert.equal(outcome.needed, 1_000_000);
-    assert(outcome.free <= 900_000 && outcome.free > 800_000);
+    const outcome = await pushArtifact(counting, artifact);
+    assert(outcome.kind === 'failed', JSON.stringify(outcome));
+    assert.match(outcome.problem, /has 1 MB free and needs 1001 MB\. Free 1000 MB/);
     assert.deepEqual(sent, { commands: 1, bytes: 0 });
     assert.deepEqual(inStore(), []);
   });
@@ -129,15 +129,15 @@ describe('pushing an artifact to a Mac', () => {
       },
     };
     const outcome = await pushArtifact(fills, artifact);
-    assert.equal(outcome.kind, 'no space', JSON.stringify(outcome));
+    assert(outcome.kind === 'failed', JSON.stringify(outcome));
+    assert.match(outcome.problem, /has 1 MB free and needs 1001 MB/);
     assert.deepEqual(inStore(), ['another']);
   });
 
   test('a connection that is cut in the middle leaves nothing, and the next push heals', async () => {
     mac.faults.disconnectAtByte = 300_000;
     const outcome = await pushArtifact(connection, artifact);
-    assert(outcome.kind === 'not pushed');
-    assert.equal(outcome.outcome.kind, 'connection lost');
+    assert.equal(outcome.kind, 'connection lost');
     assert(!existsSync(kept()));
     mac.faults.disconnectAtByte = undefined;
     connection = await connectToMac(mac, privateKey);
@@ -171,18 +171,21 @@ describe('pushing an artifact to a Mac', () => {
         return connection.run({ ...command, ...(stdin && { stdin: flipped }) }, signal);
       },
     };
-    assert.deepEqual(await pushArtifact(flips, artifact), { kind: 'arrived broken' });
+    const outcome = await pushArtifact(flips, artifact);
+    assert(outcome.kind === 'failed', JSON.stringify(outcome));
+    assert.match(outcome.problem, /^tart was not pushed: it arrived broken.*Try again/);
     assert.deepEqual(inStore(), []);
   });
 
   test('a local file that changed is reported as a local failure', async () => {
     writeFileSync(artifact.file, Buffer.alloc(content.length, 'other'));
     const sameSize = await pushArtifact(connection, artifact);
-    assert(sameSize.kind === 'not pushed' && sameSize.outcome.kind === 'input failed', JSON.stringify(sameSize));
-    assert.match(sameSize.outcome.cause, /changed on our side/);
+    assert(sameSize.kind === 'failed', JSON.stringify(sameSize));
+    assert.match(sameSize.problem, /could not be read here: .* changed on our side\. Prepare/);
     writeFileSync(artifact.file, 'shorter');
     const shorter = await pushArtifact(connection, artifact);
-    assert(shorter.kind === 'not pushed' && shorter.outcome.kind === 'input failed', JSON.stringify(shorter));
+    assert(shorter.kind === 'failed', JSON.stringify(shorter));
+    assert.match(shorter.problem, /could not be read here: .* changed on our side/);
     assert(!existsSync(kept()));
   });
 
@@ -196,7 +199,7 @@ describe('pushing an artifact to a Mac', () => {
       },
     };
     const outcome = await pushArtifact(aborts, artifact, { signal: controller.signal });
-    assert(outcome.kind === 'not pushed' && outcome.outcome.kind === 'aborted');
+    assert.equal(outcome.kind, 'aborted');
   });
 
   test('a push without a result line fails', async () => {
@@ -207,7 +210,9 @@ describe('pushing an artifact to a Mac', () => {
         return { kind: 'done', stdout: 'Welcome!\n', stderr: '' };
       },
     };
-    assert.equal((await pushArtifact(mute, artifact)).kind, 'not pushed');
+    const outcome = await pushArtifact(mute, artifact);
+    assert(outcome.kind === 'failed');
+    assert.match(outcome.problem, /the host refused it \(exit code 0\)/);
   });
 });
 
@@ -219,34 +224,21 @@ test('a push may take two minutes, and a second for each megabyte', () => {
 const artifact = { name: 'tart 2.32.1', sha256: 'abc', size: 1, file: '/tart' };
 const output = { stdout: '', stderr: '' };
 
-test('every outcome but the good ones says what happened, why, and what to do', () => {
-  const table: [PushOutcome, RegExp | undefined][] = [
-    [{ kind: 'pushed' }, undefined],
-    [{ kind: 'already there' }, undefined],
-    [{ kind: 'no space', free: 400_000_000, needed: 1_100_000_000 }, /has 400 MB free and needs 1100 MB. Free 700 MB/],
-    [{ kind: 'arrived broken' }, /arrived broken.*Try again/],
+test('a failed push says what happened, why, and what to do', async () => {
+  const table: [CommandOutcome, RegExp][] = [
     [
-      { kind: 'not pushed', outcome: { kind: 'command failed', code: 1, stdout: '', stderr: 'a\nsudo: no\n' } },
-      /exit code 1\): sudo: no\. /,
+      { kind: 'command failed', code: 1, stdout: 'result\tno-space\t400000000\t1100000000\n', stderr: '' },
+      /has 400 MB free and needs 1100 MB. Free 700 MB/,
     ],
-    [{ kind: 'not pushed', outcome: { kind: 'command failed', signal: 'KILL', ...output } }, /\(signal KILL\)\. /],
-    [
-      { kind: 'not pushed', outcome: { kind: 'timed out', after: 90_000, ...output } },
-      /longer than 90 s. Look at the net/,
-    ],
-    [
-      { kind: 'not pushed', outcome: { kind: 'connection lost', cause: 'reset', ...output } },
-      /lost \(reset\). Try again/,
-    ],
-    [{ kind: 'not pushed', outcome: { kind: 'input failed', cause: 'gone', ...output } }, /read here: gone. Prepare/],
-    [{ kind: 'not pushed', outcome: { kind: 'aborted', ...output } }, /aborted. Try again/],
+    [{ kind: 'command failed', code: 1, stdout: '', stderr: 'a\nsudo: no\n' }, /exit code 1\): sudo: no\. /],
+    [{ kind: 'command failed', signal: 'KILL', ...output }, /\(signal KILL\)\. /],
+    [{ kind: 'input failed', cause: 'gone', ...output }, /read here: gone. Prepare/],
   ];
-  for (const [outcome, text] of table) {
-    const problem = pushProblem(artifact, outcome);
-    if (text === undefined) assert.equal(problem, undefined);
-    else {
-      assert.match(problem ?? '', text);
-      assert.match(problem ?? '', /^tart 2\.32\.1 was not pushed: .*[^.]\.$/);
-    }
+  for (const [answer, text] of table) {
+    const connection = macConnection({ run: assert.fail, hostKey: () => '' }, { answer: () => answer });
+    const outcome = await pushArtifact(connection, artifact);
+    assert(outcome.kind === 'failed', JSON.stringify(outcome));
+    assert.match(outcome.problem, text);
+    assert.match(outcome.problem, /^tart 2\.32\.1 was not pushed: .*[^.]\.$/);
   }
 });

@@ -55,11 +55,17 @@ test('the next piece of an input is sent only when the socket has taken the one 
     },
   });
   const ended = once(channel, 'finish');
+  const waitsForDrain = (): Promise<void> =>
+    new Promise((resolve) => {
+      socket.on('newListener', (event) => event === 'drain' && resolve());
+    });
+  let waiting = waitsForDrain();
   const input = Readable.from([1, 2, 3].map(() => Buffer.alloc(bufferSize)));
   sendInput(input, channel as unknown as ClientChannel, socket as unknown as Socket, assert.ifError);
   for (const piece of [1, 2, 3]) {
-    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    await waiting;
     assert.equal(sent, piece);
+    waiting = waitsForDrain();
     taken.shift()?.();
   }
   await ended;

@@ -1,53 +1,14 @@
 import type { Socket } from 'node:net';
+import { createSemaphore } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { Client } from 'ssh2';
 import type { HostAddress, HostConnection } from './connection.ts';
 import { type CommandContext, runCommand } from './run-command.ts';
 
-/** Lets a few in at a time, in order of arrival. */
-export interface CommandLimiter {
-  /** Calls `enter` when there is room, never before `take` has returned. The answer leaves the queue, or gives the room back. */
-  acquire(enter: () => void): () => void;
-}
-
-export const createCommandLimiter = (limit: number): CommandLimiter => {
-  let taken = 0;
-  const waiting = new Set<() => void>();
-  const admit = (): void => {
-    for (const enter of waiting) {
-      if (taken >= limit) return;
-      waiting.delete(enter);
-      taken++;
-      enter();
-    }
-  };
-  return {
-    acquire: (enter) => {
-      let state: 'waits' | 'inside' | 'left' = 'waits';
-      const come = (): void => {
-        state = 'inside';
-        queueMicrotask(() => {
-          if (state === 'inside') enter();
-        });
-      };
-      waiting.add(come);
-      admit();
-      return () => {
-        const before = state;
-        state = 'left';
-        waiting.delete(come);
-        if (before !== 'inside') return;
-        taken--;
-        admit();
-      };
-    },
-  };
-};
-
-/** OpenSSH opens ten sessions on a connection (MaxSessions). Two are left for commands that we gave up and the host did not. */
+/** OpenSSH opens ten sessions on a connection (MaxSessions). Two are left for commands that ended here and still run on the host. */
 const maxConcurrentCommands = 8;
 
-/** Milliseconds that a host has to take our goodbye. */
+/** How long a host may take to close the connection. */
 const closeTimeoutMs = 1_000;
 
 interface Established {
@@ -64,7 +25,7 @@ export const createHostConnection = ({ client, socket, clock, hostKey, address }
     client,
     socket,
     clock,
-    limiter: createCommandLimiter(maxConcurrentCommands),
+    slots: createSemaphore(maxConcurrentCommands),
     running: new Set(),
   };
   let gone: string | undefined;

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
+import { type createSemaphore, errorMessage } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { Client, ClientChannel } from 'ssh2';
 import { sendInput } from './command-input.ts';
 import type { CommandOutcome, Output, RemoteCommand } from './connection.ts';
-import type { CommandLimiter } from './host-connection.ts';
 
 /** Keeps the end of what a command writes: the reason for a failure stands there. */
 interface OutputTail {
@@ -67,7 +67,7 @@ export interface CommandContext {
   readonly client: Client;
   readonly socket: Socket;
   readonly clock: Clock;
-  readonly limiter: CommandLimiter;
+  readonly slots: ReturnType<typeof createSemaphore>;
   /** Commands that have not ended, by what to call when the connection goes. */
   readonly running: Set<(cause: string) => void>;
 }
@@ -93,12 +93,11 @@ export const runCommand = (
   signal?: AbortSignal,
 ): Promise<CommandOutcome> =>
   new Promise((resolve) => {
-    const { client, socket, clock, limiter, running } = context;
+    const { client, socket, clock, slots, running } = context;
     const stdout = createOutputTail(maxOutputBytes);
     const stderr = createOutputTail(maxOutputBytes);
     let channel: ClientChannel | undefined;
     let exit: Ending | undefined;
-    let isRequested = false;
     let ended = false;
     let stopInput = (): void => {};
     let releaseSlot = (): void => {};
@@ -110,8 +109,6 @@ export const runCommand = (
       signal?.removeEventListener('abort', abort);
       running.delete(lost);
       stopInput();
-      // Once a channel was asked for, the host has a session less to give until it has closed it.
-      if (!isRequested) releaseSlot();
       resolve({ ...ending, stdout: stdout.text(), stderr: stderr.text() });
     };
     const stop = (ending: Ending): void => {
@@ -143,7 +140,7 @@ export const runCommand = (
         opened.end();
         return;
       }
-      const failed = (error: unknown): void => stop({ kind: 'input failed', cause: messageOf(error) });
+      const failed = (error: unknown): void => stop({ kind: 'input failed', cause: errorMessage(error) });
       try {
         stopInput = sendInput(command.stdin(), opened, socket, failed);
       } catch (error) {
@@ -152,7 +149,6 @@ export const runCommand = (
     };
 
     const open = (): void => {
-      isRequested = true;
       try {
         client.exec(command.command, (error, opened) => {
           if (error === undefined) return begin(opened);
@@ -163,14 +159,19 @@ export const runCommand = (
         });
       } catch (error) {
         releaseSlot();
-        lost(messageOf(error));
+        lost(errorMessage(error));
       }
     };
 
     running.add(lost);
     if (signal?.aborted) return abort();
     signal?.addEventListener('abort', abort);
-    releaseSlot = limiter.acquire(open);
+    // Held until the host has closed the channel: until then the session counts against its limit.
+    void slots(async () => {
+      if (ended) return;
+      await new Promise<void>((release) => {
+        releaseSlot = release;
+        open();
+      });
+    });
   });
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -31,7 +31,7 @@ describe('checking a host', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const a = fakeStep('a', { artifacts: () => [spec.tart], payload: () => 'a secret' });
+  const a = fakeStep('a', { artifact: () => spec.tart, payload: () => 'a secret' });
   const b = fakeStep('b');
 
   test('lists what differs, step by step, and changes nothing', async () => {

@@ -3,8 +3,8 @@ import type { HostConnection } from '../connection/connection.ts';
 import type { HostSpec, Preparation } from '../host-spec.ts';
 import { hostSteps } from '../steps/index.ts';
 import type { AnyStep, Step } from '../steps/step.ts';
-import { executeStep, type StepOutcome, stepRun } from './execute-step.ts';
-import type { Interrupted } from './host-outcome.ts';
+import { executeStep, stepErrorOf, type StepOutcome, stepRun } from './execute-step.ts';
+import type { Interrupted, UnreadableHost } from './host-outcome.ts';
 import { type Inventory, readInventory } from './inventory.ts';
 import { plan, sortSteps } from './plan.ts';
 import { preflight, type PreflightFailure } from './preflight.ts';
@@ -31,7 +31,7 @@ export type CheckOutcome =
       readonly objections: readonly PreflightFailure[];
       readonly steps: readonly StepReport[];
     }
-  | { readonly kind: 'unreadable host'; readonly cause: string }
+  | UnreadableHost
   | Interrupted;
 
 export interface CheckOptions {
@@ -65,7 +65,6 @@ export async function checkHost(
 ): Promise<CheckOutcome> {
   const redact = hostRedactor({});
   const read = await readInventory(connection, signal);
-  if (read.kind === 'unreadable host') return { ...read, cause: redact.text(read.cause) };
   if (read.kind !== 'read') return read;
   const { inventory } = read;
   const reports: StepReport[] = [];
@@ -75,7 +74,7 @@ export async function checkHost(
     const outcome: StepOutcome =
       inventory.root || step.unprivileged === true
         ? await executeStep(connection, step, 'check', run, redact, signal)
-        : { kind: 'failed', error: new StepError(step, { failure: 'no root', output: '' }, redact) };
+        : { kind: 'step failed', error: new StepError(step, { failure: 'no root', output: '' }, redact) };
     if (outcome.kind === 'connection lost' || outcome.kind === 'aborted') return outcome;
     const found = inventory.stamps[step.name];
     const about = {
@@ -83,11 +82,7 @@ export async function checkHost(
       title: step.title,
       stamp: found === undefined ? 'none' : found === hash ? 'current' : 'other',
     } as const;
-    const error =
-      outcome.kind === 'failed'
-        ? outcome.error
-        : outcome.kind === 'timed out' &&
-          new StepError(step, { failure: 'timed out', output: `${outcome.after / 1000} seconds` }, redact);
+    const error = outcome.kind === 'finished' ? undefined : stepErrorOf(step, outcome, redact);
     const report: StepReport =
       outcome.kind === 'finished'
         ? {

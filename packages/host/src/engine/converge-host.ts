@@ -5,9 +5,9 @@ import type { HostSecrets, HostSpec, OnDemandSecrets, Preparation } from '../hos
 import { hostSteps } from '../steps/index.ts';
 import type { AnyStep, Step } from '../steps/step.ts';
 import { composeScript, shellCommand } from './compose-script.ts';
-import type { StepOutcome } from './execute-step.ts';
-import type { Deferred, HostEvent, HostOutcome, Progress } from './host-outcome.ts';
-import { type Inventory, type InventoryOutcome, readInventory, rebootPending } from './inventory.ts';
+import { stepErrorOf } from './execute-step.ts';
+import type { Deferred, HostEvent, HostOutcome } from './host-outcome.ts';
+import { type Inventory, readInventory, rebootPending } from './inventory.ts';
 import { acquireLock } from './lock.ts';
 import { type ConvergeContext, performAction } from './perform-action.ts';
 import { type Action, type Garbage, garbageOn, type Mode, plan } from './plan.ts';
@@ -15,51 +15,6 @@ import { preflight } from './preflight.ts';
 import { hostRedactor } from './redaction.ts';
 import { StepError } from './step-error.ts';
 import { stepHash, summaryOf } from './step-hash.ts';
-
-type ProgressLog = ReturnType<typeof createProgressLog>;
-
-/** Collects the results of the steps. */
-const createProgressLog = () => {
-  const applied: string[] = [];
-  const removed: string[] = [];
-  const deferred: Deferred[] = [];
-  const optionalFailures: StepError[] = [];
-  const progress = (): Progress => ({ applied, removed, deferred, optionalFailures });
-  return {
-    progress,
-    recordOptionalFailure: (error: StepError): void => void optionalFailures.push(error),
-    /** Deferred, or failed and optional: no stamp is expected. */
-    isUnfinished: (step: string): boolean => [...deferred, ...optionalFailures].some((each) => each.step === step),
-    isComplete: (): boolean => deferred.length === 0 && optionalFailures.length === 0,
-    /** Returns the outcome of the whole run, if it ends here. */
-    record: ({ step, deferReason }: Action, outcome: StepOutcome, redact: Redactor): HostOutcome | undefined => {
-      switch (outcome.kind) {
-        case 'finished':
-          if (outcome.result === 'applied') applied.push(step.name);
-          if (outcome.result === 'removed') removed.push(step.name);
-          if (outcome.result === 'deferred' && deferReason !== undefined)
-            deferred.push({ step: step.name, because: deferReason });
-          return undefined;
-        case 'failed':
-          // Without the lock no other step may run.
-          if (step.optional !== true || outcome.error.failure === 'lock lost') {
-            return { kind: 'step failed', error: outcome.error, ...progress() };
-          }
-          optionalFailures.push(outcome.error);
-          return undefined;
-        case 'timed out':
-          if (step.optional !== true) return { ...outcome, ...progress() };
-          optionalFailures.push(
-            new StepError(step, { failure: 'timed out', output: `${outcome.after / 1000} seconds` }, redact),
-          );
-          return undefined;
-        case 'connection lost':
-        case 'aborted':
-          return { ...outcome, ...progress() };
-      }
-    },
-  };
-};
 
 const hasNoGarbage = ({ artifacts, stamps, staleRebootMark }: Garbage): boolean =>
   artifacts.length === 0 && stamps.length === 0 && !staleRebootMark;
@@ -148,62 +103,76 @@ export async function convergeHost(
   const { clock = systemClock, steps = hostSteps, mode = 'changed', onDemandSecrets = {}, idle, signal } = options;
   const redact = hostRedactor(secrets);
   const report = options.report ?? ((): void => {});
-  const session: ConvergeContext = { connection, spec, secrets, onDemandSecrets, idle, redact, clock, report, signal };
-  const work = createProgressLog();
-  const planFor = (inventory: Inventory): Action[] =>
-    plan(inventory, spec, { idle, mode, steps, transport: connection.address.transport });
+  const session: Session = {
+    connection,
+    spec,
+    secrets,
+    onDemandSecrets,
+    idle,
+    redact,
+    clock,
+    report,
+    signal,
+    steps,
+    deferred: [],
+    optionalFailures: [],
+    planFor: (inventory) => plan(inventory, spec, { idle, mode, steps, transport: connection.address.transport }),
+  };
 
-  const before = await readInventory(connection, signal);
-  if (before.kind !== 'read') return unreadOutcome(before, work, session);
-  const actions = planFor(before.inventory);
+  const before = await readInventory(connection, signal, redact);
+  if (before.kind !== 'read') return before;
+  const actions = session.planFor(before.inventory);
   const objections = preflight(before.inventory, spec, actions, clock.now());
   if (objections.length > 0) return { kind: 'unsuitable host', objections };
   if (actions.length === 0 && hasNoGarbage(garbageOn(before.inventory, spec, steps)))
-    return converged(before.inventory, work);
+    return converged(before.inventory, session);
 
-  const ended = await perform(actions.filter(isUnprivileged), '', work, session);
+  const ended = await perform(actions.filter(isUnprivileged), '', session);
   if (ended !== undefined) return ended;
 
   const locking = await acquireLock(connection, options.owner, redact, signal);
-  if (locking.kind === 'locked') return locking;
-  if (locking.kind !== 'acquired') return { ...locking, ...work.progress() };
+  if (locking.kind !== 'acquired') return locking;
   try {
-    return await underLock(locking.lock.token, planFor, steps, work, session);
+    return await underLock(locking.lock.token, session);
   } finally {
     await locking.lock.release();
   }
 }
 
+/** One run over the steps of a host. */
+interface Session extends ConvergeContext {
+  readonly steps: readonly AnyStep[];
+  readonly planFor: (inventory: Inventory) => Action[];
+  readonly deferred: Deferred[];
+  readonly optionalFailures: StepError[];
+}
+
 const isUnprivileged = ({ step }: Action): boolean => step.unprivileged === true;
 
-const underLock = async (
-  lockOwner: string,
-  planFor: (inventory: Inventory) => Action[],
-  steps: readonly Step[],
-  work: ProgressLog,
-  session: ConvergeContext,
-): Promise<HostOutcome> => {
-  const { connection, spec, signal, redact } = session;
-  const now = await readInventory(connection, signal);
-  if (now.kind !== 'read') return unreadOutcome(now, work, session);
-  const actions = planFor(now.inventory).filter((action) => !isUnprivileged(action));
-  const ended = await perform(actions, lockOwner, work, session);
+const underLock = async (lockOwner: string, session: Session): Promise<HostOutcome> => {
+  const { connection, spec, steps, signal, redact, deferred, optionalFailures } = session;
+  const now = await readInventory(connection, signal, redact);
+  if (now.kind !== 'read') return now;
+  const actions = session.planFor(now.inventory).filter((action) => !isUnprivileged(action));
+  const ended = await perform(actions, lockOwner, session);
   if (ended !== undefined) return ended;
 
-  const after = await readInventory(connection, signal);
-  if (after.kind !== 'read') return unreadOutcome(after, work, session);
+  const after = await readInventory(connection, signal, redact);
+  if (after.kind !== 'read') return after;
+  const { inventory } = after;
+  const unfinished = new Set([...deferred, ...optionalFailures].map(({ step }) => step));
   for (const step of steps) {
-    if (work.isUnfinished(step.name) || after.inventory.stamps[step.name] === stepHash(step, spec)) continue;
+    if (unfinished.has(step.name) || inventory.stamps[step.name] === stepHash(step, spec)) continue;
     const error = new StepError(step, { failure: 'not stamped', output: '' }, redact);
-    if (step.optional !== true) return { kind: 'step failed', error, ...work.progress() };
-    work.recordOptionalFailure(error);
+    if (step.optional !== true) return { kind: 'step failed', error };
+    optionalFailures.push(error);
   }
-  const garbage = garbageOn(after.inventory, spec, steps);
-  if (!work.isComplete() || hasNoGarbage(garbage)) return converged(after.inventory, work);
+  const garbage = garbageOn(inventory, spec, steps);
+  if (deferred.length + optionalFailures.length > 0 || hasNoGarbage(garbage)) return converged(inventory, session);
   const error = await removeGarbage(connection, garbage, lockOwner, redact, signal);
-  if (error === undefined) return converged(withoutStamps(after.inventory, garbage.stamps), work);
-  work.recordOptionalFailure(error);
-  return converged(after.inventory, work);
+  if (error === undefined) return converged(withoutStamps(inventory, garbage.stamps), session);
+  optionalFailures.push(error);
+  return converged(inventory, session);
 };
 
 const withoutStamps = (inventory: Inventory, names: readonly string[]): Inventory => ({
@@ -211,34 +180,33 @@ const withoutStamps = (inventory: Inventory, names: readonly string[]): Inventor
   stamps: Object.fromEntries(Object.entries(inventory.stamps).filter(([name]) => !names.includes(name))),
 });
 
-const converged = (inventory: Inventory, work: ProgressLog): HostOutcome => ({
+const converged = (inventory: Inventory, { deferred, optionalFailures }: Session): HostOutcome => ({
   kind: 'converged',
   stamps: inventory.stamps,
   summary: summaryOf(inventory.stamps),
   rebootPending: rebootPending(inventory),
-  ...work.progress(),
+  deferred,
+  optionalFailures,
 });
-
-const unreadOutcome = (
-  outcome: Exclude<InventoryOutcome, { kind: 'read' }>,
-  work: ProgressLog,
-  { redact }: ConvergeContext,
-): HostOutcome => {
-  if (outcome.kind === 'unreadable host') return { ...outcome, cause: redact.text(outcome.cause) };
-  return { ...outcome, ...work.progress() };
-};
 
 /** Carries actions out until one ends the run. */
 const perform = async (
   actions: readonly Action[],
   lockOwner: string,
-  work: ProgressLog,
-  session: ConvergeContext,
+  session: Session,
 ): Promise<HostOutcome | undefined> => {
   for (const action of actions) {
+    const { step, deferReason } = action;
     const outcome = await performAction(action, lockOwner, session);
-    const ended = work.record(action, outcome, session.redact);
-    if (ended !== undefined) return ended;
+    if (outcome.kind === 'finished') {
+      if (outcome.result === 'deferred' && deferReason !== undefined)
+        session.deferred.push({ step: step.name, because: deferReason });
+      continue;
+    }
+    const error = stepErrorOf(step, outcome, session.redact);
+    // Without the lock no other step may run.
+    if (error === undefined || step.optional !== true || error.failure === 'lock lost') return outcome;
+    session.optionalFailures.push(error);
   }
   return undefined;
 };

@@ -4,7 +4,7 @@ import type { HostAddress, HostConnection } from '../connection/connection.ts';
 import type { HostSecrets, Preparation } from '../host-spec.ts';
 import type { AnyStep, Step } from '../steps/step.ts';
 import { composeStep, scriptText, shellCommand } from './compose-script.ts';
-import { type Interrupted, interruptedBy, type StepResult } from './host-outcome.ts';
+import { type Interrupted, interruptedBy, type StepFailed, type StepResult } from './host-outcome.ts';
 import { failureOfExitCode, StepError } from './step-error.ts';
 
 export interface StepRunOptions {
@@ -77,7 +77,7 @@ export type StepOutcome =
       /** The difference cannot be repaired without the payload. */
       readonly needsPayload: boolean;
     }
-  | { readonly kind: 'failed'; readonly error: StepError }
+  | StepFailed
   | Interrupted;
 
 /** Runs a script that ends with a result line: a step, or the rollback of the agent. Without that line it has failed. */
@@ -102,7 +102,7 @@ export const executeStep = async (
     const { code: exitCode, signal: killedBy, stderr } = outcome;
     const failure = failureOfExitCode(exitCode);
     return {
-      kind: 'failed',
+      kind: 'step failed',
       error: new StepError(step, { failure, exitCode, signal: killedBy, output: stderr }, redact),
     };
   }
@@ -116,7 +116,7 @@ export const executeStep = async (
   const result = resultOf(lines.pop() ?? '', verb);
   if (result === undefined) {
     const output = `${outcome.stdout}\n${outcome.stderr}`;
-    return { kind: 'failed', error: new StepError(step, { failure: 'no result', exitCode: 0, output }, redact) };
+    return { kind: 'step failed', error: new StepError(step, { failure: 'no result', exitCode: 0, output }, redact) };
   }
   const differences = lines
     .filter((line) => line.startsWith('differs\t'))
@@ -127,6 +127,17 @@ export const executeStep = async (
     differences: differences.map((line) => redact.text(line)),
     needsPayload: lines.includes('needs\tpayload'),
   };
+};
+
+/** The error of a step that failed or exceeded its deadline. Undefined: the run was interrupted, which says nothing about the step. */
+export const stepErrorOf = (
+  step: AnyStep,
+  outcome: Exclude<StepOutcome, { kind: 'finished' }>,
+  redact: Redactor,
+): StepError | undefined => {
+  if (outcome.kind === 'step failed') return outcome.error;
+  if (outcome.kind !== 'timed out') return undefined;
+  return new StepError(step, { failure: 'timed out', output: `${outcome.after / 1000} seconds` }, redact);
 };
 
 const results: Readonly<Record<StepRunOptions['verb'], readonly StepResult[]>> = {

@@ -5,13 +5,13 @@ import type { PreflightFailure } from './preflight.ts';
 import type { StepError } from './step-error.ts';
 import type { Stamps } from './step-hash.ts';
 
-/** Nothing is wrong with the host as far as we know, but what a command did there is unknown. Run it all again: that is always safe. */
+/** A command was cut short: what it did on the host is unknown. It is safe to run it again. */
 export type Interrupted =
   | { readonly kind: 'connection lost'; readonly during: string; readonly cause: string }
   | { readonly kind: 'timed out'; readonly during: string; readonly after: number }
   | { readonly kind: 'aborted'; readonly during: string };
 
-/** `during`: a step, or what else was being done. Input that fails here comes to the same: the host was left in the middle. */
+/** `during`: a step, or what else was run. An input that cannot be read here also leaves the command unfinished. */
 export const interruptedBy = (
   outcome: Exclude<CommandOutcome, { kind: 'done' | 'command failed' }>,
   during: string,
@@ -28,40 +28,44 @@ export const interruptedBy = (
   }
 };
 
-/** A step that would have changed something, and may not now. The host stays as it was, without the step's stamp. */
+/** A step that has something to change, and may not now. It gets no stamp. */
 export interface Deferred {
   readonly step: string;
   readonly because: DeferReason;
 }
 
-/** What was done on the way, also when it ended badly. */
-export interface Progress {
-  readonly applied: readonly string[];
-  readonly removed: readonly string[];
-  readonly deferred: readonly Deferred[];
-  /** Optional steps that failed: they cost only themselves. */
-  readonly optionalFailures: readonly StepError[];
+export interface StepFailed {
+  readonly kind: 'step failed';
+  readonly error: StepError;
 }
 
-/** How an attempt to make a host as specified ended. Whatever it was: running it again is safe, and the way on. */
+/** The output is not what our scripts print. */
+export interface UnreadableHost {
+  readonly kind: 'unreadable host';
+  readonly cause: string;
+}
+
+/** How a run over the steps of a host ended. It is safe to run it again after each of these. */
 export type HostOutcome =
-  | ({
-      /** Every step that is neither deferred nor an optional failure bears its stamp, as read back from the host. */
+  | {
+      /** Each step that is neither deferred nor an optional failure has its stamp, as read back from the host. */
       readonly kind: 'converged';
       readonly stamps: Stamps;
       /** Of the stamps: what the agent publishes. */
       readonly summary: string;
       readonly rebootPending: boolean;
-    } & Progress)
-  | ({ readonly kind: 'step failed'; readonly error: StepError } & Progress)
+      readonly deferred: readonly Deferred[];
+      /** Optional steps that failed. */
+      readonly optionalFailures: readonly StepError[];
+    }
+  | StepFailed
   | Locked
   /** Nothing was changed: no step can make this host ours. */
   | { readonly kind: 'unsuitable host'; readonly objections: readonly PreflightFailure[] }
-  /** It answers, but not with what our scripts say. */
-  | { readonly kind: 'unreadable host'; readonly cause: string }
-  | (Interrupted & Progress);
+  | UnreadableHost
+  | Interrupted;
 
-/** What happens while it happens, for people. */
+/** The progress of a run, for people. */
 export type HostEvent =
   | { readonly kind: 'step started'; readonly step: string; readonly title: string }
   | { readonly kind: 'artifact started'; readonly step: string; readonly artifact: string; readonly size: number }
@@ -70,7 +74,7 @@ export type HostEvent =
       readonly step: string;
       readonly artifact: string;
       readonly size: number;
-      /** None, when the host had it. */
+      /** In bytes. Zero: the host had it. */
       readonly sent: number;
     }
   | {
@@ -78,11 +82,9 @@ export type HostEvent =
       readonly step: string;
       readonly title: string;
       readonly result: StepResult | 'failed' | 'cut short';
-      /** What was found to differ. */
       readonly differences: readonly string[];
-      /** Milliseconds. */
       readonly durationMs: number;
     };
 
-/** What a step's script says that it did. */
+/** The result line of a step's script. */
 export type StepResult = 'unchanged' | 'applied' | 'removed' | 'deferred' | 'different';

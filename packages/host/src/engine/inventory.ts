@@ -1,6 +1,8 @@
+import { errorMessage } from '@tartan/kube';
 import type { HostConnection } from '../connection/connection.ts';
 import { composeScript, shellCommand } from './compose-script.ts';
-import { type Interrupted, interruptedBy } from './host-outcome.ts';
+import { type Interrupted, interruptedBy, type UnreadableHost } from './host-outcome.ts';
+import { hostRedactor } from './redaction.ts';
 import type { Stamps } from './step-hash.ts';
 
 /** The state that a host reports. All decisions about a host depend only on this. */
@@ -30,29 +32,27 @@ export interface Inventory {
 
 export const rebootPending = ({ rebootPendingSince, boot }: Inventory): boolean => rebootPendingSince === boot;
 
-export type InventoryOutcome =
-  | { readonly kind: 'read'; readonly inventory: Inventory }
-  /** The output is not an inventory. `cause` may quote the host: redact it. */
-  | { readonly kind: 'unreadable host'; readonly cause: string }
-  | Interrupted;
+type InventoryOutcome = { readonly kind: 'read'; readonly inventory: Inventory } | UnreadableHost | Interrupted;
 
 const deadline = 30_000;
 
 export const readInventory = async (
   connection: Pick<HostConnection, 'run'>,
   signal?: AbortSignal,
+  redact = hostRedactor({}),
 ): Promise<InventoryOutcome> => {
+  const unreadable = (cause: string): UnreadableHost => ({ kind: 'unreadable host', cause: redact.text(cause) });
   const command = shellCommand(composeScript('inventory', { LOCK_OWNER: '', AS_ROOT: 'no' }), { asRoot: false });
   const outcome = await connection.run({ command, deadline }, signal);
   if (outcome.kind === 'command failed') {
     const how = outcome.code === undefined ? `signal ${outcome.signal ?? 'unknown'}` : `exit code ${outcome.code}`;
-    return { kind: 'unreadable host', cause: `${how}: ${outcome.stderr.trim().slice(-500)}` };
+    return unreadable(`${how}: ${outcome.stderr.trim().slice(-500)}`);
   }
   if (outcome.kind !== 'done') return interruptedBy(outcome, 'inventory');
   try {
     return { kind: 'read', inventory: parseInventory(outcome.stdout) };
   } catch (error) {
-    return { kind: 'unreadable host', cause: error instanceof Error ? error.message : String(error) };
+    return unreadable(errorMessage(error));
   }
 };
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Redactor } from '@tartan/kube';
 import type { HostConnection } from '../connection/connection.ts';
 import { composeScript, shellCommand } from './compose-script.ts';
-import { type Interrupted, interruptedBy } from './host-outcome.ts';
+import { type Interrupted, interruptedBy, type StepFailed } from './host-outcome.ts';
 import { StepError } from './step-error.ts';
 
 /** The lock of a host. Every script that changes something carries the `token`, and the host rejects other tokens. */
@@ -21,11 +21,7 @@ export interface Locked {
   readonly step?: string;
 }
 
-export type LockOutcome =
-  | { readonly kind: 'acquired'; readonly lock: HeldLock }
-  | Locked
-  | { readonly kind: 'step failed'; readonly error: StepError }
-  | Interrupted;
+export type LockOutcome = { readonly kind: 'acquired'; readonly lock: HeldLock } | Locked | StepFailed | Interrupted;
 
 const lockStep = { name: 'lock', title: 'take the lock of the host' };
 

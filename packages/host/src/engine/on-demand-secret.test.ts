@@ -9,6 +9,7 @@ import { exampleSpec } from '../testing/example-spec.ts';
 import { fakeStep } from '../testing/fake-step.ts';
 import { grantRoot } from '../testing/fresh-macs.ts';
 import { macConnection } from '../testing/mac-connection.ts';
+import { stepsWith } from '../testing/step-results.ts';
 import { convergeHost, type ConvergeOptions } from './converge-host.ts';
 import type { HostEvent, HostOutcome } from './host-outcome.ts';
 
@@ -70,18 +71,22 @@ describe('an on-demand secret', () => {
       return answer;
     },
   };
-  const converge = (options: Partial<ConvergeOptions> & { spec?: HostSpec; secrets?: HostSecrets } = {}) =>
-    convergeHost(macConnection(mac), options.spec ?? spec, options.secrets ?? {}, {
+  const events: HostEvent[] = [];
+  const converge = (options: Partial<ConvergeOptions> & { spec?: HostSpec; secrets?: HostSecrets } = {}) => {
+    events.length = 0;
+    return convergeHost(macConnection(mac), options.spec ?? spec, options.secrets ?? {}, {
       owner: 'test',
       idle: true,
       steps: [registers],
       onDemandSecrets,
+      report: (event) => events.push(event),
       ...options,
     });
+  };
   const applied = (outcome: HostOutcome): readonly string[] => {
     assert.ok(outcome.kind === 'converged', JSON.stringify(outcome));
     assert.deepEqual(outcome.optionalFailures, []);
-    return outcome.applied;
+    return stepsWith('applied', events);
   };
   const registration = (): string => readFileSync(mac.path('/var/registration'), 'utf8');
 
@@ -122,8 +127,7 @@ describe('an on-demand secret', () => {
 
   test('is redacted from every outcome, also when the host prints it', async () => {
     writeFileSync(mac.path('/var/refuse'), '');
-    const events: HostEvent[] = [];
-    const outcome = await converge({ report: (event) => events.push(event) });
+    const outcome = await converge();
     assert.ok(outcome.kind === 'converged' && outcome.optionalFailures.length === 1);
     const said = JSON.stringify([
       outcome,

@@ -37,7 +37,7 @@ describe('an unusable secret', () => {
         report: () => {},
       },
     );
-    assert.ok(outcome.kind === 'failed');
+    assert.ok(outcome.kind === 'step failed');
     assert.equal(outcome.error.failure, 'secret refused');
     assert.match(outcome.error.message, /^Could not write a \(step a\): nothing was sent to the host: no tags for /);
     assert.ok(!outcome.error.message.includes('planted'));

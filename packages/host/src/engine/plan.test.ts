@@ -21,7 +21,7 @@ describe('the plan for a host', () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  const tart = fakeStep('tart', { needsIdle: true, artifacts: () => [spec.tart] });
+  const tart = fakeStep('tart', { needsIdle: true, artifact: () => spec.tart });
   const network = fakeStep('network', { restartsTransport: 'tailnet' });
   const tools = fakeStep('tools', { optional: true });
   const root = fakeStep('root', { unprivileged: true });
@@ -110,7 +110,7 @@ describe('the garbage on a host', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tartan-plan-'));
     try {
       const spec = exampleSpec(folder);
-      const steps = [fakeStep('tart', { artifacts: () => [spec.tart] })];
+      const steps = [fakeStep('tart', { artifact: () => spec.tart })];
       const inventory = exampleInventory({
         artifacts: new Set([spec.tart.sha256, 'old']),
         stamps: { tart: 'anything', gone: 'x' },

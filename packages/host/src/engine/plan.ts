@@ -1,4 +1,4 @@
-import type { Artifact } from '../artifacts/artifact.ts';
+import { type Artifact, isArtifact } from '../artifacts/artifact.ts';
 import type { Preparation } from '../host-spec.ts';
 import { hostSteps } from '../steps/index.ts';
 import type { AnyStep } from '../steps/step.ts';
@@ -53,10 +53,8 @@ export const sortSteps = (steps: readonly AnyStep[]): AnyStep[] => {
   return [...steps].sort((a, b) => rank(a) - rank(b));
 };
 
-export const artifactsOf = (step: AnyStep, spec: Preparation): readonly Artifact[] => {
-  const intent = step.intent(spec);
-  return intent === undefined ? [] : (step.artifacts?.(intent) ?? []);
-};
+export const artifactsOf = (step: AnyStep, spec: Preparation): readonly Artifact[] =>
+  Object.values(step.intent(spec) ?? {}).filter(isArtifact);
 
 /** Unused files on an up-to-date host. */
 export interface Garbage {

@@ -23,7 +23,7 @@ describe('preflight: a host', () => {
   const objectionsTo = (overrides: Partial<Inventory>, now = 1_800_000_000_000): PreflightFailure[] => {
     const inventory = exampleInventory(overrides);
     const tart = { ...spec.tart, size: 1024 ** 3 };
-    const steps = [fakeStep('tart', { artifacts: () => [tart] })];
+    const steps = [fakeStep('tart', { artifact: () => tart })];
     return preflight(inventory, spec, plan(inventory, spec, { mode: 'changed', idle: true, steps }), now);
   };
 

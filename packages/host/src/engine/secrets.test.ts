@@ -9,6 +9,7 @@ import { hostSteps } from '../steps/index.ts';
 import { kcpassword } from '../steps/preparation.ts';
 import { macConnection } from '../testing/mac-connection.ts';
 import { plantedSecrets, workingSpec } from '../testing/working-spec.ts';
+import { stepsWith } from '../testing/step-results.ts';
 import { convergeHost } from './converge-host.ts';
 import type { HostEvent, HostOutcome } from './host-outcome.ts';
 
@@ -50,7 +51,7 @@ describe('a secret that was sent to a host', () => {
     assert.ok(steps.length >= 5);
     assert.ok(outcome.kind === 'converged', JSON.stringify(outcome));
     assert.deepEqual(
-      outcome.applied,
+      stepsWith('applied', events),
       steps.map((step) => step.name),
     );
   });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isArtifact } from '../artifacts/artifact.ts';
 import type { HostSpec, Preparation } from '../host-spec.ts';
 import { hostSteps } from '../steps/index.ts';
 import type { Step } from '../steps/step.ts';
@@ -53,7 +54,7 @@ type Plain = string | number | boolean | null | undefined | readonly Plain[] | {
 const withoutLocalPaths = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutLocalPaths);
   if (typeof value !== 'object' || value === null) return value;
-  if ('sha256' in value && 'file' in value) return { sha256: value.sha256 };
+  if (isArtifact(value)) return { sha256: value.sha256 };
   if (![Object.prototype, null].includes(Object.getPrototypeOf(value))) throw new TypeError('an intent is plain data');
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutLocalPaths(inner)]));
 };

@@ -9,6 +9,7 @@ import { hostSteps } from '../steps/index.ts';
 import { macConnection } from '../testing/mac-connection.ts';
 import { standInAgent } from '../testing/stand-in-agent.ts';
 import { plantedSecrets, workingSpec } from '../testing/working-spec.ts';
+import { stepsWith } from '../testing/step-results.ts';
 import { checkHost } from './check-host.ts';
 import { convergeHost, type ConvergeOptions } from './converge-host.ts';
 import type { HostEvent } from './host-outcome.ts';
@@ -34,6 +35,7 @@ describe('a Mac from the factory', () => {
 
   const allSteps = hostSteps.map((step) => step.name);
   const converge = async (to: HostSpec, options: Partial<ConvergeOptions> = {}, given: HostSecrets = secrets) => {
+    const from = events.length;
     const report = (event: HostEvent): void => void events.push(event);
     const outcome = await convergeHost(macConnection(mac), to, given, {
       owner: 'test',
@@ -51,7 +53,8 @@ describe('a Mac from the factory', () => {
       outcome.optionalFailures.map(({ message }) => message),
       [],
     );
-    return outcome;
+    const happened = events.slice(from);
+    return { ...outcome, applied: stepsWith('applied', happened), removed: stepsWith('removed', happened) };
   };
   const jobsStarted = (): number => mac.journal.entries.filter(({ what }) => what === 'launchd.bootstrap').length;
 

@@ -267,10 +267,10 @@ describe('the agent’s job', { concurrency: 2 }, () => {
 
   describe('over an agent that was set up by other means', () => {
     const old = renderPlist({
-      label,
-      arguments: ['/usr/local/bin/tart-kubelet', '--node-name=x'],
-      user: 'm1',
-      keepAlive: true,
+      Label: label,
+      ProgramArguments: ['/usr/local/bin/tart-kubelet', '--node-name=x'],
+      UserName: 'm1',
+      KeepAlive: true,
     });
     const legacy = async (): Promise<Mac> => {
       const mac = await macs.start();

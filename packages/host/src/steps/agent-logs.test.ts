@@ -75,10 +75,11 @@ describe('the agent’s log', () => {
 
   test('goes on at its beginning after that, also in the hands of launchd', async () => {
     const writer = renderPlist({
-      label: 'writer',
-      arguments: ['/bin/sh', '-c', "trap 'echo after' USR1; echo before; while :; do sleep 3600 & wait; done"],
-      runAtLoad: true,
-      log,
+      Label: 'writer',
+      ProgramArguments: ['/bin/sh', '-c', "trap 'echo after' USR1; echo before; while :; do sleep 3600 & wait; done"],
+      RunAtLoad: true,
+      StandardOutPath: log,
+      StandardErrorPath: log,
     });
     writeFileSync(mac.path('/Library/LaunchDaemons/writer.plist'), writer);
     writeFileSync(mac.path(log), '');

@@ -1,32 +1,19 @@
 import { agentArguments, agentLaunchdJob as job, agentLog, agentReleaseID, argumentsHash } from '../agent/job.ts';
-import type { Artifact } from '../artifacts/artifact.ts';
 import { scriptText } from '../engine/compose-script.ts';
 import { renderPlist } from '../launchd-plist.ts';
-import type { Step } from './step.ts';
-
-interface RuntimeIntent {
-  readonly runtime: Artifact;
-}
+import { defineStep } from './step.ts';
 
 /** The stock node that runs the agent, as its makers signed it. Nothing starts or stops. */
-export const agentRuntime: Step<RuntimeIntent> = {
+export const agentRuntime = defineStep({
   name: 'agent-runtime',
   title: "put the agent's runtime in place",
   deadline: 120_000,
   intent: ({ agent }) => ({ runtime: agent.runtime }),
   environment: ({ runtime }) => ({ RUNTIME_SHA256: runtime.sha256 }),
-  artifacts: ({ runtime }) => [runtime],
-};
-
-interface ReleaseIntent {
-  readonly id: string;
-  readonly release: Artifact;
-  readonly runtimeSHA256: string;
-  readonly argumentsHash: string;
-}
+});
 
 /** A release of the agent: its code, the runtime it runs on, and the arguments it expects. Prepared whole; `agent-job` switches to it. */
-export const agentRelease: Step<ReleaseIntent> = {
+export const agentRelease = defineStep({
   name: 'agent-release',
   title: "prepare the agent's release",
   deadline: 60_000,
@@ -42,16 +29,10 @@ export const agentRelease: Step<ReleaseIntent> = {
     RUNTIME_SHA256: intent.runtimeSHA256,
     ARGUMENTS_HASH: intent.argumentsHash,
   }),
-  artifacts: ({ release }) => [release],
-};
-
-interface JoinIntent {
-  readonly user: string;
-  readonly joinVersion: string;
-}
+});
 
 /** The kubeconfig with which the agent joins. The certificate that it gets for it is the agent's own, and lies beside it. */
-export const joinCredentials: Step<JoinIntent> = {
+export const joinCredentials = defineStep({
   name: 'join-credentials',
   title: 'hand over the join credentials',
   deadline: 30_000,
@@ -59,47 +40,36 @@ export const joinCredentials: Step<JoinIntent> = {
   environment: ({ user, joinVersion }) => ({ AGENT_USER: user, JOIN_VERSION: joinVersion }),
   // Blank credentials are none.
   payload: (_intent, { joinKubeconfig }) => (joinKubeconfig?.trim() ? joinKubeconfig : undefined),
-};
-
-interface JobIntent {
-  readonly user: string;
-  readonly releaseId: string;
-  readonly plist: string;
-}
+});
 
 /**
  * The agent runs: `current` is the wanted release, launchd knows the wanted arguments, and a new process was seen to stay. Otherwise
  * the release and the arguments that were proven last are put back. Virtual machines are not touched.
  */
-export const agentJob: Step<JobIntent> = {
+export const agentJob = defineStep({
   name: 'agent-job',
   title: 'run the agent',
   // Twice (the new release, then the old one put back): 30 s to unload, 15 s to load, two proofs of 25 s.
   deadline: 240_000,
   intent: (spec) => ({ user: spec.user, releaseId: agentReleaseID(spec), plist: renderPlist(job(spec)) }),
   environment: ({ user, releaseId: id, plist }) => ({ AGENT_USER: user, RELEASE_ID: id, PLIST: plist }),
-};
-
-interface LogRotationIntent {
-  readonly plist: string;
-  readonly program: string;
-}
+});
 
 const megabytes = 1024 * 1024;
 
 const plist = renderPlist({
-  label: 'dev.tuist.tart-kubelet-logs',
-  arguments: ['/usr/local/lib/tart-kubelet/rotate-logs', String(50 * megabytes), agentLog],
-  startInterval: 300,
-  processType: 'Background',
+  Label: 'dev.tuist.tart-kubelet-logs',
+  ProgramArguments: ['/usr/local/lib/tart-kubelet/rotate-logs', String(50 * megabytes), agentLog],
+  StartInterval: 300,
+  ProcessType: 'Background',
 });
 
 /** The agent's log stays small: launchd holds the file open, so that nothing but copying and truncating works (INC-423). */
-export const agentLogs: Step<LogRotationIntent> = {
+export const agentLogs = defineStep({
   name: 'agent-logs',
   title: "keep the agent's log small",
   optional: true,
   deadline: 90_000,
   intent: () => ({ plist, program: scriptText('installed/rotate-logs') }),
   environment: ({ program, ...intent }) => ({ PLIST: intent.plist, PROGRAM: program }),
-};
+});

@@ -1,18 +1,10 @@
 import type { Artifact } from '../artifacts/artifact.ts';
 import { scriptText } from '../engine/compose-script.ts';
 import { renderPlist } from '../launchd-plist.ts';
-import type { Step } from './step.ts';
-
-interface ToolsIntent {
-  readonly packer: Artifact;
-  readonly crane: Artifact;
-  readonly oras: Artifact;
-  /** The command that makes room before a bake. */
-  readonly reclaim: string;
-}
+import { defineStep } from './step.ts';
 
 /** What a builder bakes and ships images with. */
-export const builderTools: Step<ToolsIntent> = {
+export const builderTools = defineStep({
   name: 'builder-tools',
   title: 'install what images are baked with',
   optional: true,
@@ -30,8 +22,7 @@ export const builderTools: Step<ToolsIntent> = {
     ORAS: oras.sha256,
     RECLAIM: reclaim,
   }),
-  artifacts: ({ packer, crane, oras }) => [packer, crane, oras],
-};
+});
 
 interface RunnerIntent {
   readonly runner: Artifact;
@@ -49,20 +40,21 @@ const jobPath = '/usr/local/bin:/opt/homebrew/bin:/usr/bin:/bin:/usr/sbin:/sbin'
 
 const runnerPlist = (intent: RunnerIntent): string =>
   renderPlist({
-    label: jobLabel(intent),
-    arguments: ['/opt/actions-runner/runsvc.sh'],
-    workingDirectory: '/opt/actions-runner',
-    environment: { ACTIONS_RUNNER_SVC: '1' },
-    runAtLoad: true,
-    keepAlive: true,
+    Label: jobLabel(intent),
+    ProgramArguments: ['/opt/actions-runner/runsvc.sh'],
+    WorkingDirectory: '/opt/actions-runner',
+    EnvironmentVariables: { ACTIONS_RUNNER_SVC: '1' },
+    RunAtLoad: true,
+    KeepAlive: true,
     // It says goodbye to GitHub, which otherwise refuses the next one for minutes. Below the 30 s that a reload waits for the job to go.
-    exitTimeOut: 20,
-    processType: 'Interactive',
-    log: `/Users/${intent.user}/Library/Logs/${jobLabel(intent)}/runner.log`,
+    ExitTimeOut: 20,
+    ProcessType: 'Interactive',
+    StandardOutPath: `/Users/${intent.user}/Library/Logs/${jobLabel(intent)}/runner.log`,
+    StandardErrorPath: `/Users/${intent.user}/Library/Logs/${jobLabel(intent)}/runner.log`,
   });
 
 /** The GitHub Actions runner of a builder. Restarting it ends the job that it runs, and with that the job's virtual machines. */
-export const actionsRunner: Step<RunnerIntent> = {
+export const actionsRunner = defineStep({
   name: 'actions-runner',
   title: 'run GitHub Actions',
   optional: true,
@@ -87,8 +79,7 @@ export const actionsRunner: Step<RunnerIntent> = {
     JOB_PATH: jobPath,
     PLIST: runnerPlist(intent),
   }),
-  artifacts: ({ runner }) => [runner],
   // Not for a new release, nor to start it again: the registration belongs to the name.
   onDemandSecret: 'actionsRunnerToken',
   payload: (_, { actionsRunnerToken }) => actionsRunnerToken || undefined,
-};
+});

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ipv4Network } from '@tartan/kube/flags';
 import type { VmEgress } from '../host-spec.ts';
 import { renderPlist } from '../launchd-plist.ts';
-import type { Step } from './step.ts';
+import { defineStep, type Step } from './step.ts';
 
 /** Where vmnet places virtual machines, and the host's own end of it. */
 const vmNetwork = '192.168.64.0/22';
@@ -90,10 +90,6 @@ export const egressRules = ({ allow }: VmEgress): EgressRules => {
   };
 };
 
-interface Intent {
-  readonly vmEgress: VmEgress;
-}
-
 /**
  * Fills the anchors and enables pf, which macOS leaves off at boot; nothing else, as it also runs whenever it is registered, on hosts
  * with virtual machines. Tries again for a minute: Apple's own job loads pf.conf at the same time.
@@ -108,10 +104,11 @@ pfctl -s info 2>/dev/null | grep -q '^Status: Enabled' || pfctl -E
 `;
 
 const bootJob = renderPlist({
-  label: 'dev.tuist.pfctl-runners',
-  arguments: ['/bin/sh', '-c', bootScript],
-  runAtLoad: true,
-  log: '/var/log/tuist-pfctl-runners.log',
+  Label: 'dev.tuist.pfctl-runners',
+  ProgramArguments: ['/bin/sh', '-c', bootScript],
+  RunAtLoad: true,
+  StandardOutPath: '/var/log/tuist-pfctl-runners.log',
+  StandardErrorPath: '/var/log/tuist-pfctl-runners.log',
 });
 
 /**
@@ -121,7 +118,7 @@ const bootJob = renderPlist({
  * `com.apple`. `tuist.runners`, which fleets of old have in their pf.conf, counts from the next boot: on a live host the main ruleset is
  * never loaded anew, which would drop what the system has put there (INC-249, INC-255).
  */
-export const vmEgress: Step<Intent> = {
+export const vmEgress = defineStep({
   name: 'vm-egress',
   title: 'keep virtual machines out of private networks',
   deadline: 120_000,
@@ -130,7 +127,7 @@ export const vmEgress: Step<Intent> = {
     const { text, label } = egressRules(vmEgress);
     return { RULES: text, RULES_LABEL: label, PLIST: bootJob };
   },
-};
+});
 
 /**
  * Guests keep their address for ten minutes instead of a day. Every virtual machine is a guest that was never seen before, and there are

@@ -1,11 +1,7 @@
-import type { Step } from './step.ts';
-
-interface Intent {
-  readonly nodeName: string;
-}
+import { defineStep } from './step.ts';
 
 /** The Mac has the name of its Node, for people. The agent gets its name as a flag, since DHCP may rename a Mac. */
-export const hostname: Step<Intent> = {
+export const hostname = defineStep({
   name: 'hostname',
   title: 'name the Mac after its Node',
   deadline: 30_000,
@@ -16,4 +12,4 @@ export const hostname: Step<Intent> = {
     }
     return { NODE_NAME: nodeName };
   },
-};
+});

@@ -1,23 +1,19 @@
-import type { Artifact } from '../artifacts/artifact.ts';
 import { scriptText } from '../engine/compose-script.ts';
 import { renderPlist } from '../launchd-plist.ts';
-import type { Step } from './step.ts';
-
-interface Intent {
-  readonly exporter: Artifact;
-}
+import { defineStep } from './step.ts';
 
 const plist = renderPlist({
-  label: 'dev.tuist.node-exporter',
-  arguments: ['/usr/local/bin/tuist-node-exporter-wrapper'],
-  runAtLoad: true,
-  keepAlive: true,
-  throttleInterval: 10,
-  log: '/var/log/tuist-node-exporter.log',
+  Label: 'dev.tuist.node-exporter',
+  ProgramArguments: ['/usr/local/bin/tuist-node-exporter-wrapper'],
+  RunAtLoad: true,
+  KeepAlive: true,
+  ThrottleInterval: 10,
+  StandardOutPath: '/var/log/tuist-node-exporter.log',
+  StandardErrorPath: '/var/log/tuist-node-exporter.log',
 });
 
 /** Metrics of the host. Only on the tailnet: without one there is nowhere to listen. Stands after the step that joins it. */
-export const nodeExporter: Step<Intent> = {
+export const nodeExporter = defineStep({
   name: 'node-exporter',
   title: 'export metrics of the host',
   deadline: 120_000,
@@ -27,5 +23,4 @@ export const nodeExporter: Step<Intent> = {
     WRAPPER: scriptText('node-exporter-wrapper'),
     PLIST: plist,
   }),
-  artifacts: ({ exporter }) => [exporter],
-};
+});

@@ -45,15 +45,11 @@ export const kcpassword = (password: string): Buffer => {
   return Buffer.from(padded.map((byte, index) => byte ^ (kcpasswordKey[index % kcpasswordKey.length] ?? 0)));
 };
 
-interface SudoIntent {
-  readonly user: string;
-}
-
 /**
  * First of all: every other step needs root. One attempt per run at most, none without a password, and none with one that was refused
  * since the Mac started: see `wrongPasswordExitCode`.
  */
-export const passwordlessSudo: Step<SudoIntent, Preparation> = {
+export const passwordlessSudo: Step<Preparation, Preparation> = {
   name: 'passwordless-sudo',
   title: 'let the user become root without a password',
   unprivileged: true,
@@ -83,15 +79,11 @@ export const power: Step<object, Preparation> = {
   environment: () => ({}),
 };
 
-interface AutoLoginIntent {
-  readonly user: string;
-}
-
 /**
  * A live console session of the user, now and after each boot: without one macOS starts no virtual machine (INC-03, INC-202).
  * A restart of loginwindow ends the session, and what runs in it: hence only on an idle host.
  */
-export const autoLogin: Step<AutoLoginIntent, Preparation> = {
+export const autoLogin: Step<Preparation, Preparation> = {
   name: 'auto-login',
   title: 'log the user in at the console',
   needsIdle: true,

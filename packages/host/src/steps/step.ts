@@ -1,4 +1,3 @@
-import type { Artifact } from '../artifacts/artifact.ts';
 import type { HostSecrets, HostSpec, OnDemandSecrets, Preparation } from '../host-spec.ts';
 
 /**
@@ -29,12 +28,13 @@ export interface Step<Intent extends object = object, Spec = HostSpec> {
   readonly restartsTransport?: 'tailnet';
   /** Milliseconds for one run of its script, artifacts apart. */
   readonly deadline: number;
-  /** What the host should have. `undefined`: the feature is off, and is removed from the host. Plain data, no secrets. */
+  /**
+   * What the host should have: plain data, no secrets. Artifacts in it are in the host's store before `apply` runs.
+   * `undefined`: the feature is off, and is removed from the host.
+   */
   intent(spec: Spec): Intent | undefined;
   /** What the script reads as `$NAME`. Every value is visible to all on the host. */
   environment(intent: Intent): Readonly<Record<string, string>>;
-  /** What must lie in the host's store before `apply` runs. */
-  artifacts?(intent: Intent): readonly Artifact[];
   /** The standard input of `apply`: the only way for a secret. `undefined`: the input is empty, and `$HAS_PAYLOAD` is `no`. */
   payload?(intent: Intent, secrets: HostSecrets): string | undefined;
   /** The secret of its payload that is only asked for when its `check` says that it is needed: by a line `needs<tab>payload`. */
@@ -44,6 +44,9 @@ export interface Step<Intent extends object = object, Spec = HostSpec> {
   /** Stands in for the script of that name, in tests of the engine. */
   readonly script?: string;
 }
+
+/** Infers the type of the intent. */
+export const defineStep = <Intent extends object>(step: Step<Intent>): Step<Intent> => step;
 
 /**
  * A step as the engine runs it, together with a specification that has all it needs: `convergeHost` and `checkHost` see to that by the

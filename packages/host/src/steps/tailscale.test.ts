@@ -318,7 +318,7 @@ describe('the step tailscale', () => {
 
 describe('the auth key of a host', () => {
   const binaries = { name: 'tailscale 1.96.5', sha256: '0'.repeat(64), size: 1, file: '/nowhere' };
-  const intent = (tags: readonly string[]) => ({
+  const intent = (tags: string[]) => ({
     binaries,
     nodeName: 'mac-7',
     tags,

@@ -1,27 +1,19 @@
-import type { Artifact } from '../artifacts/artifact.ts';
 import { renderPlist } from '../launchd-plist.ts';
-import type { Step } from './step.ts';
-
-interface Intent {
-  readonly binaries: Artifact;
-  readonly nodeName: string;
-  readonly tags: readonly string[];
-  readonly acceptRoutes: boolean;
-  readonly authKeyVersion: string;
-}
+import { defineStep } from './step.ts';
 
 const plist = renderPlist({
-  label: 'com.tailscale.tailscaled',
-  arguments: [
+  Label: 'com.tailscale.tailscaled',
+  ProgramArguments: [
     '/usr/local/bin/tailscaled',
     '--state=/var/lib/tailscale/tailscaled.state',
     '--socket=/var/run/tailscaled.socket',
     '--port=41641',
   ],
-  runAtLoad: true,
-  keepAlive: true,
-  throttleInterval: 10,
-  log: '/var/log/tailscaled.log',
+  RunAtLoad: true,
+  KeepAlive: true,
+  ThrottleInterval: 10,
+  StandardOutPath: '/var/log/tailscaled.log',
+  StandardErrorPath: '/var/log/tailscaled.log',
 });
 
 const isOAuthSecret = (key: string): boolean => key.startsWith('tskey-client-');
@@ -34,7 +26,7 @@ const joinKey = (key: string): string =>
   isOAuthSecret(key) && !key.includes('?') ? `${key}?ephemeral=false&preauthorized=true` : key;
 
 /** The host is a device of the tailnet. */
-export const tailscale: Step<Intent> = {
+export const tailscale = defineStep({
   name: 'tailscale',
   title: 'join the tailnet',
   restartsTransport: 'tailnet',
@@ -44,7 +36,7 @@ export const tailscale: Step<Intent> = {
     wanted && {
       binaries: wanted.binaries,
       nodeName,
-      tags: [...wanted.tags].sort(),
+      tags: wanted.tags.toSorted(),
       acceptRoutes: wanted.acceptRoutes,
       authKeyVersion: wanted.authKeyVersion,
     },
@@ -56,10 +48,9 @@ export const tailscale: Step<Intent> = {
     ACCEPT_ROUTES: acceptRoutes ? 'yes' : 'no',
     AUTH_KEY_VERSION: authKeyVersion,
   }),
-  artifacts: ({ binaries }) => [binaries],
   payload: (_, { tailscaleAuthKey }) => (tailscaleAuthKey ? joinKey(tailscaleAuthKey) : undefined),
   violation: ({ tags }, { tailscaleAuthKey }) =>
     tailscaleAuthKey !== undefined && isOAuthSecret(tailscaleAuthKey) && tags.length === 0
       ? 'the Tailscale auth key is an OAuth client secret, with which only tagged devices can join: give the host tags, or an auth key'
       : undefined,
-};
+});

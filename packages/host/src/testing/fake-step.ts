@@ -1,3 +1,4 @@
+import type { Artifact } from '../artifacts/artifact.ts';
 import type { Step } from '../steps/step.ts';
 
 /**
@@ -6,12 +7,12 @@ import type { Step } from '../steps/step.ts';
  */
 export const fakeStep = (
   name: string,
-  overrides: Partial<Step> & { readonly payload?: Step['payload'] } = {},
+  { artifact, ...overrides }: Partial<Step> & { readonly artifact?: () => Artifact } = {},
 ): Step => ({
   name,
   title: `write ${name}`,
   deadline: 120_000,
-  intent: ({ nodeName }) => ({ nodeName }),
+  intent: ({ nodeName }) => ({ nodeName, ...(artifact && { artifact: artifact() }) }),
   environment: (intent) => ({ NODE_NAME: 'nodeName' in intent ? String(intent.nodeName) : '', FAKE: name }),
   script: `
 file=$ROOT/var/fake/$STEP

@@ -5,10 +5,9 @@ import { createRedactor } from '@tartan/kube';
 import { outcomeOfConnection, outcomeOfHost, outcomeOfRollBack } from './host-outcome.ts';
 import type { WorkOutcome } from './host-work.ts';
 
-const work = { applied: [], removed: [], deferred: [], optionalFailures: [] };
 const stepError = (failure: StepFailure): StepError =>
   new StepError({ name: 'tart', title: 'install tart' }, { failure, output: 'what the Mac said' }, createRedactor());
-const failed = (failure: StepFailure): HostOutcome => ({ kind: 'step failed', error: stepError(failure), ...work });
+const failed = (failure: StepFailure): HostOutcome => ({ kind: 'step failed', error: stepError(failure) });
 
 describe('the outcome of host work', () => {
   const rows: readonly [HostOutcome, WorkOutcome['kind'], RegExp][] = [
@@ -29,8 +28,8 @@ describe('the outcome of host work', () => {
       /Nothing was changed.*FileVault is on\. Turn it off\./,
     ],
     [{ kind: 'unreadable host', cause: 'not an inventory' }, 'rejected', /not an inventory/],
-    [{ kind: 'connection lost', during: 'tart', cause: 'ECONNRESET', ...work }, 'unreachable', /tart: ECONNRESET/],
-    [{ kind: 'timed out', during: 'tart', after: 60_000, ...work }, 'unreachable', /tart within 60 s/],
+    [{ kind: 'connection lost', during: 'tart', cause: 'ECONNRESET' }, 'unreachable', /tart: ECONNRESET/],
+    [{ kind: 'timed out', during: 'tart', after: 60_000 }, 'unreachable', /tart within 60 s/],
   ];
   for (const [outcome, kind, text] of rows) {
     const what = outcome.kind === 'step failed' ? outcome.error.failure : outcome.kind;
@@ -47,13 +46,13 @@ describe('the outcome of host work', () => {
   });
 
   test('is aborted when the signal of the caller fired', () => {
-    assert.deepEqual(outcomeOfHost({ kind: 'aborted', during: 'tart', ...work }), { kind: 'aborted' });
+    assert.deepEqual(outcomeOfHost({ kind: 'aborted', during: 'tart' }), { kind: 'aborted' });
   });
 
   test('is done, with deferred steps and optional failures', () => {
     const deferred = [{ step: 'tart', because: 'the host is not idle' }] as const;
     const optionalFailures = [stepError('timed out')];
-    const outcome = { ...work, deferred, optionalFailures, stamps: {}, summary: 'abc', rebootPending: true };
+    const outcome = { deferred, optionalFailures, stamps: {}, summary: 'abc', rebootPending: true };
     assert.deepEqual(outcomeOfHost({ kind: 'converged', ...outcome }), {
       kind: 'done',
       summary: 'abc',
