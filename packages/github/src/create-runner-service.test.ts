@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createSecret } from '@tartan/kube';
-import { createHarness, drainEventLoop, labels, organization, pkcs8, repository } from './testing/harness.ts';
+import { createHarness, labels, organization, pkcs8, repository } from './testing/harness.ts';
 
 describe('runners of GitHub', () => {
   for (const owner of [organization, repository]) {
@@ -15,7 +15,6 @@ describe('runners of GitHub', () => {
         name: 'pool-runner-1',
         isOnline: false,
         isBusy: false,
-        labels: ['self-hosted', 'macos'],
       };
       assert.deepEqual(await runners.get(made.id), { kind: 'found', runner: shown });
       assert.deepEqual(await runners.find('pool-runner-1'), { kind: 'found', runner: shown });
@@ -31,8 +30,7 @@ describe('runners of GitHub', () => {
   test('a configuration is what a runner connects with', async () => {
     const { github, mintRunner, startRunner, service, end } = createHarness();
     const { id, jitConfig } = await mintRunner('one');
-    startRunner(jitConfig);
-    await drainEventLoop();
+    await startRunner(jitConfig).online;
     const got = await service().get(id);
     assert.ok(got.kind === 'found' && got.runner.isOnline);
     assert.equal(github.runners()[0]?.isEphemeral, true);
@@ -68,10 +66,10 @@ describe('runners of GitHub', () => {
   test('one that runs a job cannot be removed', async () => {
     const { github, mintRunner, startRunner, service, end } = createHarness();
     const { id, jitConfig } = await mintRunner('one');
-    startRunner(jitConfig);
-    await drainEventLoop();
+    const runner = startRunner(jitConfig);
+    await runner.online;
     github.queueJob({ repository: 'acme/app', labels });
-    await drainEventLoop();
+    await runner.busy;
     const got = await service().get(id);
     assert.ok(got.kind === 'found' && got.runner.isBusy);
     assert.deepEqual(await service().remove(id), { kind: 'busy' });
@@ -82,10 +80,10 @@ describe('runners of GitHub', () => {
     const { github, mintRunner, startRunner, service, end } = createHarness();
     github.faults.staleBusyFor = 30_000;
     const { id, jitConfig } = await mintRunner('one');
-    startRunner(jitConfig);
-    await drainEventLoop();
+    const runner = startRunner(jitConfig);
+    await runner.online;
     github.queueJob({ repository: 'acme/app', labels });
-    await drainEventLoop();
+    await runner.busy;
     const got = await service().get(id);
     assert.ok(got.kind === 'found' && !got.runner.isBusy);
     assert.deepEqual(await service().remove(id), { kind: 'busy' });

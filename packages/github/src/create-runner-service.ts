@@ -1,4 +1,3 @@
-import type { Logger } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { installationOf } from './app/installation.ts';
 import type { CallContext } from './calls/call-context.ts';
@@ -8,8 +7,9 @@ import { createOwnerVisibility, runnerCalls } from './calls/runners.ts';
 import { createCallApi } from './http/client.ts';
 import type { CallReport } from './http/exchange.ts';
 import { runnerOperations } from './http/operations.ts';
-import { ownerName, pathParametersOf } from './owner.ts';
-import type { GitHubApp, Owner, RunnerService } from './runner-service.ts';
+import { ownerName } from './owner.ts';
+import { ProblemError } from './problems.ts';
+import type { GitHubApp, Owner, Problem, RunnerService } from './runner-service.ts';
 
 export interface RunnerServiceOptions {
   readonly app: GitHubApp;
@@ -19,30 +19,48 @@ export interface RunnerServiceOptions {
   readonly fetch?: typeof fetch;
   /** `https://api.github.com`, or that of a GitHub Enterprise Server. */
   readonly apiURL?: string;
-  /** Milliseconds for each request. */
-  readonly deadline?: number;
   /** For metrics: each request is reported, also those for tokens. */
   readonly onCall?: (report: CallReport) => void;
-  readonly log?: Logger;
 }
 
-/** Makes nothing but the object: GitHub is asked when somebody asks for something. */
+/** GitHub ends a request itself after 10 s ("Troubleshooting the REST API": timeouts). */
+const deadline = 15_000;
+
+/** Sends nothing before the first call. */
 export const createRunnerService = (options: RunnerServiceOptions): RunnerService => {
-  // GitHub ends a request itself after 10 s ("Troubleshooting the REST API": timeouts).
-  const { app, owner, clock, fetch: send = fetch, deadline = 15_000, onCall = () => undefined } = options;
+  const { app, owner, clock, fetch: send = fetch, onCall = () => undefined } = options;
   const apiURL = (options.apiURL ?? 'https://api.github.com').replace(/\/+$/, '');
   const installation = installationOf(app, clock, send, apiURL);
+  const name = ownerName(owner);
+  const connection = { fetch: send, clock, apiURL, deadline, onCall };
   const context: CallContext = {
-    callApi: createCallApi({ app, installation, fetch: send, clock, apiURL, deadline, onCall, log: options.log }),
+    callApi: createCallApi({ app, installation, ownerName: name, ...connection }),
     owner,
-    ownerName: ownerName(owner),
-    pathParameters: pathParametersOf(owner),
+    ownerName: name,
     operations: runnerOperations(owner),
   };
   const visibility = createOwnerVisibility(context, clock);
+  const calls = runnerCalls(context, visibility);
   return {
-    ...runnerCalls(context, visibility),
-    mint: createMint(context, createRunnerGroups(context, clock), visibility),
-    queue: createQueue(context),
+    mint: answering(createMint(context, createRunnerGroups(context, clock), visibility)),
+    get: answering(calls.get),
+    find: answering(calls.find),
+    list: answering(calls.list),
+    newestRunner: answering(calls.newestRunner),
+    remove: answering(calls.remove),
+    registrationToken: answering(calls.registrationToken),
+    queue: answering(createQueue(context)),
   };
 };
+
+/** Problems are answers of the service. */
+const answering =
+  <Args extends unknown[], Answer>(call: (...args: Args) => Promise<Answer>) =>
+  async (...args: Args): Promise<Answer | Problem> => {
+    try {
+      return await call(...args);
+    } catch (error) {
+      if (error instanceof ProblemError) return error.problem;
+      throw error;
+    }
+  };

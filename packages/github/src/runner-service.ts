@@ -32,7 +32,6 @@ export interface Runner {
   readonly isOnline: boolean;
   /** GitHub's word, which may be some seconds old. */
   readonly isBusy: boolean;
-  readonly labels: readonly string[];
 }
 
 export interface Registration {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import { createLogger, createSecret } from '@tartan/kube';
+import { createSecret } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
 import fc from 'fast-check';
 import { createRunnerService } from './create-runner-service.ts';
@@ -67,13 +67,11 @@ test('any response yields a result without exception or secret', async () => {
       fc.array(answer, { minLength: 1, maxLength: 4 }),
       async (call, answers) => {
         const written: unknown[] = [];
-        const log = createLogger({ write: (line) => void written.push(line), clock: manualClock(), level: 'debug' });
         let asked = 0;
         const service = createRunnerService({
           app: { appID: '1', installationID: '7', privateKey: createSecret(pkcs1) },
           owner: organization,
           clock: manualClock(),
-          log,
           onCall: (report) => written.push(report),
           fetch: async (input) => {
             const url = input instanceof Request ? input.url : input.toString();

@@ -44,7 +44,6 @@ const left =
       method: 'GET',
       route: '/orgs/{org}/actions/runners',
       status: 200,
-      milliseconds: 9,
       remaining: calls,
     });
 

@@ -1,17 +1,18 @@
 import { createPrivateKey, sign } from 'node:crypto';
 import { createSecret, type Secret } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
+import type { z } from 'zod';
 import { exchange, type ExchangeOptions, parseBody } from '../http/exchange.ts';
 import { operations } from '../http/operations.ts';
 import { tokenResponse } from '../http/responses.ts';
 import {
   installationSuspended,
   invalidAppCredentials,
-  isProblem,
   noInstallation,
+  ProblemError,
   refusedRequest,
 } from '../problems.ts';
-import type { GitHubApp, Problem } from '../runner-service.ts';
+import type { GitHubApp } from '../runner-service.ts';
 
 /** In the past, since clocks differ ("Generating a JSON Web Token for a GitHub App"). */
 const backdatedSeconds = 60;
@@ -30,16 +31,12 @@ const signJWT = ({ appID, privateKey }: GitHubApp, now: number): string => {
   return `${signed}.${signature.toString('base64url')}`;
 };
 
-interface AccessToken {
-  readonly token: Secret;
-  /** As GitHub writes it. */
-  readonly expires_at: string;
-}
+type AccessToken = z.output<typeof tokenResponse>;
 
 /** The token that an installation asks with, shared by all who do. */
 export interface TokenCache {
   /** `refused`: one that GitHub did not take. Not bound to the signal of whoever asks first: others wait for the same. */
-  current(make: () => Promise<AccessToken | Problem>, refused?: Secret): Promise<Secret | Problem>;
+  current(make: () => Promise<AccessToken>, refused?: Secret): Promise<Secret>;
 }
 
 /** No call takes that long, so none ends with a token that has run out on its way. */
@@ -49,23 +46,24 @@ const deniedTTLMs = 30_000;
 
 export const createTokenCache = (clock: Clock): TokenCache => {
   let known: AccessToken | undefined;
-  let pending: Promise<Secret | Problem> | undefined;
-  let denied: { readonly problem: Problem; readonly until: number } | undefined;
-  const renew = async (make: () => Promise<AccessToken | Problem>): Promise<Secret | Problem> => {
-    const made = await make();
-    if ('kind' in made) {
-      if (made.reason === 'Denied') denied = { problem: made, until: clock.now() + deniedTTLMs };
-      return made;
+  let pending: Promise<Secret> | undefined;
+  let denied: { readonly error: ProblemError; readonly until: number } | undefined;
+  const renew = async (make: () => Promise<AccessToken>): Promise<Secret> => {
+    try {
+      known = await make();
+      return known.token;
+    } catch (error) {
+      if (error instanceof ProblemError && error.problem.reason === 'Denied')
+        denied = { error, until: clock.now() + deniedTTLMs };
+      throw error;
     }
-    known = made;
-    return made.token;
   };
   return {
     current: async (make, refused) => {
       const isGood =
         known !== undefined && known.token !== refused && clock.now() < Date.parse(known.expires_at) - expiryMarginMs;
       if (isGood && known !== undefined) return known.token;
-      if (denied !== undefined && clock.now() < denied.until) return denied.problem;
+      if (denied !== undefined && clock.now() < denied.until) throw denied.error;
       pending ??= renew(make).finally(() => {
         pending = undefined;
       });
@@ -74,21 +72,23 @@ export const createTokenCache = (clock: Clock): TokenCache => {
   };
 };
 
-/** A new token of the installation, which is good for an hour. */
-export const requestAccessToken = async (app: GitHubApp, line: ExchangeOptions): Promise<AccessToken | Problem> => {
+/** A new token of the installation, valid for an hour. */
+export const requestAccessToken = async (app: GitHubApp, options: ExchangeOptions): Promise<AccessToken> => {
   const what = 'let the App in';
-  const token = trySignJWT(app, line.clock.now());
-  if (token === undefined) return invalidAppCredentials('its private key cannot be read');
-  const parameters = { installation_id: app.installationID };
-  const question = { parameters, token, etag: undefined, signal: undefined };
-  const heard = await exchange(operations.accessToken, what, question, line);
-  if (isProblem(heard)) return heard;
-  if (heard.status === 401) return invalidAppCredentials(heard.errorMessage);
-  if (heard.status === 403) return installationSuspended(heard.errorMessage);
-  if (heard.status === 404) return noInstallation();
-  if (heard.status !== 201) return refusedRequest(what, heard.status, heard.errorMessage);
-  const read = parseBody(tokenResponse, heard.body, what);
-  return isProblem(read) ? read : read.value;
+  const token = trySignJWT(app, options.clock.now());
+  if (token === undefined) throw invalidAppCredentials('its private key cannot be read');
+  const request = {
+    parameters: { installation_id: app.installationID },
+    token,
+    etag: undefined,
+    signal: undefined,
+  };
+  const { status, body, errorMessage } = await exchange(operations.accessToken, what, request, options);
+  if (status === 201) return parseBody(tokenResponse, body, what);
+  if (status === 401) throw invalidAppCredentials(errorMessage);
+  if (status === 403) throw installationSuspended(errorMessage);
+  if (status === 404) throw noInstallation();
+  throw refusedRequest(what, status, errorMessage);
 };
 
 /** A key that nobody has checked may be anything. */

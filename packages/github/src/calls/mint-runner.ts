@@ -1,70 +1,44 @@
 import type { Clock } from '@tartan/kube/clock';
 import { listAllPages } from '../http/client.ts';
-import { operations } from '../http/operations.ts';
 import { groupsResponse, jitConfigResponse } from '../http/responses.ts';
-import { invalidRequest, isProblem, missingPermission, unknownGroup } from '../problems.ts';
-import type { Problem, Registration, RunnerService } from '../runner-service.ts';
-import { type CallContext, problemFrom } from './call-context.ts';
+import { invalidRequest, missingPermission, RefusedError, unknownGroup } from '../problems.ts';
+import type { Registration, RunnerService } from '../runner-service.ts';
+import type { CallContext } from './call-context.ts';
 import type { OwnerVisibility } from './runners.ts';
 
 /** `Default` of every organisation, and the only one that repositories have (`cdk-github-runners`, `token-retriever.lambda.ts`). */
-const defaultGroup = { id: 1, name: 'Default' };
+const defaultGroupID = 1;
 const groupTTLMs = 10 * 60_000;
 /** Soon enough for somebody who has just made the group, seldom enough for a pool that waits for it. */
 const missingGroupTTLMs = 60_000;
 
-/** Runner groups by their names. */
-interface RunnerGroups {
-  idOf(group: string | undefined, signal: AbortSignal | undefined): Promise<{ readonly id: number } | Problem>;
-  /** One of them was not as we thought. */
-  forget(): void;
-}
+type RunnerGroups = ReturnType<typeof createRunnerGroups>;
 
 const isSameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
-export const createRunnerGroups = (
-  { callApi, owner, ownerName, pathParameters }: CallContext,
-  clock: Clock,
-): RunnerGroups => {
+/** Runner groups by their names. */
+export const createRunnerGroups = ({ callApi, owner, ownerName, operations }: CallContext, clock: Clock) => {
   let known: { readonly at: number; readonly groups: readonly { id: number; name: string }[] } | undefined;
   return {
+    /** One of them was not as expected. */
     forget: () => {
       known = undefined;
     },
-    idOf: async (group = defaultGroup.name, signal) => {
-      if (isSameName(group, defaultGroup.name)) return defaultGroup;
+    idOf: async (group: string | undefined, signal: AbortSignal | undefined): Promise<number> => {
+      if (group === undefined || isSameName(group, 'Default')) return defaultGroupID;
       const what = `tell the runner groups of ${ownerName}`;
-      if (owner.kind === 'repository')
-        return invalidRequest(what, 'a repository has none. Leave the runner group out.');
+      if (owner.kind === 'repository') throw invalidRequest(what, 'a repository has none. Leave the runner group out.');
       const age = clock.monotonic() - (known?.at ?? Number.NEGATIVE_INFINITY);
-      const found = known?.groups.find(({ name }) => isSameName(name, group));
-      if (found !== undefined && age < groupTTLMs) return found;
-      if (age >= missingGroupTTLMs) {
-        const asked = {
-          operation: operations.groups,
-          what,
-          parameters: pathParameters,
-          answer: groupsResponse,
-          signal,
-        };
-        const all = await listAllPages(
-          callApi,
-          { ...asked, isConditional: true },
-          ({ total_count: total, runner_groups: items }) => ({ total, items }),
-          10,
-        );
-        if (all.kind !== 'ok') return problemFrom(all, what, ownerName);
-        known = { at: clock.monotonic(), groups: all.value };
+      const find = () => known?.groups.find(({ name }) => isSameName(name, group));
+      if (age >= (find() === undefined ? missingGroupTTLMs : groupTTLMs)) {
+        const call = { operation: operations.groups, what, answer: groupsResponse, signal };
+        const groups = await listAllPages(callApi, 'runner_groups', call, 10);
+        known = { at: clock.monotonic(), groups };
       }
-      const groups = known?.groups ?? [];
-      return (
-        groups.find(({ name }) => isSameName(name, group)) ??
-        unknownGroup(
-          group,
-          ownerName,
-          groups.map(({ name }) => name),
-        )
-      );
+      const found = find();
+      if (found !== undefined) return found.id;
+      const names = known?.groups.map(({ name }) => name) ?? [];
+      throw unknownGroup(group, ownerName, names);
     },
   };
 };
@@ -84,36 +58,32 @@ const violationOf = ({ name, labels }: Registration): string | undefined => {
 };
 
 export const createMint = (
-  caller: CallContext,
+  { callApi, operations, ownerName }: CallContext,
   groups: RunnerGroups,
   visibility: OwnerVisibility,
 ): RunnerService['mint'] => {
-  const { callApi, operations, pathParameters, ownerName } = caller;
   return async (registration, { signal } = {}) => {
-    const { name, labels, group: wanted } = registration;
+    const { name, labels, group } = registration;
+    const operation = operations.mint;
     const what = `make the runner ${name} in ${ownerName}`;
     const wrong = violationOf(registration);
-    if (wrong !== undefined) return invalidRequest(what, wrong);
-    const group = await groups.idOf(wanted, signal);
-    if (isProblem(group)) return group;
+    if (wrong !== undefined) throw invalidRequest(what, wrong);
+    const groupID = await groups.idOf(group, signal);
     // The folder has no default that could be relied on.
-    const parameters = { ...pathParameters, name, labels, runner_group_id: group.id, work_folder: '_work' };
-    const made = await callApi({ operation: operations.mint, what, parameters, answer: jitConfigResponse, signal });
-    if (made.kind === 'ok') {
+    const parameters = { name, labels, runner_group_id: groupID, work_folder: '_work' };
+    try {
+      const made = await callApi({ operation, what, parameters, answer: jitConfigResponse, signal });
       visibility.confirm();
-      return { kind: 'minted', id: made.value.runner.id, jitConfig: made.value.encoded_jit_config };
+      return { kind: 'minted', id: made.runner.id, jitConfig: made.encoded_jit_config };
+    } catch (error) {
+      const { status, errorMessage = '' } = error instanceof RefusedError ? error : {};
+      if (status === 409) return { kind: 'name taken' };
+      if (group === undefined) throw error;
+      // A group that is gone is 404, one that the App may not use 403 (`docs.rs/runner-manager-github`, module `jit`).
+      groups.forget();
+      if (status !== 404) throw error;
+      const permission = `the runner group ${group}, and ${operation.permission}`;
+      throw missingPermission(what, { ...operation, permission }, errorMessage);
     }
-    if (made.kind === 'refused' && made.status === 409) return { kind: 'name taken' };
-    // A group that is gone is 404, one that the App may not use 403 (`docs.rs/runner-manager-github`, module `jit`).
-    if (wanted !== undefined) groups.forget();
-    if (made.kind === 'refused' && made.status === 404 && wanted !== undefined) {
-      const { permission } = operations.mint;
-      return missingPermission(
-        what,
-        { ...operations.mint, permission: `the runner group ${wanted}, and ${permission}` },
-        made.errorMessage,
-      );
-    }
-    return problemFrom(made, what, ownerName);
   };
 };

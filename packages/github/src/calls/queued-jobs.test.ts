@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Repository } from '../http/responses.ts';
-import { createHarness, drainEventLoop, labels, organization, repository } from '../testing/harness.ts';
+import { createHarness, labels, organization, repository } from '../testing/harness.ts';
 import { chooseRepositories, matchingJobs, maxRepositories, maxRuns } from './queued-jobs.ts';
 
 const offered = ['self-hosted', 'macOS', 'ARM64'];
@@ -71,8 +71,7 @@ describe('jobs that wait', () => {
   test('also in a run of which a part has begun', async () => {
     const { github, mintRunner, startRunner, service, end } = createHarness();
     for (let at = 0; at < 3; at += 1) github.queueJob({ repository: 'acme/app', labels, runID: 5 });
-    startRunner((await mintRunner('one')).jitConfig);
-    await drainEventLoop();
+    await startRunner((await mintRunner('one')).jitConfig).busy;
     assert.equal(github.jobs()[0]?.status, 'in_progress');
     const { queue } = (await service({ owner: repository }).queue(labels)) as { queue: { jobs: number } };
     assert.equal(queue.jobs, 2);

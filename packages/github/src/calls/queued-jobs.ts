@@ -1,4 +1,4 @@
-import { type ApiResult, listAllPages } from '../http/client.ts';
+import { listAllPages } from '../http/client.ts';
 import { operations } from '../http/operations.ts';
 import {
   type Job,
@@ -9,8 +9,9 @@ import {
   runsResponse,
 } from '../http/responses.ts';
 import { repositoryParameters } from '../owner.ts';
+import { orRefused, RefusedError } from '../problems.ts';
 import type { Queue, RunnerService } from '../runner-service.ts';
-import { type CallContext, problemFrom } from './call-context.ts';
+import type { CallContext } from './call-context.ts';
 
 /** Two calls each, which cost nothing where nothing has changed. */
 export const maxRepositories = 30;
@@ -62,69 +63,45 @@ type RunInRepository = Run & { readonly repository: string };
  * Caveats: at most 30 repositories of an organisation, those pushed to last, and 50 runs; which repositories a runner group serves is
  * not considered. So the number is a hint, and nothing is made or removed for it.
  */
-export const createQueue = (caller: CallContext): RunnerService['queue'] => {
-  const { callApi, owner, ownerName } = caller;
+export const createQueue = ({ callApi, owner, ownerName }: CallContext): RunnerService['queue'] => {
   const what = `tell which jobs of ${ownerName} wait`;
 
-  const repositories = async (signal: AbortSignal | undefined): Promise<ApiResult<readonly string[]>> => {
-    if (owner.kind === 'repository') return { kind: 'ok', value: [owner.repository] };
-    const asked = { operation: operations.repositories, what, parameters: {}, answer: repositoriesResponse, signal };
-    const all = await listAllPages(
-      callApi,
-      { ...asked, isConditional: true },
-      ({ total_count: total, repositories: items }) => ({ total, items }),
-      maxRepositoryPages,
-    );
-    return all.kind === 'ok' ? { kind: 'ok', value: chooseRepositories(all.value, owner.organization) } : all;
+  const repositories = async (signal: AbortSignal | undefined): Promise<readonly string[]> => {
+    if (owner.kind === 'repository') return [owner.repository];
+    const call = { operation: operations.repositories, what, answer: repositoriesResponse, signal };
+    const all = await listAllPages(callApi, 'repositories', call, maxRepositoryPages);
+    return chooseRepositories(all, owner.organization);
   };
 
   const runsOf = async (
     repository: string,
     status: string,
     signal: AbortSignal | undefined,
-  ): Promise<ApiResult<readonly RunInRepository[]>> => {
+  ): Promise<readonly RunInRepository[]> => {
     const parameters = { ...repositoryParameters(repository), status };
-    const got = await listAllPages(
-      callApi,
-      { operation: operations.runs, what, parameters, answer: runsResponse, isConditional: true, signal },
-      ({ total_count: total, workflow_runs: items }) => ({ total, items }),
-      1,
-    );
-    // One of many may have been deleted, or has no Actions: the others still have.
-    if (got.kind === 'refused' && owner.kind === 'organization') return { kind: 'ok', value: [] };
-    return got.kind === 'ok' ? { kind: 'ok', value: got.value.map((run) => ({ ...run, repository })) } : got;
+    const call = { operation: operations.runs, what, parameters, answer: runsResponse, signal };
+    const runs = await orRefused(listAllPages(callApi, 'workflow_runs', call, 1));
+    if (!(runs instanceof RefusedError)) return runs.map((run) => ({ ...run, repository }));
+    // One repository of an organisation may have been deleted, or has no Actions.
+    if (owner.kind === 'organization') return [];
+    throw runs;
   };
 
-  const jobsOf = (run: RunInRepository, signal: AbortSignal | undefined): Promise<ApiResult<readonly Job[]>> => {
+  const jobsOf = async (run: RunInRepository, signal: AbortSignal | undefined): Promise<readonly Job[]> => {
     const parameters = { ...repositoryParameters(run.repository), run_id: run.id, filter: 'latest' };
-    return listAllPages(
-      callApi,
-      { operation: operations.jobs, what, parameters, answer: jobsResponse, isConditional: true, signal },
-      ({ total_count: total, jobs: items }) => ({ total, items }),
-      maxJobPages,
-    );
+    const call = { operation: operations.jobs, what, parameters, answer: jobsResponse, signal };
+    const jobs = await orRefused(listAllPages(callApi, 'jobs', call, maxJobPages));
+    // Refused: the run was deleted since.
+    return jobs instanceof RefusedError ? [] : jobs;
   };
 
   return async (labels, { signal } = {}) => {
-    const looked = await repositories(signal);
-    if (looked.kind !== 'ok') return problemFrom(looked, what, ownerName);
     const runs = new Map<number, RunInRepository>();
-    for (const repository of looked.value) {
-      for (const status of statuses) {
-        const some = await runsOf(repository, status, signal);
-        if (some.kind !== 'ok') return problemFrom(some, what, ownerName);
-        for (const run of some.value) runs.set(run.id, run);
-      }
-    }
+    for (const repository of await repositories(signal))
+      for (const status of statuses) for (const run of await runsOf(repository, status, signal)) runs.set(run.id, run);
     const oldest = [...runs.values()].sort((one, other) => Date.parse(one.created_at) - Date.parse(other.created_at));
     const jobs: Job[] = [];
-    for (const run of oldest.slice(0, maxRuns)) {
-      const some = await jobsOf(run, signal);
-      // Deleted since.
-      if (some.kind === 'refused') continue;
-      if (some.kind !== 'ok') return some;
-      jobs.push(...some.value);
-    }
+    for (const run of oldest.slice(0, maxRuns)) jobs.push(...(await jobsOf(run, signal)));
     return { kind: 'known', queue: matchingJobs(jobs, labels) };
   };
 };

@@ -2,13 +2,20 @@ import type { Secret } from '@tartan/kube';
 import type { z } from 'zod';
 import { requestAccessToken } from '../app/access-token.ts';
 import type { Installation } from '../app/installation.ts';
-import { isProblem, missingPermission, rateLimited, refusedRequest, unavailable } from '../problems.ts';
-import type { GitHubApp, Problem } from '../runner-service.ts';
+import {
+  missingPermission,
+  ownerNotVisible,
+  rateLimited,
+  RefusedError,
+  refusedRequest,
+  unavailable,
+} from '../problems.ts';
+import type { GitHubApp } from '../runner-service.ts';
 import { type ClassifiedResponse, exchange, type ExchangeOptions, parseBody } from './exchange.ts';
 import type { Operation } from './operations.ts';
 import type { RequestParameters } from './send.ts';
 
-/** What is waited for together with others, left alone as soon as `signal` fires. Rejects with its reason then. */
+/** Waits for work that others also wait for. Rejects with the reason of `signal` when it fires; the work goes on. */
 const raceWithSignal = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
   if (signal === undefined) return work;
   signal.throwIfAborted();
@@ -27,104 +34,91 @@ interface ApiCall<T> {
   readonly operation: Operation;
   /** Completes "GitHub did not …". */
   readonly what: string;
-  readonly parameters: RequestParameters;
+  /** Beside those of the operation. */
+  readonly parameters?: RequestParameters;
   readonly answer: z.ZodType<T>;
-  /** Whether GitHub may say that nothing has changed. Not for what somebody's life hangs on. */
+  /** Whether GitHub may answer that nothing has changed. Not for what decides over a Pod. */
   readonly isConditional?: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
-/** `refused`: 404, 409 and 422 mean something else with each call. */
-export type ApiResult<T> =
-  | { readonly kind: 'ok'; readonly value: T }
-  | { readonly kind: 'refused'; readonly status: 404 | 409 | 422; readonly errorMessage: string }
-  | Problem;
-
-export type CallApi = <T>(asked: ApiCall<T>) => Promise<ApiResult<T>>;
+/** Rejects with a `ProblemError`, or with the reason of the signal. */
+export type CallApi = <T>(call: ApiCall<T>) => Promise<T>;
 
 interface ClientOptions extends Omit<ExchangeOptions, 'rateLimiter'> {
   readonly app: GitHubApp;
   readonly installation: Installation;
+  /** For messages. */
+  readonly ownerName: string;
 }
 
 /**
  * One call as the installation.
  *
- * Flow: a token, which others may have got already; the question; once more with a new token if that one is refused. Guarantees: rejects
- * with the reason of the signal only. A call is repeated only after a 401, which nothing was done for.
+ * Flow: get the shared token; send the request; once more with a new token if that one is refused. Guarantee: a call is repeated only
+ * after a 401, for which GitHub has done nothing.
  */
-export const createCallApi = ({ app, installation, ...connection }: ClientOptions): CallApi => {
+export const createCallApi = ({ app, installation, ownerName, ...connection }: ClientOptions): CallApi => {
   const { tokens, rateLimiter, etagCache } = installation;
   const exchangeOptions = { ...connection, rateLimiter };
-  const tokenFor = (signal: AbortSignal | undefined, refused?: Secret): Promise<Secret | Problem> =>
+  const tokenFor = (signal: AbortSignal | undefined, refused?: Secret): Promise<Secret> =>
     raceWithSignal(
       tokens.current(() => requestAccessToken(app, exchangeOptions), refused),
       signal,
     );
 
-  return async ({ operation, what, parameters, answer, isConditional = false, signal }) => {
-    // Before a token is made for it: while it must wait, nothing is asked at all.
+  return async ({ operation, what, answer, isConditional = false, signal, ...call }) => {
+    // Before a token is requested for it: while it must wait, nothing is sent at all.
     const closedUntil = rateLimiter.blockedUntil(operation);
-    if (closedUntil !== undefined) return rateLimited(what, closedUntil);
+    if (closedUntil !== undefined) throw rateLimited(what, closedUntil);
+    const parameters = { ...operation.parameters, ...call.parameters };
     const question = `${operation.route} ${JSON.stringify(parameters)}`;
     const known = isConditional ? etagCache.get(question) : undefined;
-    const send = (token: Secret): Promise<ClassifiedResponse | Problem> =>
+    const send = (token: Secret): Promise<ClassifiedResponse> =>
       exchange(operation, what, { parameters, token, etag: known?.etag, signal }, exchangeOptions);
 
     const token = await tokenFor(signal);
-    if ('reason' in token) return token;
     let response = await send(token);
-    if (!isProblem(response) && response.status === 401) {
-      const fresh = await tokenFor(signal, token);
-      if ('reason' in fresh) return fresh;
-      response = await send(fresh);
-    }
-    if (isProblem(response)) return response;
+    if (response.status === 401) response = await send(await tokenFor(signal, token));
 
     const { status, headers, body, errorMessage } = response;
     if (status === 304) return parseBody(answer, known?.body, what);
     if (status >= 200 && status < 300) {
       const etag = headers.get('etag');
       const read = parseBody(answer, body, what);
-      if (isConditional && etag !== null && read.kind === 'ok') etagCache.set(question, { etag, body: read.value });
+      if (isConditional && etag !== null) etagCache.set(question, { etag, body: read });
       return read;
     }
     // A new token is at times not known everywhere at once: this passes.
-    if (status === 401) return unavailable(what, 'it takes none of the tokens that it gives the App');
-    if (status === 403) return missingPermission(what, operation, errorMessage);
-    if (status === 404 || status === 409 || status === 422) return { kind: 'refused', status, errorMessage };
-    return refusedRequest(what, status, errorMessage);
+    if (status === 401) throw unavailable(what, 'it takes none of the tokens that it gives the App');
+    if (status === 403) throw missingPermission(what, operation, errorMessage);
+    if (status === 404) throw new RefusedError(ownerNotVisible(what, ownerName), status, errorMessage);
+    const refused = refusedRequest(what, status, errorMessage);
+    throw status === 409 || status === 422 ? new RefusedError(refused, status, errorMessage) : refused;
   };
 };
 
 /** The most that GitHub gives at once. */
 const pageSize = 100;
 
-interface Page<Item> {
-  readonly total: number;
-  readonly items: readonly Item[];
-}
-
 /**
- * All of a list that comes in pages, at most so many of them.
+ * All of a list that comes in pages, at most so many of them. `key`: the list in each page.
  *
- * Caveat: what moves over the border of two pages while they are read may be missing. The next look shows it; nothing may be concluded
- * from what a list does not have.
+ * Caveat: an item that moves from one page to another while they are read may be missing. Nothing may be concluded from its absence.
  */
-export const listAllPages = async <T, Item extends { readonly id: number }>(
-  ask: CallApi,
-  call: ApiCall<T>,
-  read: (answer: T) => Page<Item>,
+export const listAllPages = async <Key extends string, Item extends { readonly id: number }>(
+  callApi: CallApi,
+  key: Key,
+  call: ApiCall<{ readonly total_count: number } & Readonly<Record<Key, readonly Item[]>>>,
   maxPages: number,
-): Promise<ApiResult<readonly Item[]>> => {
+): Promise<readonly Item[]> => {
   const seen = new Map<number, Item>();
   for (let page = 1; page <= maxPages; page += 1) {
     const parameters = { ...call.parameters, per_page: pageSize, page };
-    const answer = await ask({ ...call, parameters });
-    if (answer.kind !== 'ok') return answer;
-    const { total, items } = read(answer.value);
+    const answer = await callApi({ ...call, parameters, isConditional: true });
+    const items: readonly Item[] = answer[key];
     for (const item of items) seen.set(item.id, item);
-    if (items.length < pageSize || page * pageSize >= total) break;
+    if (items.length < pageSize || page * pageSize >= answer.total_count) break;
   }
-  return { kind: 'ok', value: [...seen.values()] };
+  return [...seen.values()];
 };

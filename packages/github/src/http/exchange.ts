@@ -1,8 +1,6 @@
-import { createRedactor, type Logger } from '@tartan/kube';
-import { timestamp } from '@tartan/kube/clock';
+import { createRedactor } from '@tartan/kube';
 import { z } from 'zod';
 import { rateLimited, renamed, unavailable } from '../problems.ts';
-import type { Problem } from '../runner-service.ts';
 import type { Operation } from './operations.ts';
 import { type RateLimiter, readQuota } from './rate-limit.ts';
 import { type ApiRequest, type ApiResponse, type Connection, sendRequest } from './send.ts';
@@ -33,7 +31,6 @@ export interface CallReport {
   readonly route: string;
   /** Undefined: no answer. */
   readonly status: number | undefined;
-  readonly milliseconds: number;
   /** Calls that the installation has left of the hour, as far as the answer tells. */
   readonly remaining: number | undefined;
 }
@@ -43,28 +40,25 @@ export interface ClassifiedResponse extends ApiResponse {
   readonly errorMessage: string;
 }
 
-/** How to ask, and who is told of it. */
 export interface ExchangeOptions extends Connection {
   readonly rateLimiter: RateLimiter;
   readonly onCall: (report: CallReport) => void;
-  readonly log: Logger | undefined;
 }
 
-/** Asks once, unless a limit forbids it, and sorts out what concerns every call alike. */
+/** Sends one request, unless a rate limit forbids it. Rejects with a `ProblemError` for limits, redirects and failures of GitHub. */
 export const exchange = async (
   operation: Operation,
   what: string,
   question: Omit<ApiRequest, 'route'>,
-  { rateLimiter, onCall, log, ...connection }: ExchangeOptions,
-): Promise<ClassifiedResponse | Problem> => {
+  { rateLimiter, onCall, ...connection }: ExchangeOptions,
+): Promise<ClassifiedResponse> => {
   const { clock } = connection;
   const { route } = operation;
   const closedUntil = rateLimiter.blockedUntil(operation);
-  if (closedUntil !== undefined) return rateLimited(what, closedUntil);
+  if (closedUntil !== undefined) throw rateLimited(what, closedUntil);
   const [method = '', path = ''] = route.split(' ');
-  const start = clock.monotonic();
   const report = (status: number | undefined, remaining: number | undefined): void =>
-    onCall({ method, route: path, status, milliseconds: clock.monotonic() - start, remaining });
+    onCall({ method, route: path, status, remaining });
   let got: ApiResponse | { readonly failure: string };
   try {
     got = await sendRequest({ ...question, route }, connection);
@@ -74,30 +68,23 @@ export const exchange = async (
   }
   if ('failure' in got) {
     report(undefined, undefined);
-    return unavailable(what, got.failure);
+    throw unavailable(what, got.failure);
   }
   const { status, headers } = got;
   report(status, operation.isAsApp === true ? undefined : readQuota(headers, clock.now())?.remaining);
   const response = { ...got, errorMessage: errorMessageIn(got.body) };
   const retryAt = rateLimiter.observeResponse(operation, response);
-  if (retryAt !== undefined) {
-    log?.warn('GitHub rate limit reached', { route, status, until: timestamp(retryAt) });
-    return rateLimited(what, retryAt);
-  }
-  if (status >= 500) return unavailable(what, `it has a failure of its own, HTTP ${status}`);
-  if (status >= 300 && status < 400 && status !== 304) return renamed(what);
+  if (retryAt !== undefined) throw rateLimited(what, retryAt);
+  if (status >= 500) throw unavailable(what, `it has a failure of its own, HTTP ${status}`);
+  if (status >= 300 && status < 400 && status !== 304) throw renamed(what);
   return response;
 };
 
-/** The body as what it should be; nothing else of it goes further. */
-export const parseBody = <T>(
-  answer: z.ZodType<T>,
-  body: unknown,
-  what: string,
-): { readonly kind: 'ok'; readonly value: T } | Problem => {
+/** Validates a body. Unknown fields are dropped. */
+export const parseBody = <T>(answer: z.ZodType<T>, body: unknown, what: string): T => {
   const result = answer.safeParse(body);
-  if (result.success) return { kind: 'ok', value: result.data };
+  if (result.success) return result.data;
   // Where it is wrong, never what stands there.
   const path = result.error.issues[0]?.path.map(String).join('.') ?? '';
-  return unavailable(what, `its answer makes no sense${path === '' ? '' : ` at ${path}`}`);
+  throw unavailable(what, `its answer makes no sense${path === '' ? '' : ` at ${path}`}`);
 };

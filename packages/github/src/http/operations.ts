@@ -1,3 +1,4 @@
+import { pathParametersOf } from '../owner.ts';
 import type { Owner } from '../runner-service.ts';
 
 /** One thing that can be asked of GitHub. */
@@ -8,31 +9,32 @@ export interface Operation {
   readonly permission: string;
   /** `background`: only informs. It stops before the last calls of the hour are used, which are kept for `required` ones. */
   readonly purpose: 'required' | 'background';
+  /** The owner, in paths. */
+  readonly parameters?: Readonly<Record<string, string>>;
   /** Asked as the App itself, whose calls are counted apart from those of its installations. */
   readonly isAsApp?: true;
 }
 
-type RunnerOperation = 'mint' | 'get' | 'find' | 'reach' | 'list' | 'downloads' | 'remove' | 'registrationToken';
-
-/** What differs between an organisation and a repository: the path and the right. */
-export const runnerOperations = (owner: Owner): Readonly<Record<RunnerOperation, Operation>> => {
+/** What differs between an organisation and a repository: the path and the permission. */
+export const runnerOperations = (owner: Owner) => {
   const isOrganization = owner.kind === 'organization';
   const runners = `${isOrganization ? '/orgs/{org}' : '/repos/{owner}/{repo}'}/actions/runners`;
   const permission = isOrganization
     ? 'the organization permission "Self-hosted runners"'
     : 'the repository permission "Administration"';
-  const read = { permission: `${permission} (read)` };
-  const write = { permission: `${permission} (read and write)` };
+  const parameters = pathParametersOf(owner);
+  const read = { permission: `${permission} (read)`, parameters };
+  const write = { permission: `${permission} (read and write)`, parameters };
   return {
     mint: { route: `POST ${runners}/generate-jitconfig`, ...write, purpose: 'required' },
     get: { route: `GET ${runners}/{runner_id}`, ...read, purpose: 'required' },
     find: { route: `GET ${runners}`, ...read, purpose: 'required' },
-    reach: { route: `GET ${runners}`, ...read, purpose: 'required' },
+    groups: { route: 'GET /orgs/{org}/actions/runner-groups', ...read, purpose: 'required' },
     list: { route: `GET ${runners}`, ...read, purpose: 'background' },
     downloads: { route: `GET ${runners}/downloads`, ...read, purpose: 'background' },
     remove: { route: `DELETE ${runners}/{runner_id}`, ...write, purpose: 'required' },
     registrationToken: { route: `POST ${runners}/registration-token`, ...write, purpose: 'required' },
-  };
+  } as const satisfies Record<string, Operation>;
 };
 
 export const operations = {
@@ -41,11 +43,6 @@ export const operations = {
     permission: 'an installation that is not suspended',
     purpose: 'required',
     isAsApp: true,
-  },
-  groups: {
-    route: 'GET /orgs/{org}/actions/runner-groups',
-    permission: 'the organization permission "Self-hosted runners" (read)',
-    purpose: 'required',
   },
   repositories: {
     route: 'GET /installation/repositories',

@@ -19,7 +19,6 @@ export const runnerResponse = z.object({
   name: z.string(),
   status: z.string(),
   busy: z.boolean(),
-  labels: z.array(z.object({ name: z.string() })),
 });
 
 export const downloadsResponse = z.array(z.object({ os: z.string(), architecture: z.string(), filename: z.string() }));

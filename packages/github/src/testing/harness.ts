@@ -25,8 +25,10 @@ export interface Harness {
   service(more?: Partial<RunnerServiceOptions>): RunnerService;
   /** A runner of the organisation that is registered. */
   mintRunner(name: string): Promise<{ readonly id: number; readonly jitConfig: Secret }>;
-  /** Plays it until the test is over; a job that it gets never ends. */
-  startRunner(jitConfig: Secret): void;
+  /** Resolves when the next request is sent. */
+  nextRequest(): Promise<void>;
+  /** Runs a runner until the end of the test; a job that it gets never ends. */
+  startRunner(jitConfig: Secret): { readonly online: Promise<void>; readonly busy: Promise<void> };
   end(): Promise<void>;
 }
 
@@ -37,12 +39,17 @@ export const createHarness = (options: Omit<GitHubOptions, 'port'> = {}): Harnes
   const app = { appID: String(github.app.id), installationID: '7001', privateKey: createSecret(pkcs1) };
   const reports: CallReport[] = [];
   const over = new AbortController();
+  let notify = (): void => {};
+  const notifyingFetch: typeof fetch = (input, init) => {
+    notify();
+    return github.fetch(input, init);
+  };
   const service: Harness['service'] = (more = {}) =>
     createRunnerService({
       app,
       owner: organization,
       clock,
-      fetch: github.fetch,
+      fetch: notifyingFetch,
       onCall: (report) => reports.push(report),
       ...more,
     });
@@ -57,19 +64,27 @@ export const createHarness = (options: Omit<GitHubOptions, 'port'> = {}): Harnes
       if (made.kind !== 'minted') throw new Error(`there is no runner ${name}: ${JSON.stringify(made)}`);
       return made;
     },
+    nextRequest: () =>
+      new Promise((resolve) => {
+        notify = resolve;
+      }),
     startRunner: (jitConfig) => {
-      const work = (): Promise<string> => new Promise(() => undefined);
+      const [online, busy] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const runnerFetch: typeof fetch = (input, init) => {
+        if (typeof input === 'string' && input.endsWith('/poll')) online.resolve();
+        return github.fetch(input, init);
+      };
+      const work = (): Promise<string> => {
+        busy.resolve();
+        return new Promise(() => undefined);
+      };
       const as = { jit_config: jitConfig.reveal() };
-      void runFakeRunner({ url: 'https://github.invalid', fetch: github.fetch, clock, as, work, signal: over.signal });
+      void runFakeRunner({ url: 'https://github.invalid', fetch: runnerFetch, clock, as, work, signal: over.signal });
+      return { online: online.promise, busy: busy.promise };
     },
     end: async () => {
       over.abort();
       await github.stop();
     },
   };
-};
-
-/** Lets everything that waits for nothing happen. */
-export const drainEventLoop = async (): Promise<void> => {
-  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };

@@ -199,7 +199,7 @@ describe('pool metrics', () => {
 });
 
 describe('GitHub metrics', () => {
-  const report = { method: 'GET', route: '/orgs/{org}/actions/runners', milliseconds: 5 };
+  const report = { method: 'GET', route: '/orgs/{org}/actions/runners' };
   const linesOf = async (metrics: ReturnType<typeof createRunnerMetrics>): Promise<string[]> =>
     (await metrics.text()).body.split('\n').filter((line) => line.startsWith('tuist_runners_github'));
 
