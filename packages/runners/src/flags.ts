@@ -99,16 +99,10 @@ const runnersOptions = (read: ReadFlag) => {
   };
 };
 
-type ParsedFlags =
-  | { readonly options: RunnersOptions }
-  | { readonly help: string }
-  /** All of them at once. */
-  | { readonly errors: readonly string[] };
-
 const table = { groups: flagGroups, rules: flagRules };
 
 /** What the controller was told to be, from its arguments (without the program's name) and its environment. Pure and total. */
-export const parseFlags = (argv: readonly string[], env: Environment): ParsedFlags => {
+export const parseFlags = (argv: readonly string[], env: Environment) => {
   const parsed = parseFlagTable(table, argv, env);
   if ('wantsHelp' in parsed)
     return {

@@ -97,7 +97,7 @@ export const createRunners = (
       const { pool, pods: all } = state();
       const caches = {
         pools: { list: () => [pool] },
-        pods: { byIndex: () => all },
+        pods: { byIndex: () => [...all] },
         nodes: { get: () => node },
       };
       return leads ? poolStates(caches, clock.now()) : undefined;

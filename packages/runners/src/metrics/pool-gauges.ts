@@ -1,66 +1,46 @@
 import { runnerMetricNames as names, type RunnerPool } from '@tartan/api';
-import type { Live, ScrapeGauge } from '@tartan/kube';
-import { groupByState, type PodsByState, type StatusGroups, statusGroupsOf } from '../pool/pod-state.ts';
+import type { Informer, ScrapeGauge } from '@tartan/kube';
+import { groupByState, statusGroupsOf } from '../pool/pod-state.ts';
 import { rollCap, rollInFlight } from '../pool/scale-down.ts';
-import {
-  type Node,
-  nodeFacts,
-  type NodeFacts,
-  type Pod,
-  podFacts,
-  type PodFacts,
-  poolFacts,
-  type PoolFacts,
-  unscheduledNode,
-} from '../pool/snapshot.ts';
+import { cachedNodeFacts, type Node, type Pod, podFacts, type PodFacts, poolFacts } from '../pool/snapshot.ts';
 
-/** One pool, as the caches of this process have it. */
-export interface PoolState {
-  readonly pool: Live<RunnerPool>;
-  readonly facts: PoolFacts;
-  readonly pods: readonly PodFacts[];
-  readonly byState: PodsByState;
-  readonly counts: StatusGroups;
-  readonly now: number;
-}
+export type PoolState = ReturnType<typeof poolStates>[number];
 
-interface PoolStateCaches {
-  readonly pools: { list(): readonly Live<RunnerPool>[] };
-  readonly pods: { byIndex(index: 'pool', uid: string): readonly Live<Pod>[] };
-  readonly nodes: { get(name: string): Live<Node> | undefined };
-}
-
-/** In the words in which it is decided, but without a question to the server: a scrape must not wait for it. */
-export const poolStates = ({ pools, pods, nodes }: PoolStateCaches, now: number): readonly PoolState[] => {
-  const nodeOf = (pod: Live<Pod>): NodeFacts => {
-    const name = pod.spec?.nodeName;
-    const node = name === undefined ? undefined : nodes.get(name);
-    return node ? nodeFacts(node) : name === undefined ? unscheduledNode(pod) : { kind: 'gone' };
-  };
-  return pools.list().map((pool) => {
-    const ours = pods.byIndex('pool', pool.metadata.uid);
-    const facts = ours.map((pod) => podFacts(pod, pool.spec.image, nodeOf(pod)));
+/** Facts about all pools, from caches only: a scrape must not wait for the server. */
+export const poolStates = (
+  {
+    pools,
+    pods,
+    nodes,
+  }: {
+    readonly pools: Pick<Informer<RunnerPool>, 'list'>;
+    readonly pods: Pick<Informer<Pod>, 'byIndex'>;
+    readonly nodes: Pick<Informer<Node>, 'get'>;
+  },
+  now: number,
+) =>
+  pools.list().map((pool) => {
+    const facts = pods
+      .byIndex('pool', pool.metadata.uid)
+      .map((pod) => podFacts(pod, pool.spec.image, cachedNodeFacts(nodes, pod) ?? { kind: 'gone' }));
     const byState = groupByState(facts);
     return { pool, facts: poolFacts(pool), pods: facts, byState, counts: statusGroupsOf(byState), now };
   });
-};
 
-/** Labels that a gauge has beside those of its pool. */
-type ExtraLabels = Readonly<Record<string, string>>;
-type SetGauge = (value: number, more?: ExtraLabels) => void;
+type SetGauge = (value: number, labels?: Readonly<Record<string, string>>) => void;
 
 /** Figures about each pool and its Pods. */
 export const registerPoolGauges = (gauge: ScrapeGauge<readonly PoolState[]>): void => {
   const perPool = (
     name: string,
     help: string,
-    tell: (state: PoolState, set: SetGauge) => void,
-    ...more: string[]
+    fill: (state: PoolState, set: SetGauge) => void,
+    ...labels: string[]
   ): void =>
-    gauge(name, help, ['namespace', 'pool', ...more], (measured, states) => {
+    gauge(name, help, ['namespace', 'pool', ...labels], (measured, states) => {
       for (const state of states) {
         const { namespace = '', name: pool } = state.pool.metadata;
-        tell(state, (value, labels) => measured.set({ namespace, pool, ...labels }, value));
+        fill(state, (value, more) => measured.set({ namespace, pool, ...more }, value));
       }
     });
 
@@ -118,7 +98,7 @@ export const registerPoolGauges = (gauge: ScrapeGauge<readonly PoolState[]>): vo
 
 const staleCount = ({ counts }: PoolState): number => counts.alive.filter(({ isStale }) => isStale).length;
 
-/** Who waits for a Mac is not meant: for that there is the condition Ready with the reason NoRoom. */
+/** A Pod that waits for a Mac does not count: the reason NoRoom of the condition Ready is about that. */
 const isUnbooted = ({ phase, deletedAt, node }: PodFacts): boolean =>
   phase === 'pending' && deletedAt === undefined && node.kind === 'exists';
 

@@ -2,20 +2,11 @@ import { runnerMetricNames } from '@tartan/api';
 import type { ObjectName } from '@tartan/kube';
 import { Counter, Histogram, type Registry } from 'prom-client';
 
+const results = ['succeeded', 'failed'] as const;
 /** How a runner ended. */
-export type RunResult = 'succeeded' | 'failed';
+export type RunResult = (typeof results)[number];
 
-/** Told of what happens only once. How a pool is can be seen at any time. Nothing here may throw. */
-export interface PoolMetrics {
-  /** A Pod that had ended was taken away. */
-  reaped(pool: ObjectName, result: RunResult): void;
-  /** How long its virtual machine ran, if that is known. */
-  ran(pool: ObjectName, result: RunResult, seconds: number): void;
-  /** A runner that never connected, or lost its connection for good, was retired to free its slot. */
-  unreachable(pool: ObjectName): void;
-  /** The pool is gone. */
-  forget(pool: ObjectName): void;
-}
+export type PoolMetrics = ReturnType<typeof createRunCounters>;
 
 const minute = 60;
 const hour = 60 * minute;
@@ -37,12 +28,10 @@ const secondsBuckets = [
   10 * day,
 ];
 
-const results = ['succeeded', 'failed'] as const satisfies readonly RunResult[];
-
 const poolLabels = ({ namespace = '', name }: ObjectName) => ({ namespace, pool: name });
 
-/** What the controller tells of runners that have ended. Only the leader has a controller that runs. */
-export const createRunCounters = (registry: Registry): PoolMetrics => {
+/** Counters of the controller of pools, which runs in the leader only. */
+export const createRunCounters = (registry: Registry) => {
   const labelNames = ['namespace', 'pool', 'result'] as const;
   const registers = [registry];
   const reaped = new Counter({
@@ -65,10 +54,14 @@ export const createRunCounters = (registry: Registry): PoolMetrics => {
     registers,
   });
   return {
-    unreachable: (pool) => unreachable.inc(poolLabels(pool)),
-    reaped: (pool, result) => reaped.inc({ ...poolLabels(pool), result }),
-    ran: (pool, result, ran) => seconds.observe({ ...poolLabels(pool), result }, ran),
-    forget: (pool) => {
+    /** A runner that never connected, or lost its connection, was retired to free its slot. */
+    unreachable: (pool: ObjectName): void => unreachable.inc(poolLabels(pool)),
+    reaped: (pool: ObjectName, result: RunResult): void => reaped.inc({ ...poolLabels(pool), result }),
+    /** How long the virtual machine ran, if that is known. */
+    ran: (pool: ObjectName, result: RunResult, ran: number): void =>
+      seconds.observe({ ...poolLabels(pool), result }, ran),
+    /** The pool is gone. */
+    forget: (pool: ObjectName): void => {
       unreachable.remove(poolLabels(pool));
       for (const result of results) {
         reaped.remove({ ...poolLabels(pool), result });

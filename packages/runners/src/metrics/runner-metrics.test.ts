@@ -72,7 +72,7 @@ const statesOf = (pool: Live<RunnerPool>, pods: readonly Live<Pod>[]) =>
   poolStates(
     {
       pools: { list: () => [pool] },
-      pods: { byIndex: (_, uid) => (uid === pool.metadata.uid ? pods : []) },
+      pods: { byIndex: (_, uid) => (uid === pool.metadata.uid ? [...pods] : []) },
       nodes: { get: (name) => (name === 'mac-1' ? mac : undefined) },
     },
     now,

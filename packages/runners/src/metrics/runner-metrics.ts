@@ -1,20 +1,15 @@
 import { runnerMetricNames } from '@tartan/api';
 import type { CallReport } from '@tartan/github';
-import { createMetrics, createScrapeGauges, describeMetrics, type MetricDescription, type Metrics } from '@tartan/kube';
+import { createMetrics, createScrapeGauges, describeMetrics, type MetricDescription } from '@tartan/kube';
 import { type Clock, manualClock } from '@tartan/kube/clock';
 import { Counter, type Registry } from 'prom-client';
 import { type PoolState, registerPoolGauges } from './pool-gauges.ts';
-import { createRunCounters, type PoolMetrics } from './run-counters.ts';
+import { createRunCounters } from './run-counters.ts';
 
-export interface GitHubMetrics {
-  /** `app`: the Secret of the GitHub App as which it was asked. */
-  call(app: string, report: CallReport): void;
-}
-
-/** GitHub counts anew after an hour: what is older says nothing. */
+/** GitHub counts by the hour: an older figure is out of date. */
 const limitWindowMs = 3_600_000;
 
-export const createGitHubMetrics = (registry: Registry, clock: Clock, leads: () => boolean): GitHubMetrics => {
+const createGitHubMetrics = (registry: Registry, clock: Clock, leads: () => boolean) => {
   const requests = new Counter({
     name: runnerMetricNames.githubRequests,
     help: 'Requests to GitHub. code is that of the answer, or none when there was no answer.',
@@ -31,39 +26,37 @@ export const createGitHubMetrics = (registry: Registry, clock: Clock, leads: () 
     },
   );
   return {
-    call: (app, { method, route, status, remaining }) => {
+    /** `app`: the Secret of the GitHub App. */
+    call: (app: string, { method, route, status, remaining }: CallReport): void => {
       requests.inc({ method, route, code: status ?? 'none' });
       if (remaining !== undefined) left.set(app, { calls: remaining, at: clock.now() });
     },
   };
 };
 
-/** All that the runners controller measures, in one registry. docs/reference/metrics.md is made from it. */
-export interface RunnerMetrics extends Metrics {
-  readonly runs: PoolMetrics;
-  readonly github: GitHubMetrics;
-  /**
-   * Figures about pools are read off caches at every scrape: a series cannot outlive its pool, and a new process has them all at once.
-   * `read` answers undefined while this process does not lead: then there is no series, or sums over replicas would count twice.
-   */
-  setPoolReader(read: () => readonly PoolState[] | undefined): void;
-}
+export type RunnerMetrics = ReturnType<typeof createRunnerMetrics>;
 
-/** `process` adds what Prometheus knows of any process. */
-export const createRunnerMetrics = (options: { clock: Clock; process?: boolean }): RunnerMetrics => {
+type ReadPools = () => readonly PoolState[] | undefined;
+
+/** All metrics of the runners controller. `process` adds those that Prometheus has of any process. */
+export const createRunnerMetrics = (options: { clock: Clock; process?: boolean }) => {
   const metrics = createMetrics(options);
   const { registry } = metrics;
-  let read: () => readonly PoolState[] | undefined = () => undefined;
+  let read: ReadPools = () => undefined;
   let states: readonly PoolState[] | undefined;
   registerPoolGauges(createScrapeGauges(registry, () => states));
   return {
     ...metrics,
     runs: createRunCounters(registry),
     github: createGitHubMetrics(registry, options.clock, () => states !== undefined),
-    setPoolReader: (source) => {
+    /**
+     * Gauges of pools are read off caches at every scrape: a series cannot outlive its pool, and a new process has them all at once.
+     * `read` returns undefined while this process does not lead: then there is no series, or sums over replicas would count twice.
+     */
+    setPoolReader: (source: ReadPools): void => {
       read = source;
     },
-    // Read once for all gauges: with thousands of Pods each look takes a while.
+    // Read once for all gauges: with thousands of Pods each read takes a while.
     text: () => {
       states = read();
       return metrics.text();
@@ -71,7 +64,7 @@ export const createRunnerMetrics = (options: { clock: Clock; process?: boolean }
   };
 };
 
-/** What the registry of a runners controller holds beside what every controller process has. */
+/** The metrics of the runners controller that not every controller process has. */
 export const runnerMetricsTable = (): readonly MetricDescription[] => {
   const clock = manualClock();
   const common = new Set(describeMetrics(createMetrics({ clock }).registry).map(({ name }) => name));

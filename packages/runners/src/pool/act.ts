@@ -9,25 +9,22 @@ import type { Plan } from './decide.ts';
 import type { Observation } from './observe.ts';
 import type { Pod } from './snapshot.ts';
 
-/** Runs work, so much at the same time, and collects what goes wrong. */
-export interface Limiter {
-  /** Answers undefined when it failed, or was not begun any more. Never rejects. */
-  run<T>(work: () => Promise<T>): Promise<T | undefined>;
-  /** What went wrong, in all. */
-  readonly failures: readonly unknown[];
-}
+export type Limiter = ReturnType<typeof createLimiter>;
 
 /**
- * Guarantees: the failure of one keeps no other from being tried, unless it says that nobody is there to be asked: then whatever has not
- * begun is left for the next pass, since each would wait for its own deadline.
+ * Runs a limited number of calls at a time, and collects their failures.
+ *
+ * Guarantees: a failed call does not stop the others, unless the server is unavailable: then the calls that have not begun are left for the
+ * next pass, since each would wait for its own deadline.
  */
-const createLimiter = (maxConcurrent: number): Limiter => {
+const createLimiter = (maxConcurrent: number) => {
   const failures: unknown[] = [];
   const semaphore = createSemaphore(maxConcurrent);
   let isStopped = false;
   return {
     failures,
-    run: (work) =>
+    /** Never rejects. Undefined: it failed, or was not begun. */
+    run: <T>(work: () => Promise<T>): Promise<T | undefined> =>
       semaphore(async () => {
         try {
           return isStopped ? undefined : await work();
@@ -46,10 +43,7 @@ const isServerUnavailable = (error: unknown): boolean =>
 
 const maxConcurrentActs = 8;
 
-/**
- * Carries out a plan, all of it at the same time but for the finalizer, which comes first when it is put on and last when it goes. Answers
- * what went wrong.
- */
+/** Carries out a plan concurrently; the finalizer is added first and removed last. Returns the failures. */
 export const executePlan = async (
   context: ActContext,
   plan: Plan,

@@ -102,8 +102,9 @@ const podsToRegister = (
 
 /** The end of the next settle period, or when the next Pod counts as stuck. */
 const nextDeadline = ({ now, pods }: Snapshot, { retired }: PodsByState, limits: Limits): number | undefined => {
-  let next: number | undefined;
-  for (const at of [...retired.map((pod) => settlePeriodEnd(pod, limits)), ...pods.map((pod) => stuckAt(pod, limits))])
-    if (at !== undefined && at > now && (next === undefined || at < next)) next = at;
-  return next;
+  const deadlines = [
+    ...retired.map((pod) => settlePeriodEnd(pod, limits)),
+    ...pods.map((pod) => stuckAt(pod, limits)),
+  ].flatMap((at) => (at !== undefined && at > now ? [at] : []));
+  return deadlines.length === 0 ? undefined : Math.min(...deadlines);
 };

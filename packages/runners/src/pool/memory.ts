@@ -5,32 +5,29 @@ import { createGitHubHealth, type GitHubHealth } from './github/health.ts';
 import { createMutationCache, type MutationCache } from './mutation-cache.ts';
 import type { WaitingJobs } from './status/conditions.ts';
 
-/** What a process knows of a pool beside what is on the server. All of it may be lost: what it saves is a call, or a wait. */
+/** What this process knows of a pool beside what is on the server. It may be lost: it only saves calls and waits. */
 export interface PoolMemory {
   readonly mutations: MutationCache;
   readonly health: GitHubHealth;
-  /** Jobs that waited when GitHub was last asked. Undefined: nobody could tell. */
+  /** Jobs that waited when GitHub was last asked. Undefined: unknown. */
   queue: WaitingJobs | undefined;
   /** Runners at GitHub that had no Pod at the last sweep, by number: when they were first found so. */
   orphanedSince: ReadonlyMap<number, number>;
   /** Runners that GitHub shows as offline, by number: since when they are found so. */
   offlineSince: ReadonlyMap<number, number>;
-  /** The newest release of the runner, as GitHub told last. */
+  /** The newest release of the runner, by GitHub's last answer. */
   newestRunner: string | undefined;
   /** The latest state of the pool that this process has seen, or written. */
   pool: Live<RunnerPool>;
 }
 
-export interface PoolMemories {
-  of(cached: Live<RunnerPool>): PoolMemory;
-  forget(key: string): void;
-}
+export type PoolMemories = ReturnType<typeof createPoolMemories>;
 
-/** By key; a pool that was deleted and made again under its name begins with nothing. */
-export const createPoolMemories = (clock: Clock): PoolMemories => {
+/** By key; a pool that was deleted and created again under its name begins with nothing. */
+export const createPoolMemories = (clock: Clock) => {
   const memories = new Map<string, PoolMemory>();
   return {
-    of: (cached) => {
+    of: (cached: Live<RunnerPool>): PoolMemory => {
       const key = keyOf(cached.metadata);
       const known = memories.get(key);
       if (known?.pool.metadata.uid === cached.metadata.uid) {
@@ -50,6 +47,6 @@ export const createPoolMemories = (clock: Clock): PoolMemories => {
       memories.set(key, memory);
       return memory;
     },
-    forget: (key) => void memories.delete(key),
+    forget: (key: string): void => void memories.delete(key),
   };
 };

@@ -1,23 +1,6 @@
 import { isOlderResourceVersion, type Live } from '@tartan/kube';
 import type { Pod } from './snapshot.ts';
 
-/**
- * This process's own writes to the Pods of a pool, laid over a cache that may not show them yet: without it the next pass would create the
- * same Pods again.
- */
-export interface MutationCache {
-  /** A Pod of this name is about to be created. It is unconfirmed until its creation is known to have succeeded or failed. */
-  creating(name: string): void;
-  /** There is no Pod of that name. */
-  notCreated(name: string): void;
-  created(pod: Live<Pod>): void;
-  updated(pod: Live<Pod>): void;
-  /** It is gone for good. */
-  deleted(uid: string): void;
-  /** `unconfirmed`: names of Pods that may or may not exist. The caller reads them live, and calls `created` or `notCreated`. */
-  applyTo(cached: readonly Live<Pod>[]): { pods: Live<Pod>[]; unconfirmed: string[] };
-}
-
 interface Mutation {
   readonly pod: Live<Pod>;
   /** Whether the cache has had it. If so, and the cache has it no longer, it is gone. */
@@ -28,7 +11,13 @@ interface Mutation {
 /** A watch is rarely so late. */
 const mutationTTLMs = 10_000;
 
-export const createMutationCache = (now: () => number): MutationCache => {
+export type MutationCache = ReturnType<typeof createMutationCache>;
+
+/**
+ * This process's own writes to the Pods of a pool, laid over a cache that may not show them yet: without it the next pass would create the
+ * same Pods again.
+ */
+export const createMutationCache = (now: () => number) => {
   const creating = new Set<string>();
   const written = new Map<string, Mutation>();
   const gone = new Map<string, number>();
@@ -40,24 +29,28 @@ export const createMutationCache = (now: () => number): MutationCache => {
   };
 
   return {
-    creating: (name) => void creating.add(name),
-    notCreated: (name) => {
+    /** A Pod of this name is about to be created. It is unconfirmed until its creation is known to have succeeded or failed. */
+    creating: (name: string): void => void creating.add(name),
+    /** There is no Pod of that name. */
+    notCreated: (name: string): void => {
       creating.delete(name);
       for (const [uid, { pod }] of written) if (pod.metadata.name === name) written.delete(uid);
     },
-    created: (pod) => {
+    created: (pod: Live<Pod>): void => {
       creating.delete(pod.metadata.name);
       written.set(pod.metadata.uid, { pod, wasSeen: false, at: now() });
     },
-    updated: (pod) => {
+    updated: (pod: Live<Pod>): void => {
       const { uid } = pod.metadata;
       written.set(uid, { pod, wasSeen: written.get(uid)?.wasSeen ?? true, at: now() });
     },
-    deleted: (uid) => {
+    /** It is gone for good. */
+    deleted: (uid: string): void => {
       written.delete(uid);
       gone.set(uid, now());
     },
-    applyTo: (list) => {
+    /** `unconfirmed`: names of Pods that may or may not exist. The caller reads them live, and calls `created` or `notCreated`. */
+    applyTo: (list: readonly Live<Pod>[]) => {
       const cached = new Map(list.map((pod) => [pod.metadata.uid, pod]));
       for (const pod of list) {
         creating.delete(pod.metadata.name);

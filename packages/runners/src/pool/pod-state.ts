@@ -1,17 +1,17 @@
 import type { PodFacts } from './snapshot.ts';
 
 export type PodState =
-  /** Somebody has deleted it: its agent looks after it. */
+  /** It is deleted: its agent ends it. */
   | 'terminating'
   /** Its virtual machine has ended for good. */
   | 'ended'
-  /** Its Mac is gone, and whatever ran on it. */
+  /** Its Mac is gone. */
   | 'lost'
-  /** GitHub has forgotten its runner. It may be at a job that was on its way. */
+  /** Its runner is removed at GitHub. It may still have a job that was assigned just before. */
   | 'retired'
-  /** It was given no configuration, so it cannot have a job. */
+  /** It has no configuration, so it cannot have a job. */
   | 'unregistered'
-  /** By its own word it has no job. Whether that is so, GitHub must be asked. */
+  /** It reports that it has no job. GitHub must confirm that. */
   | 'idle'
   /** It has a job, or may have one. */
   | 'busy';
@@ -38,23 +38,23 @@ export const podStateOf = (pod: PodFacts): PodState => {
   return reportsNoJob(pod) ? 'idle' : 'busy';
 };
 
-/** Whether the agent of its Mac says, and can be heard saying, that it has no job. What nobody says may be a job. */
+/** The agent of its Mac is Ready and reports that it has no job. Without a report it may have one. */
 export const reportsNoJob = (pod: PodFacts): boolean => isNodeReady(pod) && (hasNoVM(pod) || pod.job === 'none');
 
 const hasNoVM = ({ phase, job }: PodFacts): boolean => phase === 'pending' && job !== 'started';
 
-/** One that has no Mac has nobody to be heard of. */
+/** Also true of a Pod that has no Mac. */
 export const isNodeReady = ({ node }: PodFacts): boolean =>
   node.kind === 'unscheduled' || (node.kind === 'exists' && node.isReady);
 
-/** Its virtual machine runs, its agent is heard, and nobody has said a word about a job. */
+/** Its virtual machine runs, its agent is Ready, and there is no report about a job. */
 export const isSilent = (pod: PodFacts): boolean =>
   pod.phase === 'running' && pod.runnerID !== undefined && pod.job === 'unknown' && isNodeReady(pod);
 
-/** Neither ended nor deleted: it takes one of the places of the pool. */
+/** Neither ended nor deleted: it counts as a replica. */
 export const isAlive = (pod: PodFacts): boolean => pod.deletedAt === undefined && pod.phase !== 'ended';
 
-/** Its runner has said that it waits for a job, or has one. */
+/** Its runner has reported whether it has a job. */
 export const hasReported = ({ phase, job }: PodFacts): boolean => phase === 'running' && job !== 'unknown';
 
 export const isOnDrainingNode = ({ node }: PodFacts): boolean => node.kind === 'exists' && node.isDraining;
@@ -78,7 +78,7 @@ export const groupByState = (pods: readonly PodFacts[]): PodsByState => {
   return byState;
 };
 
-/** Whoever takes one of the places of the pool. A retired one does so until it has ended: its place is not given away twice. */
+/** The Pods that count as replicas. A retired one does until it has ended, so that it is not replaced twice. */
 export const livePods = ({ lost, retired, unregistered, idle, busy }: PodsByState): readonly PodFacts[] => [
   ...lost,
   ...retired,
@@ -87,33 +87,27 @@ export const livePods = ({ lost, retired, unregistered, idle, busy }: PodsByStat
   ...busy,
 ];
 
-/** How many are to be made. */
+/** How many are to be created. */
 export const missingCount = (byState: PodsByState, replicas: number): number =>
   Math.max(0, replicas - livePods(byState).length);
 
-/** The Pods that live, each under one word. */
-export interface StatusGroups {
-  readonly alive: readonly PodFacts[];
-  /** Wait for a job. */
-  readonly warm: readonly PodFacts[];
-  /** Have a job, or may have one. */
-  readonly busy: readonly PodFacts[];
-  /** Have none, get none, and are about to end. */
-  readonly retiring: readonly PodFacts[];
-  /** Have no runner yet, or it has not started. */
-  readonly starting: readonly PodFacts[];
-}
+/** The Pods that live, by what the status counts them as. */
+export type StatusGroups = ReturnType<typeof statusGroupsOf>;
 
-export const statusGroupsOf = (byState: PodsByState): StatusGroups => {
+export const statusGroupsOf = (byState: PodsByState) => {
   const { lost, retired, unregistered, idle, busy } = byState;
-  // Those that run and have not spoken yet may have a job, but nobody should be told that they do.
+  // A Pod whose runner has not reported yet may have a job, but the status should not claim it.
   const isStarting = (pod: PodFacts): boolean => isNodeReady(pod) && pod.retiredAt === undefined && !hasReported(pod);
   const holding = [...busy, ...retired.filter((pod) => !reportsNoJob(pod))];
   return {
     alive: livePods(byState),
+    /** Wait for a job. */
     warm: idle.filter(hasReported),
+    /** Have a job, or may have one. */
     busy: holding.filter((pod) => !isStarting(pod)),
+    /** Have no job, get none, and are about to end. */
     retiring: [...retired.filter(reportsNoJob), ...lost],
+    /** Have no runner yet, or it has not started. */
     starting: [...unregistered, ...idle.filter((pod) => !hasReported(pod)), ...holding.filter(isStarting)],
   };
 };

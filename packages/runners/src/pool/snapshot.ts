@@ -1,5 +1,5 @@
 import { annotations, finalizers, parseRunnerVersion, runnerBusyCondition, type RunnerPool } from '@tartan/api';
-import { hasFinalizer, type Live, type nodes, type pods, type serviceAccounts } from '@tartan/kube';
+import { hasFinalizer, type Informer, type Live, type nodes, type pods, type serviceAccounts } from '@tartan/kube';
 
 export type Pod = NonNullable<(typeof pods)['ofType']>;
 export type Node = NonNullable<(typeof nodes)['ofType']>;
@@ -14,49 +14,8 @@ export interface Snapshot {
   readonly pods: readonly PodFacts[];
   /** ServiceAccounts of the pool that no Pod bears the name of. */
   readonly orphanedAccounts: readonly string[];
-  /** Whether it makes sense to ask GitHub: no Secret, a refusal and a limit that lasts say no. What is there is left alone then. */
+  /** `unusable`: there is no valid Secret, or GitHub refuses calls. No runner is retired then. */
   readonly github: 'usable' | 'unusable';
-}
-
-export interface PoolFacts {
-  readonly replicas: number;
-  readonly maxConcurrentPercent: number;
-  readonly isDeleting: boolean;
-  readonly hasFinalizer: boolean;
-  /** `spec.github` is set. Without it no Pod is made. */
-  readonly hasGitHub: boolean;
-}
-
-export interface PodFacts {
-  readonly uid: string;
-  readonly name: string;
-  readonly createdAt: number;
-  /** Its image is not that of the pool. */
-  readonly isStale: boolean;
-  /** When it should be gone. Undefined: nobody has deleted it. */
-  readonly deletedAt: number | undefined;
-  /**
-   * `pending`: no virtual machine runs, as far as its agent has told. `running`: one does, or did when it was last heard of. `ended`: none
-   * ever will again.
-   */
-  readonly phase: 'pending' | 'running' | 'ended';
-  readonly node: NodeFacts;
-  /** Since when it is bound to a Node, or Pending for want of one. */
-  readonly boundAt: number | undefined;
-  /** Since when its virtual machine runs, as its agent tells. Undefined: it told of none. */
-  readonly runningSince: number | undefined;
-  /** The runner at GitHub. Undefined: it was given no configuration, so it has no job and gets none. */
-  readonly runnerID: number | undefined;
-  /** Since when GitHub does not know it any more. */
-  readonly retiredAt: number | undefined;
-  /** GitHub showed its runner as offline when that was done: no listener was connected, so it had no job. */
-  readonly isRetiredOffline: boolean;
-  /** Since when GitHub has shown its runner as offline, as far as this process has seen. Undefined: it was online, or nobody looked. */
-  readonly offlineSince: number | undefined;
-  /** The release of its runner, such as `2.335.0`, by the guest's own word. */
-  readonly runnerVersion: string | undefined;
-  /** The guest's own word, told by the agent. */
-  readonly job: 'none' | 'started' | 'unknown';
 }
 
 export type NodeFacts =
@@ -65,23 +24,27 @@ export type NodeFacts =
   | { readonly kind: 'gone' }
   | {
       readonly kind: 'exists';
-      /** Its agent speaks: Ready is True. */
       readonly isReady: boolean;
-      /** When Ready became what it is. What an agent that comes back tells of its Pods may be a while behind. */
+      /** The last transition of Ready. The first reports of an agent that comes back may be out of date. */
       readonly readyChangedAt: number | undefined;
       /** Cordoned, or being deleted. */
       readonly isDraining: boolean;
     };
 
-/** What objects say, in the words in which it is decided. Nothing that is unclear counts as idle, or as never started. */
+/** Facts for decisions. A Pod of which something is unclear never counts as idle, nor as never started. */
 
-export const poolFacts = (pool: Live<RunnerPool>): PoolFacts => ({
+export type PoolFacts = Readonly<ReturnType<typeof poolFacts>>;
+
+export const poolFacts = (pool: Live<RunnerPool>) => ({
   replicas: pool.spec.replicas,
   maxConcurrentPercent: pool.spec.rollout.maxConcurrentPercent,
   isDeleting: pool.metadata.deletionTimestamp !== undefined,
   hasFinalizer: hasFinalizer(pool, finalizers.runnerPool),
+  /** Without it no Pod is created. */
   hasGitHub: pool.spec.github !== undefined,
 });
+
+export type PodFacts = Readonly<ReturnType<typeof podFacts>>;
 
 export const podFacts = (
   pod: Live<Pod>,
@@ -89,21 +52,29 @@ export const podFacts = (
   node: NodeFacts,
   /** When GitHub was first seen to show a runner as offline, by its number. */
   offline: ReadonlyMap<number, number> = new Map(),
-): PodFacts => ({
+) => ({
   uid: pod.metadata.uid,
   name: pod.metadata.name,
   createdAt: Date.parse(pod.metadata.creationTimestamp),
+  /** Its image is not that of the pool. */
   isStale: pod.spec?.containers[0]?.image !== image,
+  /** When it should be gone. Undefined: it is not deleted. */
   deletedAt: timeOf(pod.metadata.deletionTimestamp),
   phase: phaseOf(pod),
   node,
+  /** Since when it is bound to a Node, or Pending because no Node has room. */
   boundAt: boundAtOf(pod),
-  runningSince: timeOf(pod.status?.containerStatuses?.[0]?.state?.running?.startedAt ?? undefined),
+  /** Since when its virtual machine runs. Undefined: the agent has reported none. */
+  runningSince: timeOf(pod.status?.containerStatuses?.[0]?.state?.running?.startedAt),
+  /** The runner at GitHub. Undefined: it has no configuration, so it has no job and gets none. */
   runnerID: runnerIDOf(pod),
-  // Whatever cannot be read is written anew: to retire twice does no harm.
+  /** Since when its runner is removed at GitHub. A value that cannot be parsed is written anew: to retire twice does no harm. */
   retiredAt: timeOf(pod.metadata.annotations?.[annotations.runnerRetired]),
+  /** GitHub showed its runner as offline when it was retired: no listener was connected, so it had no job. */
   isRetiredOffline: annotations.runnerRetiredOffline in (pod.metadata.annotations ?? {}),
+  /** Since when this process has seen its runner offline at GitHub. Undefined: it was online, or not listed yet. */
   offlineSince: offline.get(runnerIDOf(pod) ?? 0),
+  /** The release of its runner, such as `2.335.0`, as the guest reports it. */
   runnerVersion: parseRunnerVersion(conditionOf(pod, runnerBusyCondition)?.message ?? undefined),
   job: jobOf(pod),
 });
@@ -122,33 +93,46 @@ export const nodeFacts = (node: Live<Node>): NodeFacts => {
   return {
     kind: 'exists',
     isReady: ready?.status === 'True',
-    readyChangedAt: timeOf(ready?.lastTransitionTime ?? undefined),
+    readyChangedAt: timeOf(ready?.lastTransitionTime),
     isDraining: node.spec?.unschedulable === true || node.metadata.deletionTimestamp !== undefined,
   };
 };
 
-/** A Node of which nothing is known just now: Pods there may have a job. */
+/** Facts about the Node of a Pod, from a cache. Undefined: the cache does not have that Node. */
+export const cachedNodeFacts = (nodes: Pick<Informer<Node>, 'get'>, pod: Live<Pod>): NodeFacts | undefined => {
+  const name = pod.spec?.nodeName;
+  if (name === undefined) return unscheduledNode(pod);
+  const node = nodes.get(name);
+  return node && nodeFacts(node);
+};
+
+/** A Node that could not be read: its Pods may have a job. */
 export const unknownNode: NodeFacts = { kind: 'exists', isReady: false, readyChangedAt: undefined, isDraining: false };
 
 export const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
 
-const phaseOf = (pod: Pod): PodFacts['phase'] => {
+/**
+ * `pending`: no virtual machine runs, as far as the agent has reported. `running`: one runs, or did at the last report. `ended`: none will
+ * run again.
+ */
+const phaseOf = (pod: Pod): 'pending' | 'running' | 'ended' => {
   if (hasEnded(pod)) return 'ended';
   return (pod.status?.phase ?? 'Pending') === 'Pending' ? 'pending' : 'running';
 };
 
-const jobOf = (pod: Pod): PodFacts['job'] => {
+/** As the guest reports it to the agent. */
+const jobOf = (pod: Pod): 'none' | 'started' | 'unknown' => {
   const status = conditionOf(pod, runnerBusyCondition)?.status;
   return status === 'True' ? 'started' : status === 'False' ? 'none' : 'unknown';
 };
 
-/** Undefined: nobody knows. */
+/** Undefined: unknown. */
 export const hadJob = (pod: Pod): boolean | undefined => {
   const job = jobOf(pod);
   return job === 'unknown' ? undefined : job === 'started';
 };
 
-/** A number that is none is still a sign that there was one. GitHub knows no runner 0. */
+/** 0, which is no runner of GitHub, for an annotation that is no number: it still shows that there was a runner. */
 export const runnerIDOf = ({ metadata }: Pod): number | undefined => {
   const text = metadata?.annotations?.[annotations.runnerID];
   if (text === undefined) return undefined;
@@ -156,13 +140,13 @@ export const runnerIDOf = ({ metadata }: Pod): number | undefined => {
 };
 
 const boundAtOf = (pod: Live<Pod>): number | undefined => {
-  const since = timeOf(conditionOf(pod, 'PodScheduled')?.lastTransitionTime ?? undefined);
+  const since = timeOf(conditionOf(pod, 'PodScheduled')?.lastTransitionTime);
   return since ?? (pod.spec?.nodeName === undefined ? undefined : Date.parse(pod.metadata.creationTimestamp));
 };
 
 const conditionOf = (pod: Pod, type: string) => pod.status?.conditions?.find((each) => each.type === type);
 
-const timeOf = (text: string | undefined): number | undefined => {
+const timeOf = (text: string | null | undefined): number | undefined => {
   const time = Date.parse(text ?? '');
   return Number.isNaN(time) ? undefined : time;
 };

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { runnerPool, type RunnerPoolStatus } from '@tartan/api';
-import { getCondition } from '@tartan/kube';
+import { type RunnerPool, runnerPool, type RunnerPoolStatus } from '@tartan/api';
+import { getCondition, type Live } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
+import type { GitHubFailure } from './github/health.ts';
 import type { Snapshot } from './snapshot.ts';
-import { type StatusInputs, statusOf } from './status.ts';
+import { statusOf as statusOfPool } from './status.ts';
+import type { WaitingJobs } from './status/conditions.ts';
 import {
   ago,
   unregistered,
@@ -24,22 +26,23 @@ import {
   warm,
 } from './testing/snapshots.ts';
 
-const about: StatusInputs = {
-  name: 'macos',
-  image: 'new',
-  generation: 3,
-  github: undefined,
-  queue: undefined,
-  newestRunner: undefined,
+interface Inputs {
+  readonly github?: GitHubFailure;
+  readonly queue?: WaitingJobs;
+  readonly newestRunner?: string;
+}
+const statusOf = (
+  previous: RunnerPoolStatus | undefined,
+  snapshot: Snapshot,
+  { github, queue, newestRunner }: Inputs = {},
+): RunnerPoolStatus => {
+  const metadata = { name: 'macos', generation: 3 };
+  const pool = { metadata, spec: { image: 'new' }, status: previous } as Live<RunnerPool>;
+  return statusOfPool({ pool, queue, newestRunner }, snapshot, github);
 };
 const none = { observedGeneration: -1 };
-const say = (
-  type: string,
-  snapshot: Snapshot,
-  previous: RunnerPoolStatus = none,
-  rest: Partial<StatusInputs> = {},
-): string => {
-  const { conditions } = statusOf(previous, snapshot, { ...about, ...rest });
+const say = (type: string, snapshot: Snapshot, previous: RunnerPoolStatus = none, inputs: Inputs = {}): string => {
+  const { conditions } = statusOf(previous, snapshot, inputs);
   const { status, reason, message } = getCondition(conditions, type) ?? {};
   return `${status} ${reason}: ${message}`;
 };
@@ -59,12 +62,12 @@ describe('the numbers of a pool', () => {
       ended('h'),
       terminating('i', stale),
     ];
-    const { replicas, warm: waiting, busy: working, retiring, stale: old } = statusOf(none, snapshotOf(pods), about);
+    const { replicas, warm: waiting, busy: working, retiring, stale: old } = statusOf(none, snapshotOf(pods));
     assert.deepEqual([replicas, waiting, working, retiring, old], [9, 1, 3, 2, 1]);
   });
 
   it('include zeros, and omit what is unknown', () => {
-    const { conditions: _, ...status } = statusOf(undefined, snapshotOf([]), about);
+    const { conditions: _, ...status } = statusOf(undefined, snapshotOf([]));
     assert.deepEqual(status, {
       observedGeneration: 3,
       replicas: 0,
@@ -81,30 +84,27 @@ describe('the numbers of a pool', () => {
 
   it('keep the record of finished Pods', () => {
     const finished = [{ name: 'x', uid: 'x' }];
-    const status = statusOf({ ...none, finished, reaped: 7 }, snapshotOf([]), about);
+    const status = statusOf({ ...none, finished, reaped: 7 }, snapshotOf([]));
     assert.deepEqual([status.finished, status.reaped], [finished, 7]);
   });
 
   it('are the same at another time, when nothing happens', () => {
     const snapshot = snapshotOf([warm('a'), busy('b', stale), pending('c'), terminating('d', { deletedAt: ago(20) })]);
     const queue = { jobs: 2, oldestSince: ago(30), observedAt: now };
-    const status = statusOf(none, snapshot, { ...about, queue });
-    assert.deepEqual(statusOf(status, { ...snapshot, now: now + minute }, { ...about, queue }), status);
+    const status = statusOf(none, snapshot, { queue });
+    assert.deepEqual(statusOf(status, { ...snapshot, now: now + minute }, { queue }), status);
   });
 
   it('observedImage changes once no Pod has another image', () => {
     const before = { ...none, observedImage: 'old' };
-    assert.equal(statusOf(before, snapshotOf([warm('a', stale)]), about).observedImage, 'old');
-    assert.equal(statusOf(before, snapshotOf([warm('a'), ended('b', stale)]), about).observedImage, 'new');
-    assert.equal('observedImage' in statusOf(none, snapshotOf([warm('a', stale)]), about), false);
+    assert.equal(statusOf(before, snapshotOf([warm('a', stale)])).observedImage, 'old');
+    assert.equal(statusOf(before, snapshotOf([warm('a'), ended('b', stale)])).observedImage, 'new');
+    assert.equal('observedImage' in statusOf(none, snapshotOf([warm('a', stale)])), false);
   });
 
   it('pass the validation of the CRD', () => {
     const queue = { jobs: 2, oldestSince: ago(30), observedAt: now };
-    const status = statusOf(none, snapshotOf([busy('a'), terminating('b', { deletedAt: ago(30) })]), {
-      ...about,
-      queue,
-    });
+    const status = statusOf(none, snapshotOf([busy('a'), terminating('b', { deletedAt: ago(30) })]), { queue });
     assert.deepEqual(runnerPool.status?.parse(status), status);
   });
 });
@@ -192,8 +192,8 @@ describe('GitHubReachable', () => {
   });
 
   it('is removed when spec.github is unset', () => {
-    const before = statusOf(none, snapshotOf([]), about);
-    const { conditions } = statusOf(before, snapshotOf([], { hasGitHub: false }), about);
+    const before = statusOf(none, snapshotOf([]));
+    const { conditions } = statusOf(before, snapshotOf([], { hasGitHub: false }));
     assert.equal(getCondition(conditions, 'GitHubReachable'), undefined);
   });
 });
@@ -218,7 +218,7 @@ describe('JobsWaiting', () => {
     say('JobsWaiting', ...args).split(':')[0] ?? '';
   const full = snapshotOf([busy('a'), pending('b')]);
   const free = snapshotOf([busy('a'), warm('b')]);
-  const table: [string, Snapshot, RunnerPoolStatus, Partial<StatusInputs>, string][] = [
+  const table: [string, Snapshot, RunnerPoolStatus, Partial<Inputs>, string][] = [
     ['nobody told', free, none, {}, 'Unknown Unknown'],
     ['none', free, none, waiting(0, 0), 'False NoneWaiting'],
     ['nobody is free', full, none, waiting(0), 'True Saturated'],
@@ -297,7 +297,7 @@ describe('Stuck', () => {
 
   it('also sets stuck and oldestStuckSince', () => {
     const pods = [terminating('a', { deletedAt: ago(20) }), pending('b', { boundAt: ago(30) })];
-    const { stuck, oldestStuckSince } = statusOf(none, snapshotOf(pods), about);
+    const { stuck, oldestStuckSince } = statusOf(none, snapshotOf(pods));
     assert.deepEqual([stuck, oldestStuckSince], [2, '2026-01-01T11:30:00Z']);
   });
 });

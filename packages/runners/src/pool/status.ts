@@ -8,11 +8,12 @@ import {
   setConditions,
 } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
+import type { GitHubFailure } from './github/health.ts';
 import { defaultLimits, type Limits, stuckPods } from './limits.ts';
+import type { PoolMemory } from './memory.ts';
 import { groupByState, statusGroupsOf } from './pod-state.ts';
 import type { Snapshot } from './snapshot.ts';
 import {
-  type GitHubProblem,
   githubReachableCondition,
   jobsWaitingCondition,
   readyCondition,
@@ -21,58 +22,47 @@ import {
 } from './status/conditions.ts';
 import { runnerOutdatedCondition, runnerVersionStatusOf } from './status/runner-version.ts';
 
-/** What has begun with this status. */
+/** Events of the change to this status. */
 export const statusEvents = (before: RunnerPoolStatus | undefined, after: RunnerPoolStatus): EventInput[] => {
   if (isConditionTrue(before?.conditions, 'Stuck') || !isConditionTrue(after.conditions, 'Stuck')) return [];
   return [buildDetailedEvent('RunnerPodStuck', getCondition(after.conditions, 'Stuck')?.message ?? '')];
 };
 
-/** What is said of a pool beside its Pods. */
-export interface StatusInputs {
-  /** Of the pool. */
-  readonly name: string;
-  readonly image: string;
-  readonly generation: number;
-  /** What went wrong when GitHub was asked last. Undefined: nothing. */
-  readonly github: GitHubProblem | undefined;
-  /** Jobs that wait for such runners. Undefined: GitHub did not tell. */
-  readonly queue: WaitingJobs | undefined;
-  /** The newest release of the runner. Undefined: GitHub did not tell. */
-  readonly newestRunner: string | undefined;
-}
-
 /**
- * All that users see of a pool. Who has ended is not its business: `finished` and `reaped` stay as they are, see `recordFinished`.
+ * The status of a pool, but for `finished` and `reaped`: `recordFinished` writes those.
  *
- * Guarantees: the same world gives the same status, whatever the time, but for what is about time. A zero is said.
+ * Guarantees: the same inputs give the same status, so that a pass without changes writes nothing. A zero is written.
  */
 export const statusOf = (
-  previous: RunnerPoolStatus | undefined,
+  { pool, queue, newestRunner }: Pick<PoolMemory, 'pool' | 'queue' | 'newestRunner'>,
   snapshot: Snapshot,
-  inputs: StatusInputs,
+  /** The last failure of GitHub. */
+  failure: GitHubFailure | undefined,
   limits: Limits = defaultLimits,
 ): RunnerPoolStatus => {
-  const { pods, pool, now } = snapshot;
-  const { generation: observedGeneration, queue } = inputs;
+  const { name, generation: observedGeneration = 0 } = pool.metadata;
+  const { status: previous } = pool;
+  const { pods, now } = snapshot;
+  const { hasGitHub } = snapshot.pool;
   const byState = groupByState(pods);
   const counts = statusGroupsOf(byState);
   const stuck = stuckPods(pods, now, limits);
   const stale = counts.alive.filter(({ isStale }) => isStale).length;
-  // While somebody lives with another image, the last one that all had is still being rolled away.
-  const observedImage = stale === 0 ? inputs.image : previous?.observedImage;
+  // Until no Pod has another image, the last one that all had is still being rolled out of use.
+  const observedImage = stale === 0 ? pool.spec.image : previous?.observedImage;
   const reported = counts.alive.flatMap(({ runnerVersion }) => runnerVersion ?? []);
-  const runner = runnerVersionStatusOf(previous?.runner, reported, inputs.newestRunner, now);
+  const runner = runnerVersionStatusOf(previous?.runner, reported, newestRunner, now);
   const updates: ConditionUpdate[] = [
     readyCondition(snapshot, byState, counts),
-    ...(pool.hasGitHub ? [githubReachableCondition(inputs.github)] : []),
+    ...(hasGitHub ? [githubReachableCondition(failure)] : []),
     jobsWaitingCondition(queue, counts, previous?.conditions, now),
     stuckCondition(stuck),
-    ...(pool.hasGitHub ? [runnerOutdatedCondition(runner, now)] : []),
+    ...(hasGitHub ? [runnerOutdatedCondition(runner, now)] : []),
   ];
   return {
     observedGeneration,
     replicas: counts.alive.length,
-    selector: `${labels.runner}=true,${labels.runnerPool}=${inputs.name}`,
+    selector: `${labels.runner}=true,${labels.runnerPool}=${name}`,
     warm: counts.warm.length,
     busy: counts.busy.length,
     retiring: counts.retiring.length,
@@ -88,7 +78,7 @@ export const statusOf = (
   };
 };
 
-/** Without what nobody says any more: of a GitHub that is not named nothing is known. */
+/** Without conditions that do not apply any more, such as those about GitHub of a pool without `spec.github`. */
 const withoutStale = (conditions: readonly Condition[], updates: readonly ConditionUpdate[]): readonly Condition[] =>
   conditions.filter(({ type }) => updates.some((update) => update.type === type));
 

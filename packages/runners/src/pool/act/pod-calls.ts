@@ -1,18 +1,13 @@
 import { deleteIfUnchanged, ignoreNotFound, isKubeError, type Live, pods } from '@tartan/kube';
 import { liveReadNode } from '../observe.ts';
-import { type Pod, podFacts, type PodFacts } from '../snapshot.ts';
+import { type Pod, podFacts } from '../snapshot.ts';
 import { type ActContext, leaderCallOptions } from './context.ts';
-
-interface PodLiveRead {
-  readonly pod: Live<Pod>;
-  readonly facts: PodFacts;
-}
 
 /** The Pod and its Node, read from the server. Undefined: the Pod is gone. */
 export const liveReadPod = async (
   { deps, memory, signal }: Pick<ActContext, 'deps' | 'memory' | 'signal'>,
   { metadata: { name, namespace = '', uid } }: Live<Pod>,
-): Promise<PodLiveRead | undefined> => {
+) => {
   const pod = await ignoreNotFound(deps.client.get(pods, { namespace, name }, { signal }));
   if (pod?.metadata.uid !== uid) {
     memory.mutations.deleted(uid);
@@ -23,8 +18,8 @@ export const liveReadPod = async (
 };
 
 /**
- * Writes an annotation onto this very Pod, and onto no other of its name. Not bound to its version: agents write Pods often, and what is
- * said here does not depend on what they say. `gone`: there is no such Pod any more.
+ * Writes annotations onto the Pod of this UID. Without optimistic locking: agents write Pods often, and these annotations do not depend on
+ * what agents write. `gone`: the Pod does not exist any more.
  */
 export const annotatePod = async (
   context: ActContext,
@@ -41,7 +36,7 @@ export const annotatePod = async (
   return pod === undefined ? 'gone' : 'annotated';
 };
 
-/** False: it was gone, or has changed meanwhile. Then the next pass decides anew. */
+/** False: it was gone, or has changed meanwhile. The next pass decides again. */
 export const deletePodIfUnchanged = async (context: ActContext, pod: Live<Pod>): Promise<boolean> => {
   const { uid } = pod.metadata;
   const { mutations } = context.memory;

@@ -1,45 +1,41 @@
 import type { Problem, RunnerService } from '@tartan/github';
 import { backoffMs } from '@tartan/kube';
-import type { Clock } from '@tartan/kube/clock';
+import type { PoolDeps } from '../act/context.ts';
 import type { PoolMemory } from '../memory.ts';
-import type { GitHubProblem } from '../status/conditions.ts';
-import type { ServiceForPool } from './service-for-pool.ts';
 
-/** Not asked again before `retryAt`. */
-type GitHubFailure = Problem & { readonly retryAt: number };
-
-/** The results of the last calls to GitHub. */
-export interface GitHubHealth {
-  /** Kept until a call succeeds, also when `retryAt` has passed. */
-  readonly lastFailure: GitHubFailure | undefined;
-  /** The last failure, as long as `retryAt` has not passed. */
-  activeFailure(): GitHubFailure | undefined;
-  recordFailure(problem: Problem): void;
-  /** `reading`: says nothing about what the App may change. */
-  recordSuccess(kind: 'reading' | 'writing'): void;
+/** Why GitHub takes no registrations of a pool. */
+export interface GitHubFailure {
+  readonly reason: 'AppSecretInvalid' | Problem['reason'];
+  /** What, why, and what to do. */
+  readonly message: string;
+  /** GitHub is not called before. */
+  readonly retryAt: number;
 }
+
+export type GitHubHealth = ReturnType<typeof createGitHubHealth>;
 
 const backoff = { baseMs: 15_000, maxMs: 2 * 60_000 };
 /** A person has to change the App first. */
 const deniedDelayMs = 60_000;
 
-export const createGitHubHealth = (now: () => number): GitHubHealth => {
-  let lastFailure: GitHubFailure | undefined;
+/** The results of the last calls to GitHub. */
+export const createGitHubHealth = (now: () => number) => {
+  let lastFailure: (Problem & GitHubFailure) | undefined;
   let failures = 0;
-  const delayOf = ({ reason }: Problem): number => (reason === 'Denied' ? deniedDelayMs : backoffMs(backoff, failures));
-  const activeFailure = (): GitHubFailure | undefined =>
-    lastFailure !== undefined && now() < lastFailure.retryAt ? lastFailure : undefined;
+  const activeFailure = () => (lastFailure !== undefined && now() < lastFailure.retryAt ? lastFailure : undefined);
   return {
-    get lastFailure() {
-      return lastFailure;
-    },
+    /** Kept until a call succeeds, also when `retryAt` has passed. */
+    lastFailure: (): GitHubFailure | undefined => lastFailure,
+    /** The last failure, as long as `retryAt` has not passed. */
     activeFailure,
-    recordFailure: (problem) => {
+    recordFailure: (problem: Problem): void => {
       // Concurrent calls fail for the same cause: that counts once.
       if (activeFailure() === undefined) failures += 1;
-      lastFailure = { ...problem, retryAt: Math.max(problem.retryAt ?? 0, now() + delayOf(problem)) };
+      const delay = problem.reason === 'Denied' ? deniedDelayMs : backoffMs(backoff, failures);
+      lastFailure = { ...problem, retryAt: Math.max(problem.retryAt ?? 0, now() + delay) };
     },
-    recordSuccess: (kind) => {
+    /** `reading`: proves nothing about what the App may change. */
+    recordSuccess: (kind: 'reading' | 'writing'): void => {
       if (kind === 'reading' && lastFailure?.reason === 'Denied') return;
       lastFailure = undefined;
       failures = 0;
@@ -78,39 +74,30 @@ const withHealth = (service: RunnerService, health: GitHubHealth): RunnerService
 
 const isProblem = (answer: { readonly kind: string }): answer is Problem => answer.kind === 'problem';
 
-/** How GitHub is asked for a pool. */
-export interface GitHubAccess {
-  /** Undefined: there is nobody to ask. */
-  readonly service: RunnerService | undefined;
-  readonly problem: GitHubProblem | undefined;
-  /** When it is worth another try, if something is wrong. */
-  readonly retryAt: number | undefined;
-}
-
-/** The Secret of an App is looked at again after that. */
+/** How long until the Secret of an App is read again. */
 const secretRecheckMs = 30_000;
 
+export type GitHubAccess = Awaited<ReturnType<typeof githubAccessOf>>;
+
+/** The access of a pool to GitHub: `service` is undefined while GitHub should not be called, `failure` says why. */
 export const githubAccessOf = async (
-  { serviceForPool, clock }: { serviceForPool: ServiceForPool; clock: Clock },
+  { serviceForPool, clock }: PoolDeps,
   { pool, health }: PoolMemory,
   signal: AbortSignal,
-): Promise<() => GitHubAccess> => {
-  const noAccess = { service: undefined, problem: undefined, retryAt: undefined };
-  if (pool.spec.github === undefined) return () => noAccess;
-  const service = await serviceForPool(pool, signal);
-  if ('problem' in service) {
-    const problem = { reason: 'AppSecretInvalid', message: service.problem } as const;
-    return () => ({ service: undefined, problem, retryAt: clock.now() + secretRecheckMs });
+) => {
+  const found = pool.spec.github && (await serviceForPool(pool, signal));
+  if (found === undefined || 'problem' in found) {
+    const retryAt = clock.now() + secretRecheckMs;
+    const failure: GitHubFailure | undefined = found && {
+      reason: 'AppSecretInvalid',
+      message: found.problem,
+      retryAt,
+    };
+    return { service: () => undefined, failure: () => failure };
   }
-  const ours = withHealth(service, health);
-  return () => {
-    const { lastFailure } = health;
-    if (lastFailure === undefined) return { ...noAccess, service: ours };
-    const { reason, message, retryAt } = lastFailure;
-    // The time of a back-off changes with every attempt, and would be written to the status each time.
-    const problem = { reason, message, ...(reason === 'RateLimited' && { retryAt }) };
-    return health.activeFailure() === undefined
-      ? { service: ours, problem, retryAt: undefined }
-      : { service: undefined, problem, retryAt };
+  const service = withHealth(found, health);
+  return {
+    service: () => (health.activeFailure() === undefined ? service : undefined),
+    failure: health.lastFailure,
   };
 };

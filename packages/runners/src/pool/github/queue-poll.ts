@@ -1,24 +1,16 @@
-import type { RunnerPool } from '@tartan/api';
-import { done, type Informer, type ReconcileResult, requeueAfter } from '@tartan/kube';
-import type { Clock } from '@tartan/kube/clock';
+import { done, type ReconcileResult, requeueAfter } from '@tartan/kube';
+import type { PoolDeps } from '../act/context.ts';
 import type { PoolMemories } from '../memory.ts';
 import type { WaitingJobs } from '../status/conditions.ts';
 import { githubAccessOf } from './health.ts';
-import type { ServiceForPool } from './service-for-pool.ts';
-
-export interface QueuePollDeps {
-  pools: Pick<Informer<RunnerPool>, 'get'>;
-  serviceForPool: ServiceForPool;
-  clock: Clock;
-}
 
 const pollIntervalMs = 30_000;
-/** When nothing has changed, nothing is written for so long. */
+/** An unchanged answer is written to the status again after this time. */
 const maxUnchangedMs = 5 * 60_000;
 
-/** Asks GitHub now and then which jobs wait for the runners of a pool. `tell`: somebody should say so. */
+/** Asks GitHub regularly which jobs wait for the runners of a pool. Calls `notify` when the answer has changed. */
 export const pollQueue = async (
-  deps: QueuePollDeps,
+  deps: PoolDeps,
   memories: PoolMemories,
   key: string,
   notify: (key: string) => void,
@@ -27,8 +19,8 @@ export const pollQueue = async (
   const pool = deps.pools.get(key);
   if (pool?.spec.github === undefined || pool.metadata.deletionTimestamp !== undefined) return done;
   const memory = memories.of(pool);
-  const { service } = (await githubAccessOf(deps, memory, signal))();
-  const answer = await service?.queue(memory.pool.spec.runnerLabels, { signal });
+  const access = await githubAccessOf(deps, memory, signal);
+  const answer = await access.service()?.queue(memory.pool.spec.runnerLabels, { signal });
   const next = answer?.kind === 'known' ? { ...answer.queue, observedAt: deps.clock.now() } : undefined;
   if (!isChanged(memory.queue, next)) return requeueAfter(pollIntervalMs);
   memory.queue = next;

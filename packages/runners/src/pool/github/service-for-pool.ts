@@ -2,56 +2,50 @@ import type { RunnerPool } from '@tartan/api';
 import {
   type CallReport,
   createRunnerService,
-  type GitHubApp,
+  type Owner,
   ownerOf,
   readGitHubApp,
   type RunnerService,
   type RunnerServiceOptions,
 } from '@tartan/github';
-import { type Client, isKubeError, keyOf, type Live, type ObjectName, secrets } from '@tartan/kube';
+import { type Client, isKubeError, type Live, type ObjectName, secrets } from '@tartan/kube';
 
 export interface ServiceForPoolOptions extends Omit<RunnerServiceOptions, 'app' | 'owner' | 'onCall'> {
   readonly client: Pick<Client, 'get'>;
-  /** For metrics. `app`: the Secret as whose App GitHub was asked. */
+  /** For metrics. `app`: the Secret of the App. */
   readonly onCall?: (app: string, report: CallReport) => void;
 }
 
-/** With whose word GitHub is asked for a pool, or why it cannot be. */
+/** The service that acts as the GitHub App of a pool, or why there is none. */
 export type ServiceForPool = (
   pool: Live<RunnerPool>,
   signal: AbortSignal,
 ) => Promise<RunnerService | { readonly problem: string }>;
 
-/** So long a Secret is believed. One that is of no use is looked at again sooner: somebody may be mending it. */
+/** How long a Secret is not read again. Shorter for an invalid one, which a person may be about to fix. */
 const secretTTLMs = 60_000;
 const invalidSecretTTLMs = 10_000;
 
-type App = { readonly version: string; readonly app: GitHubApp } | { readonly problem: string };
+type Found = { readonly version: string; readonly service: RunnerService } | { readonly problem: string };
 
-/**
- * From the Secret that a pool names to its GitHub. Secrets are read from the server and nothing of them is kept but the App itself: a cache
- * of all Secrets would hold much that is nobody's business here.
- */
+/** Secrets are read one by one when they are needed: a cache would hold all Secrets of the namespace. Only the App itself is kept. */
 export const createServiceForPool = ({ client, onCall, ...options }: ServiceForPoolOptions): ServiceForPool => {
   const { clock } = options;
-  const apps = new Map<string, { until: number; readonly found: Promise<App> }>();
-  const services = new Map<string, { readonly version: string; readonly service: RunnerService }>();
+  const entries = new Map<string, { until: number; readonly found: Promise<Found> }>();
 
-  const appOf = async (name: ObjectName, signal: AbortSignal): Promise<App> => {
-    const key = keyOf(name);
-    const known = apps.get(key);
-    if (known !== undefined && clock.now() < known.until) return known.found;
-    // Whoever asks meanwhile waits for the same answer. A failure is nobody's answer but the first one's.
-    const look = { until: clock.now() + secretTTLMs, found: readApp(client, name, signal) };
-    apps.set(key, look);
-    try {
-      const found = await look.found;
-      if ('problem' in found) look.until = clock.now() + invalidSecretTTLMs;
-      return found;
-    } catch (error) {
-      if (apps.get(key) === look) apps.delete(key);
-      throw error;
-    }
+  const findService = async (
+    secret: ObjectName,
+    owner: Owner,
+    previous: Promise<Found> | undefined,
+    signal: AbortSignal,
+  ): Promise<Found> => {
+    const read = await readApp(client, secret, signal);
+    if ('problem' in read) return read;
+    const { app, version } = read;
+    const known = await previous;
+    if (known !== undefined && 'version' in known && known.version === version) return known;
+    const reporting = onCall && { onCall: (report: CallReport) => onCall(secret.name, report) };
+    return { version, service: createRunnerService({ ...options, ...reporting, app, owner }) };
   };
 
   return async ({ metadata: { namespace = '' }, spec: { github } }, signal) => {
@@ -59,23 +53,27 @@ export const createServiceForPool = ({ client, onCall, ...options }: ServiceForP
     const owner = ownerOf(github);
     if ('problem' in owner) return owner;
     const secret = { namespace, name: github.appSecretName };
-    const found = await appOf(secret, signal);
-    if ('problem' in found) return found;
     const key = JSON.stringify([secret, owner]);
-    const known = services.get(key);
-    if (known?.version === found.version) return known.service;
-    const service = createRunnerService({
-      ...options,
-      ...(onCall && { onCall: (report: CallReport) => onCall(secret.name, report) }),
-      app: found.app,
-      owner,
-    });
-    services.set(key, { version: found.version, service });
-    return service;
+    const known = entries.get(key);
+    // Pools that ask at the same time wait for the same read.
+    const entry =
+      known !== undefined && clock.now() < known.until
+        ? known
+        : { until: clock.now() + secretTTLMs, found: findService(secret, owner, known?.found, signal) };
+    entries.set(key, entry);
+    try {
+      const found = await entry.found;
+      if ('service' in found) return found.service;
+      if (entry !== known) entry.until = clock.now() + invalidSecretTTLMs;
+      return found;
+    } catch (error) {
+      if (entries.get(key) === entry) entries.delete(key);
+      throw error;
+    }
   };
 };
 
-const readApp = async (client: Pick<Client, 'get'>, name: ObjectName, signal: AbortSignal): Promise<App> => {
+const readApp = async (client: Pick<Client, 'get'>, name: ObjectName, signal: AbortSignal) => {
   try {
     const { data, metadata } = await client.get(secrets, name, { signal });
     const app = readGitHubApp(data);

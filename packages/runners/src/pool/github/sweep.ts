@@ -1,47 +1,25 @@
 import type { RunnerPool } from '@tartan/api';
 import type { Runner, RunnerService } from '@tartan/github';
-import {
-  type Client,
-  done,
-  type Gate,
-  ignoreNotFound,
-  type Informer,
-  type Live,
-  type Logger,
-  pods,
-  type ReconcileResult,
-  requeueAfter,
-} from '@tartan/kube';
-import type { Clock } from '@tartan/kube/clock';
+import { done, ignoreNotFound, type Live, pods, type ReconcileResult, requeueAfter } from '@tartan/kube';
+import type { PoolDeps } from '../act/context.ts';
 import type { PoolMemories } from '../memory.ts';
 import { isRunnerNameOf } from '../pod-template.ts';
 import { runnerIDOf } from '../snapshot.ts';
-import { podsOf, type PoolCaches } from '../watches.ts';
 import { githubAccessOf } from './health.ts';
-import type { ServiceForPool } from './service-for-pool.ts';
-
-export interface SweepDeps extends Pick<PoolCaches, 'pods'> {
-  client: Pick<Client, 'get'>;
-  pools: Pick<Informer<RunnerPool>, 'get'>;
-  serviceForPool: ServiceForPool;
-  gate: Gate;
-  clock: Clock;
-  log: Logger;
-}
 
 const sweepIntervalMs = 5 * 60_000;
-/** Where two clusters have a pool of one name, a runner of the other one that is about to boot looks just the same. */
+/** Where two clusters have a pool of the same name, a runner of the other cluster that is about to boot looks the same. */
 const orphanGracePeriodMs = 10 * 60_000;
 
 /**
- * Lists the runners at GitHub, and asks for their newest release. Remembers which of them are offline, and removes those that no Pod is behind: those whose answer was lost, and
- * those that could not be removed in their time.
+ * Lists the runners at GitHub, and reads their newest release. Remembers which of them are offline, and removes those without a Pod: their
+ * registration was interrupted, or they could not be removed with their Pod.
  *
- * Guarantees: none is removed that is online, that has a job, or whose Pod exists by the word of the server; and only one that was found so
- * ten minutes before.
+ * Guarantees: removes no runner that is online, that has a job, or whose Pod exists on the server; and only one that was found so ten
+ * minutes before.
  */
 export const sweep = async (
-  deps: SweepDeps,
+  deps: PoolDeps,
   memories: PoolMemories,
   key: string,
   signal: AbortSignal,
@@ -49,7 +27,7 @@ export const sweep = async (
   const pool = deps.pools.get(key);
   if (pool?.spec.github === undefined) return done;
   const memory = memories.of(pool);
-  const { service } = (await githubAccessOf(deps, memory, signal))();
+  const service = (await githubAccessOf(deps, memory, signal)).service();
   const newest = await service?.newestRunner({ signal });
   if (newest?.kind === 'known') memory.newestRunner = newest.version;
   const listed = await service?.list({ signal });
@@ -57,13 +35,13 @@ export const sweep = async (
   const now = deps.clock.now();
   const alive = new Set(listed.runners.filter(({ isOnline, isBusy }) => isOnline || isBusy).map(({ id }) => id));
   // A runner that GitHub does not list is as offline as one that it shows so.
-  const offline = podsOf(deps, pool.metadata.uid)
+  const offline = deps.pods
+    .byIndex('pool', pool.metadata.uid)
     .flatMap((pod) => runnerIDOf(pod) ?? [])
     .filter((id) => !alive.has(id));
   memory.offlineSince = new Map(offline.map((id) => [id, memory.offlineSince.get(id) ?? now]));
   const others = listed.runners.filter(({ id }) => !alive.has(id));
   const orphans = await orphansAmong(deps, pool, others, signal);
-  // Whoever is found for the first time is looked at again then. In between a pool may be looked at for other reasons.
   memory.orphanedSince = new Map(orphans.map(({ id }) => [id, memory.orphanedSince.get(id) ?? now]));
   for (const { id, name } of orphans) {
     if (now - (memory.orphanedSince.get(id) ?? now) < orphanGracePeriodMs) continue;
@@ -74,7 +52,7 @@ export const sweep = async (
   return requeueAfter(sweepIntervalMs);
 };
 
-/** What GitHub shows may be old: it is asked once more about the very one. */
+/** A list may be out of date, so the runner is read once more. */
 const removeOrphan = async (service: RunnerService, id: number, signal: AbortSignal): Promise<string> => {
   const looked = await service.get(id, { signal });
   if (looked.kind !== 'found') return looked.kind;
@@ -83,7 +61,7 @@ const removeOrphan = async (service: RunnerService, id: number, signal: AbortSig
 };
 
 const orphansAmong = async (
-  { client }: SweepDeps,
+  { client }: PoolDeps,
   { metadata: { name: pool, namespace = '' } }: Live<RunnerPool>,
   runners: readonly Runner[],
   signal: AbortSignal,

@@ -1,61 +1,64 @@
 import { buildCondition, type ConditionReason } from '@tartan/api';
 import { type Condition, type ConditionUpdate, getCondition } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
+import type { GitHubFailure } from '../github/health.ts';
 import type { StuckPod } from '../limits.ts';
 import { isNodeReady, isUnschedulable, type PodsByState, type StatusGroups } from '../pod-state.ts';
 import { rollCap, rollInFlight } from '../scale-down.ts';
 import type { PodFacts, Snapshot } from '../snapshot.ts';
 
-/** How numbers and times are written for people. Times, and no ages: a text that changes by itself would be written for ever. */
+/** Messages have times and no ages: a text that changes by itself would be written in every pass. */
 
 const pluralize = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 
 const sinceText = (at: number): string => `since ${timestamp(at)}`;
 
-/** `a, b and c`, of those that are something. */
+/** `a, b and c`, without those that are false. */
 const joinWords = (parts: readonly (string | false)[]): string => {
   const all = parts.filter((part) => part !== false);
   return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} and ${all.at(-1) ?? ''}`;
 };
 
-/** Why GitHub takes no registrations. */
-export interface GitHubProblem {
-  readonly reason: 'AppSecretInvalid' | 'Denied' | 'RateLimited' | 'Unavailable';
-  /** What, why, and what to do. */
-  readonly message: string;
-  readonly retryAt?: number;
-}
-
-export const githubReachableCondition = (problem: GitHubProblem | undefined): ConditionUpdate => {
-  if (problem === undefined) return buildCondition('RunnerPool', 'GitHubReachable', 'Reachable');
-  const again = problem.retryAt === undefined ? '' : ` Not asked again before ${timestamp(problem.retryAt)}.`;
-  return buildCondition('RunnerPool', 'GitHubReachable', problem.reason, `${problem.message}${again}`);
+export const githubReachableCondition = (failure: GitHubFailure | undefined): ConditionUpdate => {
+  if (failure === undefined) return buildCondition('RunnerPool', 'GitHubReachable', 'Reachable');
+  const { reason, message, retryAt } = failure;
+  // The time of a back-off changes with every attempt, and would be written to the status each time.
+  const again = reason === 'RateLimited' ? ` Not asked again before ${timestamp(retryAt)}.` : '';
+  return buildCondition('RunnerPool', 'GitHubReachable', reason, `${message}${again}`);
 };
 
-const stuckKinds = ['terminating', 'unbooted', 'silent'] as const satisfies readonly StuckPod['kind'][];
-const stuckReasons = {
-  terminating: ['PodsStuckTerminating', 'still there after its deletion', 'still there after their deletion'],
-  unbooted: ['PodsNeverStarted', 'on a Mac without a virtual machine', 'on a Mac without a virtual machine'],
-  silent: ['PodsSilent', 'running without a word of its runner', 'running without a word of their runners'],
-} as const;
-const stuckAdvice = {
-  terminating: 'Look at the agent of its Node.',
-  unbooted: 'Look at what it waits for: kubectl describe pod.',
-  silent: 'Is the runner script in the image?',
-} as const;
+const stuckTexts = {
+  terminating: {
+    reason: 'PodsStuckTerminating',
+    one: 'still there after its deletion',
+    many: 'still there after their deletion',
+    advice: 'Look at the agent of its Node.',
+  },
+  unbooted: {
+    reason: 'PodsNeverStarted',
+    one: 'on a Mac without a virtual machine',
+    many: 'on a Mac without a virtual machine',
+    advice: 'Look at what it waits for: kubectl describe pod.',
+  },
+  silent: {
+    reason: 'PodsSilent',
+    one: 'running without a word of its runner',
+    many: 'running without a word of their runners',
+    advice: 'Is the runner script in the image?',
+  },
+} as const satisfies Record<StuckPod['kind'], object>;
 
-/** The reason is that of the oldest: it is the one that the advice is about. */
+/** The reason and the advice are about the oldest. */
 export const stuckCondition = (stuck: readonly StuckPod[]): ConditionUpdate => {
   const [oldest] = stuck;
   if (oldest === undefined) return buildCondition('RunnerPool', 'Stuck', 'NoneStuck');
-  const parts = stuckKinds.map((kind) => {
-    const [, one, many] = stuckReasons[kind];
+  const parts = Object.entries(stuckTexts).map(([kind, { one, many }]) => {
     const count = stuck.filter((each) => each.kind === kind).length;
     return count > 0 && pluralize(count, one, many);
   });
-  const { pod, kind } = oldest;
-  const message = `Pods: ${joinWords(parts)}. The oldest is ${pod.name}, ${sinceText(oldest.since)}. ${stuckAdvice[kind]}`;
-  return buildCondition('RunnerPool', 'Stuck', stuckReasons[kind][0], message);
+  const { reason, advice } = stuckTexts[oldest.kind];
+  const message = `Pods: ${joinWords(parts)}. The oldest is ${oldest.pod.name}, ${sinceText(oldest.since)}. ${advice}`;
+  return buildCondition('RunnerPool', 'Stuck', reason, message);
 };
 
 const ready = (reason: ConditionReason<'RunnerPool', 'Ready'>, message: string): ConditionUpdate =>
@@ -133,15 +136,15 @@ export interface WaitingJobs {
   readonly observedAt: number;
 }
 
-/** So long GitHub may take to bring a job and a runner together. */
+/** How long GitHub may take to assign a job to a free runner. */
 const matchGracePeriodMs = 2 * 60_000;
 
 /**
- * Whether jobs wait, and whose fault it is. Saturated: nobody is free. Starved: somebody is free, and was all the time.
+ * Whether jobs wait, and why. Saturated: no runner is free. Starved: a runner was free all the time.
  *
- * Nobody remembers since when a runner has been free. But while the oldest job waits, every look at which nobody was free has said
- * Saturated, which is True. So if the condition has not been True for a while, and the job has waited for as long, they have waited side by
- * side. A condition that says Starved stays so until one of them is gone.
+ * The time since when a runner has been free is not stored. But a pass without a free runner while a job waits sets Saturated, which is
+ * True. So if the condition has not been True for the grace period, and the job has waited for as long, a runner was free meanwhile.
+ * Starved stays until no job waits or no runner is free.
  */
 export const jobsWaitingCondition = (
   queue: WaitingJobs | undefined,

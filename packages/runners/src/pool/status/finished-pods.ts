@@ -11,8 +11,8 @@ export type FinishedPod = NonNullable<RunnerPoolStatus['finished']>[number];
 export const maxFinished = 50;
 
 /**
- * Who has ended, to be written before they are deleted. A Pod is counted once: one that is written down already was about to be deleted
- * when somebody crashed. So no more than the list holds may be told at a time, and the last told stand in front.
+ * Records Pods that have ended, before they are deleted. A Pod is counted once: one that is in the list already was about to be deleted
+ * when a process crashed. So `ended` has no more Pods than the list holds, and the new ones are first in it.
  */
 export const recordFinished = (
   previous: RunnerPoolStatus | undefined,
@@ -20,26 +20,22 @@ export const recordFinished = (
 ): { readonly finished: readonly FinishedPod[]; readonly reaped: number } => {
   const before = previous?.finished ?? [];
   const known = new Set(before.map(({ uid }) => uid));
-  const added: FinishedPod[] = [];
-  for (const pod of ended) {
-    if (known.has(pod.uid)) continue;
-    known.add(pod.uid);
-    added.push(pod);
-  }
-  const latestFirst = added.sort((a, b) => endOf(b) - endOf(a) || (a.uid < b.uid ? -1 : 1));
+  const added = [...new Map(ended.map((pod) => [pod.uid, pod])).values()]
+    .filter(({ uid }) => !known.has(uid))
+    .sort((a, b) => endOf(b) - endOf(a) || (a.uid < b.uid ? -1 : 1));
   return {
-    finished: [...latestFirst, ...before].slice(0, maxFinished),
+    finished: [...added, ...before].slice(0, maxFinished),
     reaped: (previous?.reaped ?? 0) + added.length,
   };
 };
 
 const endOf = ({ finishedAt }: FinishedPod): number => (finishedAt === undefined ? 0 : Date.parse(finishedAt));
 
-/** What is kept of a Pod that has ended. A time or a reason that nobody knows is left out. */
+/** What is kept of a Pod that has ended. Unknown times and reasons are left out. */
 export const finishedPodOf = (pod: Live<Pod>): FinishedPod => {
   const ended = pod.status?.containerStatuses?.find(({ name }) => name === containerName)?.state?.terminated;
   const job = hadJob(pod);
-  // A Pod that never had a container says it itself.
+  // A Pod that never had a container has the reason in its own status.
   const reason = ended?.reason ?? pod.status?.reason;
   return {
     name: pod.metadata.name,
@@ -55,7 +51,7 @@ export const finishedPodOf = (pod: Live<Pod>): FinishedPod => {
 
 export const resultOf = ({ status }: Live<Pod>): RunResult => (status?.phase === 'Failed' ? 'failed' : 'succeeded');
 
-/** Undefined: nobody knows. */
+/** Undefined: unknown. */
 export const secondsOf = ({ startedAt, finishedAt }: FinishedPod): number | undefined => {
   const seconds = (Date.parse(finishedAt ?? '') - Date.parse(startedAt ?? '')) / 1000;
   return seconds >= 0 ? seconds : undefined;
