@@ -5,7 +5,7 @@ export type Owner =
   | { readonly kind: 'organization'; readonly organization: string }
   | { readonly kind: 'repository'; readonly repository: `${string}/${string}` };
 
-/** As whom GitHub is asked. */
+/** The GitHub App that calls GitHub. */
 export interface GitHubApp {
   readonly appID: string;
   readonly installationID: string;
@@ -14,8 +14,8 @@ export interface GitHubApp {
 }
 
 /**
- * Why there is no answer. `Denied`: the App may not, or is not installed there, and asking again does not help. `RateLimited`: not before
- * `retryAt`. `Unavailable`: nobody answered, or nonsense; it may have been done all the same.
+ * Why there is no answer. `Denied`: the App has no permission, or is not installed there; to retry does not help. `RateLimited`: not before
+ * `retryAt`. `Unavailable`: there was no valid response; the call may have taken effect.
  */
 export interface Problem {
   readonly kind: 'problem';
@@ -30,7 +30,7 @@ export interface Runner {
   readonly id: number;
   readonly name: string;
   readonly isOnline: boolean;
-  /** GitHub's word, which may be some seconds old. */
+  /** May be some seconds out of date. */
   readonly isBusy: boolean;
 }
 
@@ -49,13 +49,15 @@ export interface Queue {
   readonly oldestSince?: number;
 }
 
+type Found = { readonly kind: 'found'; readonly runner: Runner } | { readonly kind: 'none' } | Problem;
+
 interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Runners of one organisation or repository at GitHub. Nothing rejects but for an aborted signal: what GitHub does is data. Calls wait for
- * no limit: while GitHub asks to wait, they answer so at once, without asking it.
+ * Runners of one organisation or repository at GitHub. Calls reject only when their signal is aborted: failures of GitHub are answers. Calls do
+ * not wait for rate limits: while a limit applies, they answer `RateLimited` at once and send nothing.
  */
 export interface RunnerService {
   /** A runner for one job, which connects with that configuration and with no other. */
@@ -68,14 +70,8 @@ export interface RunnerService {
     | { readonly kind: 'name taken' }
     | Problem
   >;
-  get(
-    id: number,
-    call?: Call,
-  ): Promise<{ readonly kind: 'found'; readonly runner: Runner } | { readonly kind: 'none' } | Problem>;
-  find(
-    name: string,
-    call?: Call,
-  ): Promise<{ readonly kind: 'found'; readonly runner: Runner } | { readonly kind: 'none' } | Problem>;
+  get(id: number, call?: Call): Promise<Found>;
+  find(name: string, call?: Call): Promise<Found>;
   list(call?: Call): Promise<{ readonly kind: 'listed'; readonly runners: readonly Runner[] } | Problem>;
   /** The newest release of the runner for Macs, such as `2.335.0`. Since when it is out, GitHub does not tell. */
   newestRunner(call?: Call): Promise<{ readonly kind: 'known'; readonly version: string } | Problem>;

@@ -165,11 +165,11 @@ describe('rolling back the agent', () => {
     const outcome = await goBack();
     assert.ok(outcome.kind === 'locked' && outcome.by === 'somebody else', JSON.stringify(outcome));
     assertRuns(v2);
-    await held.lock.release();
+    await held.release();
     assertBack(await goBack(), v1);
     const next = await acquireLock(macConnection(mac), 'the next', hostRedactor({}));
     assert.ok(next.kind === 'acquired');
-    await next.lock.release();
+    await next.release();
   });
 
   test('changes nothing once the lock was lost', async () => {

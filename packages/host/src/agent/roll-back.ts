@@ -42,12 +42,12 @@ export const rollBackAgent = async (
   const locking = await acquireLock(connection, owner, redact, signal);
   if (locking.kind !== 'acquired') return locking;
   try {
-    const variables = { LOCK_OWNER: locking.lock.token, STEP: rollBackStep.name };
+    const variables = { LOCK_OWNER: locking.token, STEP: rollBackStep.name };
     const run = { script: composeScript(rollBackStep.name, variables), payload: undefined };
     const outcome = await executeStep(connection, rollBackStep, 'converge', run, redact, signal);
     if (outcome.kind !== 'finished') return outcome;
   } finally {
-    await locking.lock.release();
+    await locking.release();
   }
   const read = await readInventory(connection, signal);
   if (read.kind !== 'read') return read;

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '@tartan/kube/clock';
 import ssh2, { type Algorithms } from 'ssh2';
 import type { ConnectOutcome, HostAddress } from './connection.ts';
 import { createHostConnection } from './host-connection.ts';
-import { validatePrivateKey } from './ssh-keys.ts';
+import { parsePrivateKey } from './ssh-keys.ts';
 
 /**
  * What is offered to a host: nothing that OpenSSH has retired, and nothing that macOS lacks.
@@ -174,7 +174,7 @@ const defaults = {
  * before anybody is dialled, and with the reason of `signal`.
  */
 export const connect = async (options: ConnectOptions): Promise<ConnectOutcome> => {
-  validatePrivateKey(options.privateKey);
+  parsePrivateKey(options.privateKey);
   const attempts: { address: HostAddress; cause: string }[] = [];
   for (const address of options.addresses) {
     const outcome = await dial(address, { ...defaults, ...options });

@@ -1,4 +1,4 @@
-import ssh2 from 'ssh2';
+import ssh2, { type ParsedKey } from 'ssh2';
 
 /** The SSH private key is invalid. No connection was made. The message contains nothing of the key. */
 class PrivateKeyError extends Error {
@@ -7,8 +7,8 @@ class PrivateKeyError extends Error {
 
 const advice = 'Give an unencrypted private key as ssh-keygen writes it (-----BEGIN OPENSSH PRIVATE KEY-----).';
 
-/** The parser's own words are never passed on: they may quote what they stumbled over. */
-export const validatePrivateKey = (text: string): void => {
+/** Throws a `PrivateKeyError`. Messages of the parser are not passed on: they may quote the key. */
+export const parsePrivateKey = (text: string): ParsedKey => {
   const parsed = ssh2.utils.parseKey(text);
   if (parsed instanceof Error) {
     const why = /encrypted|passphrase/i.test(parsed.message)
@@ -16,13 +16,12 @@ export const validatePrivateKey = (text: string): void => {
       : 'it is no private key in a known form';
     throw new PrivateKeyError(`The SSH private key cannot be read: ${why}. ${advice}`);
   }
-  const keys = [parsed].flat();
-  if (!keys.some((key) => key.isPrivateKey())) {
+  if (!parsed.isPrivateKey())
     throw new PrivateKeyError(`The SSH private key cannot be read: it is a public key. ${advice}`);
-  }
+  return parsed;
 };
 
-/** With which we log in. Both as OpenSSH writes them. */
+/** In the formats of OpenSSH. */
 export interface KeyPair {
   readonly privateKey: string;
   /** `ssh-ed25519 AAAA… comment` */
@@ -33,7 +32,6 @@ type Generate = (comment: string) => { readonly private: string; readonly public
 
 const ed25519: Generate = (comment) => ssh2.utils.generateKeyPairSync('ed25519', { comment });
 
-/** Enough for one in 300, many times over: who gets there has another problem. */
 const maxTries = 20;
 
 /** A new pair that can be read again: one in 300 of those that ssh2 1.17 makes it cannot read itself. */
@@ -45,13 +43,10 @@ export const newKeyPair = (comment: string, generate: Generate = ed25519): KeyPa
   throw new Error(`No usable SSH key came out of ${maxTries} tries. Try again.`);
 };
 
-/** The public half of a private key, without a comment. Throws when it cannot be read; the error says nothing of what is in it. */
+/** The public half of a private key, without a comment. Throws a `PrivateKeyError`. */
 export const publicKeyOf = (privateKey: string): string => {
-  validatePrivateKey(privateKey);
-  const parsed = ssh2.utils.parseKey(privateKey);
-  // `checkPrivateKey` has just read it.
-  if (parsed instanceof Error) throw new Error('The SSH private key cannot be read.');
-  return `${parsed.type} ${parsed.getPublicSSH().toString('base64')}`;
+  const key = parsePrivateKey(privateKey);
+  return `${key.type} ${key.getPublicSSH().toString('base64')}`;
 };
 
 const canBeRead = (privateKey: string): boolean => {

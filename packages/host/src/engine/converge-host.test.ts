@@ -293,7 +293,7 @@ describe('a host is converged', () => {
     assert.ok(holder.kind === 'acquired');
     const locked = await converge([fakeStep('d')], { owner: 'anna' });
     assert.ok(locked.kind === 'locked' && locked.by === 'carla', JSON.stringify(locked));
-    await holder.lock.release();
+    await holder.release();
   });
 
   test('not by a pusher that has lost the lock, not even in optional steps', async () => {

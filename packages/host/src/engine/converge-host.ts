@@ -100,23 +100,18 @@ export async function convergeHost(
   secrets: HostSecrets,
   options: ConvergeOptions,
 ): Promise<HostOutcome> {
-  const { clock = systemClock, steps = hostSteps, mode = 'changed', onDemandSecrets = {}, idle, signal } = options;
   const redact = hostRedactor(secrets);
-  const report = options.report ?? ((): void => {});
+  const given = { ...defaults, ...options };
+  const { steps, clock, signal } = given;
   const session: Session = {
+    ...given,
     connection,
     spec,
     secrets,
-    onDemandSecrets,
-    idle,
     redact,
-    clock,
-    report,
-    signal,
-    steps,
     deferred: [],
     optionalFailures: [],
-    planFor: (inventory) => plan(inventory, spec, { idle, mode, steps, transport: connection.address.transport }),
+    planFor: (inventory) => plan(inventory, spec, { ...given, transport: connection.address.transport }),
   };
 
   const before = await readInventory(connection, signal, redact);
@@ -133,11 +128,19 @@ export async function convergeHost(
   const locking = await acquireLock(connection, options.owner, redact, signal);
   if (locking.kind !== 'acquired') return locking;
   try {
-    return await underLock(locking.lock.token, session);
+    return await underLock(locking.token, session);
   } finally {
-    await locking.lock.release();
+    await locking.release();
   }
 }
+
+const defaults = {
+  mode: 'changed',
+  steps: hostSteps,
+  onDemandSecrets: {},
+  report: () => {},
+  clock: systemClock,
+} as const;
 
 /** One run over the steps of a host. */
 interface Session extends ConvergeContext {

@@ -43,12 +43,7 @@ const payloadEnd = '\n-- end of payload --';
 const yesOrNo = (value: boolean | undefined): string => (value === true ? 'yes' : 'no');
 
 /** The script of a step for this host. It depends only on the intent of the step. */
-export const stepRun = <Intent extends object, Spec extends Preparation>(
-  step: Step<Intent, Spec>,
-  spec: Spec,
-  secrets: HostSecrets,
-  options: StepRunOptions,
-): StepRun => {
+export const stepRun = (step: AnyStep, spec: Preparation, secrets: HostSecrets, options: StepRunOptions): StepRun => {
   const intent = step.intent(spec);
   const payload = intent === undefined || options.verb === 'check' ? undefined : step.payload?.(intent, secrets);
   const variables = {

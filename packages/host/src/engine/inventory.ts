@@ -3,32 +3,9 @@ import type { HostConnection } from '../connection/connection.ts';
 import { composeScript, shellCommand } from './compose-script.ts';
 import { type Interrupted, interruptedBy, type UnreadableHost } from './host-outcome.ts';
 import { hostRedactor } from './redaction.ts';
-import type { Stamps } from './step-hash.ts';
 
 /** The state that a host reports. All decisions about a host depend only on this. */
-export interface Inventory {
-  /** The user of the connection. */
-  readonly user: { readonly name: string; readonly uid: number };
-  /** The user can run sudo without a password. */
-  readonly root: boolean;
-  /** Its clock, in seconds since the epoch. */
-  readonly time: number;
-  /** Changes with each boot. */
-  readonly boot: string;
-  readonly macOS: string;
-  readonly arch: string;
-  readonly freeKiB: number;
-  readonly consoleUser: string;
-  readonly fileVault: 'on' | 'off' | 'unknown';
-  /** The release that `current` links to. */
-  readonly agentRelease: string | undefined;
-  readonly lock: { readonly owner: string; readonly since: number } | undefined;
-  /** The boot in which a change was made that needs a reboot. */
-  readonly rebootPendingSince: string | undefined;
-  readonly stamps: Stamps;
-  /** The artifacts in the store, by SHA-256. */
-  readonly artifacts: ReadonlySet<string>;
-}
+export type Inventory = Readonly<ReturnType<typeof parseInventory>>;
 
 export const rebootPending = ({ rebootPendingSince, boot }: Inventory): boolean => rebootPendingSince === boot;
 
@@ -57,7 +34,7 @@ export const readInventory = async (
 };
 
 /** Throws a `SyntaxError` for an incomplete or invalid inventory. */
-export const parseInventory = (text: string): Inventory => {
+export const parseInventory = (text: string) => {
   const lines = text.split('\n').map((line) => line.split('\t'));
   if (lines.shift()?.join('\t') !== 'tartan-inventory\t1') throw new SyntaxError(`not an inventory: ${excerpt(text)}`);
   if (lines.pop()?.join() !== '' || lines.pop()?.join() !== 'end')
@@ -84,19 +61,27 @@ export const parseInventory = (text: string): Inventory => {
     return found;
   };
   return {
+    /** The user of the connection. */
     user: { name: value('user'), uid: Number(value('user', 1)) },
+    /** The user can run sudo without a password. */
     root: value('root') === 'yes',
+    /** Its clock, in seconds since the epoch. */
     time: Number(value('time')),
+    /** Changes with each boot. */
     boot: value('boot'),
     macOS: value('macos'),
     arch: value('arch'),
     freeKiB: Number(value('free-kib')),
     consoleUser: value('console'),
-    fileVault: fileVaultOf(value('file-vault')),
+    /** `on`, `off` or `unknown`. */
+    fileVault: value('file-vault'),
+    /** The release that `current` links to. */
     agentRelease: value('agent-release') || undefined,
     lock: single.has('lock') ? { owner: value('lock'), since: Number(value('lock', 1)) } : undefined,
+    /** The boot in which a change was made that needs a reboot. */
     rebootPendingSince: single.get('reboot-pending')?.[0],
     stamps: Object.fromEntries(stamps),
+    /** The artifacts in the store, by SHA-256. */
     artifacts,
   };
 };
@@ -121,7 +106,5 @@ const shapes: Readonly<Record<string, readonly RegExp[]>> = {
   stamp: [/^[a-z0-9-]+$/, /^[\x20-\x7e]*$/],
   artifact: [/^[0-9a-f]{64}$/],
 };
-
-const fileVaultOf = (text: string): Inventory['fileVault'] => (text === 'on' || text === 'off' ? text : 'unknown');
 
 const excerpt = (text: string): string => JSON.stringify(text.length > 120 ? `${text.slice(0, 120)}…` : text);

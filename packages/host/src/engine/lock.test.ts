@@ -19,7 +19,9 @@ import { connectToMac, fleetKey } from '../testing/connect-to-mac.ts';
 import { grantRoot } from '../testing/fresh-macs.ts';
 import { macConnection } from '../testing/mac-connection.ts';
 import { composeScript, shellCommand } from './compose-script.ts';
-import { acquireLock, type HeldLock, type LockOutcome } from './lock.ts';
+import { acquireLock, type LockOutcome } from './lock.ts';
+
+type HeldLock = Extract<LockOutcome, { kind: 'acquired' }>;
 import { hostRedactor } from './redaction.ts';
 
 describe('the lock of a host', () => {
@@ -41,7 +43,7 @@ describe('the lock of a host', () => {
   const take = async (owner: string): Promise<HeldLock> => {
     const outcome = await acquire(owner);
     assert.ok(outcome.kind === 'acquired', JSON.stringify(outcome));
-    return outcome.lock;
+    return outcome;
   };
   const lockFiles = (): string[] => readdirSync(mac.path('/var/db/tartan/lock')).filter((name) => /^\d/.test(name));
   const age = (name: string): void => {

@@ -5,13 +5,6 @@ import { composeScript, shellCommand } from './compose-script.ts';
 import { type Interrupted, interruptedBy, type StepFailed } from './host-outcome.ts';
 import { StepError } from './step-error.ts';
 
-/** The lock of a host. Every script that changes something carries the `token`, and the host rejects other tokens. */
-export interface HeldLock {
-  readonly token: string;
-  /** Releases only this lock. Best effort: a lock that is not released expires. */
-  release(): Promise<void>;
-}
-
 export interface Locked {
   readonly kind: 'locked';
   readonly by: string;
@@ -21,7 +14,17 @@ export interface Locked {
   readonly step?: string;
 }
 
-export type LockOutcome = { readonly kind: 'acquired'; readonly lock: HeldLock } | Locked | StepFailed | Interrupted;
+export type LockOutcome =
+  | {
+      readonly kind: 'acquired';
+      /** Every script that changes something carries it, and the host rejects other tokens. */
+      readonly token: string;
+      /** Releases only this lock. Best effort: a lock that is not released expires. */
+      readonly release: () => Promise<void>;
+    }
+  | Locked
+  | StepFailed
+  | Interrupted;
 
 const lockStep = { name: 'lock', title: 'take the lock of the host' };
 
@@ -53,7 +56,7 @@ export const acquireLock = async (
   if (outcome.kind === 'timed out' || outcome.kind === 'aborted') await release();
   if (outcome.kind === 'command failed') return rejected(outcome.stderr, outcome.code);
   if (outcome.kind !== 'done') return interruptedBy(outcome, 'lock');
-  if (outcome.stdout === 'acquired\n') return { kind: 'acquired', lock: { token, release } };
+  if (outcome.stdout === 'acquired\n') return { kind: 'acquired', token, release };
   const [word, by, since, step, ...more] = outcome.stdout.trimEnd().split('\t');
   if (
     word !== 'locked' ||

@@ -45,23 +45,23 @@ export class StepError extends Error {
   readonly step: string;
   readonly failure: StepFailure;
   readonly exitCode: number | undefined;
-  readonly signal: string | undefined;
   /** The end of the output. */
   readonly tail: string;
-  readonly advice: string;
 
   constructor(step: Pick<Step, 'name' | 'title'>, details: StepErrorDetails, redact: Redactor) {
     const tail = tailOf(details.output, redact);
-    const [cause, adviceText] = textsOf(details);
-    const advice = adviceText.replaceAll('STEP', step.name);
+    const [cause, advice] = textsOf(details);
     const why = [cause, tail].filter((part) => part !== '').join(': ');
-    super(`Could not ${step.title} (step ${step.name}): ${why}. ${advice}`.replace(/([.!?])\. /, '$1 '));
+    super(
+      `Could not ${step.title} (step ${step.name}): ${why}. ${advice.replaceAll('STEP', step.name)}`.replace(
+        /([.!?])\. /,
+        '$1 ',
+      ),
+    );
     this.step = step.name;
     this.failure = details.failure;
     this.exitCode = details.exitCode;
-    this.signal = details.signal;
     this.tail = tail;
-    this.advice = advice;
   }
 }
 

@@ -48,10 +48,11 @@ describe('the hash of a step', () => {
 
   test('does not change with comments, nor with what an artifact is called and where it lies on this side', () => {
     const elsewhere = { ...spec.tart, name: 'the same', file: '/elsewhere', size: 1 };
-    assert.equal(stepHash(fake({}), spec), stepHash(fake({}), { ...spec, tart: elsewhere }));
+    const moved: HostSpec = { ...spec, tart: elsewhere };
+    assert.equal(stepHash(fake({}), spec), stepHash(fake({}), moved));
     assert.equal(stepHash(fake({}), spec), stepHash(fake({ script: '# why\n\ncheck() { :; }\n' }), spec));
-    const other = exampleArtifact(folder, 'tart', 'other bytes');
-    assert.notEqual(stepHash(fake({}), spec), stepHash(fake({}), { ...spec, tart: other }));
+    const other: HostSpec = { ...spec, tart: exampleArtifact(folder, 'tart', 'other bytes') };
+    assert.notEqual(stepHash(fake({}), spec), stepHash(fake({}), other));
   });
 
   test('changes with the content of the agent for the two steps that install it, and for no other', () => {

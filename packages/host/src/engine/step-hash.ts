@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isArtifact } from '../artifacts/artifact.ts';
 import type { HostSpec, Preparation } from '../host-spec.ts';
 import { hostSteps } from '../steps/index.ts';
-import type { Step } from '../steps/step.ts';
+import type { AnyStep, Step } from '../steps/step.ts';
 import { memoize, scriptText, stepProgram, stripComments } from './compose-script.ts';
 
 /** Hashes by step. */
@@ -23,10 +23,7 @@ export const summaryOf = (stamps: Stamps): string => {
  *
  * Caveat: how a payload is made from a secret is not part of it. A change of that form changes something in the intent.
  */
-export const stepHash = <Intent extends object, Spec extends Preparation>(
-  step: Step<Intent, Spec>,
-  spec: Spec,
-): string => {
+export const stepHash = (step: AnyStep, spec: Preparation): string => {
   const intent = step.intent(spec);
   const hash = createHash('sha256');
   const parts = [

@@ -30,9 +30,8 @@ export type Observation = Awaited<ReturnType<typeof observe>>;
 export const observe = async (deps: PoolDeps, memory: PoolMemory, github: Snapshot['github'], signal: AbortSignal) => {
   const { pool } = memory;
   const pods = await podsWithMutations(deps, memory, signal);
-  const nodeOf = createNodeReader(deps, signal);
   const facts = await Promise.all(
-    pods.map(async (pod) => podFacts(pod, pool.spec.image, await nodeOf(pod), memory.offlineSince)),
+    pods.map(async (pod) => podFacts(pod, pool.spec.image, await readNode(deps, pod, signal), memory.offlineSince)),
   );
   const names = new Set(pods.map(({ metadata }) => metadata.name));
   const accounts = deps.accounts.byIndex('pool', pool.metadata.uid);
@@ -68,18 +67,12 @@ const podsWithMutations = async (
   return mutations.applyTo(deps.pods.byIndex('pool', uid)).pods;
 };
 
-/** Reads each Node once. The Node of a Pod that has ended or is terminating does not matter. */
-const createNodeReader = (deps: PoolDeps, signal: AbortSignal) => {
-  const reads = new Map<string, Promise<NodeFacts>>();
-  return (pod: Live<Pod>): NodeFacts | Promise<NodeFacts> => {
-    const cached = cachedNodeFacts(deps.nodes, pod);
-    if (cached !== undefined) return cached;
-    if (hasEnded(pod) || pod.metadata.deletionTimestamp !== undefined) return unknownNode;
-    const name = pod.spec?.nodeName ?? '';
-    const read = reads.get(name) ?? liveReadNode(deps.client, pod, signal);
-    reads.set(name, read);
-    return read;
-  };
+/** The Node of a Pod that has ended or is terminating does not matter. */
+const readNode = (deps: PoolDeps, pod: Live<Pod>, signal: AbortSignal): NodeFacts | Promise<NodeFacts> => {
+  const cached = cachedNodeFacts(deps.nodes, pod);
+  if (cached !== undefined) return cached;
+  const isOver = hasEnded(pod) || pod.metadata.deletionTimestamp !== undefined;
+  return isOver ? unknownNode : liveReadNode(deps.client, pod, signal);
 };
 
 /** The Node of a Pod, read from the server. A Node that cannot be read just now is not gone. */

@@ -37,34 +37,31 @@ export interface PoolCaches {
 
 const keysOfPool = requestForOwner(kindNames.runnerPool);
 
+/** Additions, removals, and changes of these facts. */
+const changeOf =
+  <T extends KubeObject>(factsOf: (object: Live<T>) => unknown): Predicate<T> =>
+  (change) =>
+    change.type !== 'changed' || !isDeepStrictEqual(factsOf(change.object), factsOf(change.previous));
+
 /** Where the runners are registered, and with which labels: all that calls to GitHub depend on. */
-export const githubChanged: Predicate<RunnerPool> = (change) =>
-  change.type !== 'changed' ||
-  !isDeepStrictEqual(
-    [change.object.spec.github, change.object.spec.runnerLabels],
-    [change.previous.spec.github, change.previous.spec.runnerLabels],
-  );
+export const githubChanged = changeOf<RunnerPool>(({ spec }) => [spec.github, spec.runnerLabels]);
 
 /** Agents write Pods often: addresses, images, times. Only facts that decisions depend on count. */
-const podPredicate: Predicate<Pod> = (change) =>
-  change.type !== 'changed' || !isDeepStrictEqual(relevantFields(change.object), relevantFields(change.previous));
-const relevantFields = (pod: Live<Pod>) => [podFacts(pod, '', unscheduledNode(pod)), pod.spec?.nodeName];
+const podChanged = changeOf<Pod>((pod) => [podFacts(pod, '', unscheduledNode(pod)), pod.spec?.nodeName]);
 
 /** Nodes change every few seconds, by their heartbeats. */
-const nodePredicate: Predicate<Node> = (change) =>
-  change.type === 'removed' ||
-  (change.type === 'changed' && !isDeepStrictEqual(nodeFacts(change.object), nodeFacts(change.previous)));
+const nodeChanged = changeOf<Node>(nodeFacts);
 
 /** All that the plan for a pool depends on. */
 export const poolSources = (caches: PoolCaches): Source[] => [
   // Our own writes of the status do not change the generation.
   fromInformer(caches.pools, requestForObject, generationChanged),
-  fromInformer(caches.pods, keysOfPool, podPredicate),
+  fromInformer(caches.pods, keysOfPool, podChanged),
   fromInformer(caches.accounts, keysOfPool, (change) => change.type !== 'changed'),
   fromInformer(
     caches.nodes,
     ({ metadata }) => caches.pods.byIndex('node', metadata.name).flatMap((pod) => [...keysOfPool(pod)]),
-    nodePredicate,
+    (change) => change.type !== 'added' && nodeChanged(change),
   ),
 ];
 

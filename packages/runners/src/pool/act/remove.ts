@@ -1,5 +1,5 @@
 import { annotations, buildDetailedEvent } from '@tartan/api';
-import { isKubeError, type Live, pods, serviceAccounts } from '@tartan/kube';
+import { deleteIfUnchanged, ignoreNotFound, isKubeError, type Live, pods, serviceAccounts } from '@tartan/kube';
 import type { Removal } from '../decide.ts';
 import { isSettlePeriodOver } from '../limits.ts';
 import { podStateOf } from '../pod-state.ts';
@@ -8,21 +8,13 @@ import { type ActContext, leaderCallOptions } from './context.ts';
 import { runnerInSecret } from './create.ts';
 import { annotatePod, deletePodIfUnchanged, liveReadPod } from './pod-calls.ts';
 
-/** Deletes the ServiceAccount of a Pod that is gone. By the word of the server: the cache may not show a Pod that was just made. */
-export const deleteServiceAccount = async (
-  context: ActContext,
-  { metadata: { name, namespace = '', uid, resourceVersion } }: Live<ServiceAccount>,
-): Promise<void> => {
-  const { client } = context.deps;
+/** Deletes the ServiceAccount of a Pod that is gone. The Pod is read live: the cache may not show a Pod that was just created. */
+export const deleteServiceAccount = async (context: ActContext, account: Live<ServiceAccount>): Promise<void> => {
+  const { deps, signal } = context;
+  const { name, namespace = '' } = account.metadata;
+  if ((await ignoreNotFound(deps.client.get(pods, { namespace, name }, { signal }))) !== undefined) return;
   try {
-    await client.get(pods, { namespace, name }, { signal: context.signal });
-    return;
-  } catch (error) {
-    if (!isKubeError(error, 'notFound')) throw error;
-  }
-  const options = { ...leaderCallOptions(context), preconditions: { uid, resourceVersion } };
-  try {
-    await client.delete(serviceAccounts, { namespace, name }, options);
+    await deleteIfUnchanged(deps.client, serviceAccounts, account, leaderCallOptions(context));
   } catch (error) {
     if (!isKubeError(error, 'notFound', 'conflict')) throw error;
   }
@@ -31,8 +23,8 @@ export const deleteServiceAccount = async (
 /**
  * Deletes a Pod in which nothing runs.
  *
- * Flow: Pod and Node by the word of the server → judged again by the rules that chose it → deleted in that very version.
- * Guarantees: a job that shows itself before the delete arrives makes another version, and stays.
+ * Flow: read Pod and Node live → check again the reason for its removal → delete it, with optimistic locking.
+ * Guarantees: a report of a job before the delete changes the resourceVersion, and the Pod stays.
  */
 export const removePod = async (context: ActContext, seen: Live<Pod>, because: Removal['because']): Promise<void> => {
   const { deps, memory, service, signal } = context;
@@ -48,7 +40,7 @@ export const removePod = async (context: ActContext, seen: Live<Pod>, because: R
   deps.log.info('Removed a runner Pod', { name, because });
   if (because !== 'node is gone') return;
   deps.events.event(memory.pool, buildDetailedEvent('RunnerPodLost', `Pod ${name}, Node ${pod.spec?.nodeName ?? ''}.`));
-  // Whatever GitHub says: the sweep looks again.
+  // A failure does not matter: the sweep removes it later.
   if (facts.runnerID !== undefined) await service?.remove(facts.runnerID, { signal });
 };
 

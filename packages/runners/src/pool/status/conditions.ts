@@ -11,6 +11,10 @@ import type { PodFacts, Snapshot } from '../snapshot.ts';
 
 const pluralize = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 
+/** False: there are none. */
+const pluralizeSome = ({ length }: readonly unknown[], one: string, many: string): string | false =>
+  length > 0 && pluralize(length, one, many);
+
 const sinceText = (at: number): string => `since ${timestamp(at)}`;
 
 /** `a, b and c`, without those that are false. */
@@ -52,10 +56,13 @@ const stuckTexts = {
 export const stuckCondition = (stuck: readonly StuckPod[]): ConditionUpdate => {
   const [oldest] = stuck;
   if (oldest === undefined) return buildCondition('RunnerPool', 'Stuck', 'NoneStuck');
-  const parts = Object.entries(stuckTexts).map(([kind, { one, many }]) => {
-    const count = stuck.filter((each) => each.kind === kind).length;
-    return count > 0 && pluralize(count, one, many);
-  });
+  const parts = Object.entries(stuckTexts).map(([kind, { one, many }]) =>
+    pluralizeSome(
+      stuck.filter((each) => each.kind === kind),
+      one,
+      many,
+    ),
+  );
   const { reason, advice } = stuckTexts[oldest.kind];
   const message = `Pods: ${joinWords(parts)}. The oldest is ${oldest.pod.name}, ${sinceText(oldest.since)}. ${advice}`;
   return buildCondition('RunnerPool', 'Stuck', reason, message);
@@ -92,10 +99,10 @@ const isNodeNotReady = (pod: PodFacts): boolean => !isNodeReady(pod);
 const describePods = ({ alive, warm, busy, starting, retiring }: StatusGroups): string => {
   if (alive.length === 0) return 'There are no Pods.';
   const parts = [
-    warm.length > 0 && pluralize(warm.length, 'waits for a job', 'wait for a job'),
-    busy.length > 0 && pluralize(busy.length, 'is busy', 'are busy'),
-    starting.length > 0 && pluralize(starting.length, 'starts', 'start'),
-    retiring.length > 0 && pluralize(retiring.length, 'is about to go', 'are about to go'),
+    pluralizeSome(warm, 'waits for a job', 'wait for a job'),
+    pluralizeSome(busy, 'is busy', 'are busy'),
+    pluralizeSome(starting, 'starts', 'start'),
+    pluralizeSome(retiring, 'is about to go', 'are about to go'),
   ];
   return `${pluralize(alive.length, 'Pod')}: ${joinWords(parts)}.`;
 };
@@ -158,10 +165,7 @@ export const jobsWaitingCondition = (
   const { jobs, oldestSince = queue.observedAt } = queue;
   const waiting = `${pluralize(jobs, 'job waits', 'jobs wait')}, the oldest ${sinceText(oldestSince)}`;
   if (warm.length === 0) {
-    const parts = [
-      pluralize(busy.length, 'is busy', 'are busy'),
-      starting.length > 0 && pluralize(starting.length, 'starts', 'start'),
-    ];
+    const parts = [pluralize(busy.length, 'is busy', 'are busy'), pluralizeSome(starting, 'starts', 'start')];
     const message = `${waiting}. Of ${pluralize(alive.length, 'Pod')} ${joinWords(parts)}. More replicas, or more Macs, would help.`;
     return buildCondition('RunnerPool', 'JobsWaiting', 'Saturated', message);
   }

@@ -55,17 +55,7 @@ export const runnerOutdatedCondition = (age: RunnerVersionStatus | undefined, no
   const end = Date.parse(outdatedSince) + gracePeriodMs;
   const facts = `Runners report ${version}. A newer release was first seen ${outdatedSince}; the newest is ${newest}.`;
   const remedy = 'Build an image with the newest runner, and set spec.image.';
-  return now < end
-    ? buildCondition(
-        'RunnerPool',
-        'RunnerOutdated',
-        'UpdateDue',
-        `${facts} GitHub gives no jobs to ${version} from ${timestamp(end)} at the latest. ${remedy}`,
-      )
-    : buildCondition(
-        'RunnerPool',
-        'RunnerOutdated',
-        'Refused',
-        `${facts} GitHub gives no jobs to ${version} since ${timestamp(end)}. ${remedy}`,
-      );
+  const when = now < end ? `from ${timestamp(end)} at the latest` : `since ${timestamp(end)}`;
+  const message = `${facts} GitHub gives no jobs to ${version} ${when}. ${remedy}`;
+  return buildCondition('RunnerPool', 'RunnerOutdated', now < end ? 'UpdateDue' : 'Refused', message);
 };
