@@ -2,7 +2,7 @@
 export { agentArguments, argumentsHash } from './agent/job.ts';
 export { rollBackAgent, type RollBackOutcome } from './agent/roll-back.ts';
 export { type Artifact, describeArtifact, openArtifact } from './artifacts/artifact.ts';
-export { connect, type ConnectOptions } from './connection/connect.ts';
+export { connect } from './connection/connect.ts';
 export type { ConnectOutcome, HostAddress, HostConnection } from './connection/connection.ts';
 export { type KeyPair, newKeyPair, publicKeyOf } from './connection/ssh-keys.ts';
 export { checkHost, type CheckOutcome, type StepReport } from './engine/check-host.ts';

@@ -21,7 +21,6 @@ const lifetimeSeconds = 9 * 60;
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** What an App authenticates itself with. */
 const signJWT = ({ appID, privateKey }: GitHubApp, now: number): string => {
   const seconds = Math.floor(now / 1000);
   const head = encode({ alg: 'RS256', typ: 'JWT' });
@@ -33,18 +32,15 @@ const signJWT = ({ appID, privateKey }: GitHubApp, now: number): string => {
 
 type AccessToken = z.output<typeof tokenResponse>;
 
-/** The token that an installation asks with, shared by all who do. */
-export interface TokenCache {
-  /** `refused`: one that GitHub did not take. Not bound to the signal of whoever asks first: others wait for the same. */
-  current(make: () => Promise<AccessToken>, refused?: Secret): Promise<Secret>;
-}
+export type TokenCache = ReturnType<typeof createTokenCache>;
 
 /** No call takes that long, so none ends with a token that has run out on its way. */
 const expiryMarginMs = 5 * 60_000;
-/** An App that is not let in is not let in the next second either, and each try counts. */
+/** A denied App is denied the next second too, and each attempt counts against its limit. */
 const deniedTTLMs = 30_000;
 
-export const createTokenCache = (clock: Clock): TokenCache => {
+/** The token of an installation, shared by all its callers. */
+export const createTokenCache = (clock: Clock) => {
   let known: AccessToken | undefined;
   let pending: Promise<Secret> | undefined;
   let denied: { readonly error: ProblemError; readonly until: number } | undefined;
@@ -59,7 +55,8 @@ export const createTokenCache = (clock: Clock): TokenCache => {
     }
   };
   return {
-    current: async (make, refused) => {
+    /** `refused`: a token that GitHub did not accept. Takes no signal: others wait for the same request. */
+    current: async (make: () => Promise<AccessToken>, refused?: Secret): Promise<Secret> => {
       const isGood =
         known !== undefined && known.token !== refused && clock.now() < Date.parse(known.expires_at) - expiryMarginMs;
       if (isGood && known !== undefined) return known.token;
@@ -91,7 +88,7 @@ export const requestAccessToken = async (app: GitHubApp, options: ExchangeOption
   throw refusedRequest(what, status, errorMessage);
 };
 
-/** A key that nobody has checked may be anything. */
+/** Undefined: the key is invalid. */
 const trySignJWT = (app: GitHubApp, now: number): Secret | undefined => {
   try {
     return createSecret(signJWT(app, now));

@@ -12,7 +12,7 @@ export interface Operation {
   /** The owner, in paths. */
   readonly parameters?: Readonly<Record<string, string>>;
   /** Asked as the App itself, whose calls are counted apart from those of its installations. */
-  readonly isAsApp?: true;
+  readonly isAsApp?: boolean;
 }
 
 /** What differs between an organisation and a repository: the path and the permission. */

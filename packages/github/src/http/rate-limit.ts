@@ -2,28 +2,21 @@ import { backoffMs } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { Operation } from './operations.ts';
 
-/** Told by the headers of every answer. */
-interface Quota {
-  /** Calls in an hour. */
-  readonly limit: number;
-  readonly remaining: number;
-  /** Milliseconds since the epoch. */
-  readonly resetAt: number;
-}
-
 /** "Wait for at least one minute", and longer each time that it was not long enough (REST API, "Rate limits"). */
 const guessedWait = { baseMs: 60_000, maxMs: 15 * 60_000 };
-/** A window is an hour. What is further away is a mistake of somebody's clock. */
+/** A window is an hour. A reset further away comes from a wrong clock. */
 const maxResetMs = 3_600_000;
 
 const wholeNumber = (text: string | null): number | undefined =>
   text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 
+type Quota = NonNullable<ReturnType<typeof readQuota>>;
+
 /**
- * What is left of the hour, if this answer tells. Registering runners is counted apart from everything else (`resource`
- * `actions_runner_registration`), and says nothing about the rest.
+ * The quota of the hour, from the headers of a response. Registrations of runners are counted apart (`resource`
+ * `actions_runner_registration`), and say nothing about the other calls.
  */
-export const readQuota = (headers: Headers, now: number): Quota | undefined => {
+export const readQuota = (headers: Headers, now: number) => {
   const limit = wholeNumber(headers.get('x-ratelimit-limit'));
   const remaining = wholeNumber(headers.get('x-ratelimit-remaining'));
   const reset = wholeNumber(headers.get('x-ratelimit-reset'));
@@ -41,30 +34,18 @@ interface LimitedResponse {
   readonly errorMessage: string;
 }
 
-interface Limit {
-  /** Milliseconds since the epoch. */
-  readonly retryAt: number;
-  /** Whether GitHub left it to us how long to wait. */
-  readonly isGuess: boolean;
-  /** Whether it is for everything that this App asks, or for this kind of call alone. */
-  readonly isForAll: boolean;
-}
-
-/** Whether this is a limit, and for how long. `guesses`: how often in a row it was not told. */
-export const readLimit = (
-  { status, headers, errorMessage }: LimitedResponse,
-  now: number,
-  guesses: number,
-): Limit | undefined => {
+/** The rate limit that a response reports. `guesses`: how often in a row GitHub did not say how long to wait. */
+export const readLimit = ({ status, headers, errorMessage }: LimitedResponse, now: number, guesses: number) => {
   if (status !== 403 && status !== 429) return undefined;
   const retryAfter = wholeNumber(headers.get('retry-after'));
   const isSpent = headers.get('x-ratelimit-remaining') === '0';
   if (status === 403 && retryAfter === undefined && !isSpent && !/rate limit|abuse/i.test(errorMessage))
     return undefined;
+  /** For all calls of this App, or for this kind of call alone. */
   const isForAll = isCoreResource(headers);
   const reset = isSpent ? (wholeNumber(headers.get('x-ratelimit-reset')) ?? 0) * 1000 : 0;
   const told = retryAfter === undefined ? reset : now + retryAfter * 1000;
-  // A reset that has passed by our clock would have us ask again and again.
+  // A reset in the past, by our clock, would have us retry at once again and again.
   if (told > now) return { retryAt: Math.min(told, now + maxResetMs), isGuess: false, isForAll };
   return { retryAt: now + backoffMs(guessedWait, guesses + 1), isGuess: true, isForAll };
 };
@@ -84,22 +65,18 @@ const backgroundBlockedUntil = ({ limit, remaining, resetAt }: Quota): number =>
   return resetAt - hour * Math.max(0, 1 - ahead / backgroundShare);
 };
 
-/** What GitHub lets an installation ask. One for all who ask as it, since GitHub counts them together. */
-export interface RateLimiter {
-  /** Until when this is not to be asked; undefined: now. */
-  blockedUntil(operation: Operation): number | undefined;
-  /** Takes in what an answer tells of limits. Returns until when to wait, if the answer was a refusal for that reason. */
-  observeResponse(operation: Operation, answer: LimitedResponse): number | undefined;
-}
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
-export const createRateLimiter = (clock: Clock): RateLimiter => {
+/** The rate limits of an installation, shared by all its callers, since GitHub counts them together. */
+export const createRateLimiter = (clock: Clock) => {
   /** Until when, by route. */
   const closed = new Map<string, number>();
   const everything = '*';
   let quota: Quota | undefined;
   let guesses = 0;
   return {
-    blockedUntil: ({ route, purpose }) => {
+    /** Until when this must not be called; undefined: it may be. */
+    blockedUntil: ({ route, purpose }: Operation): number | undefined => {
       const now = clock.now();
       const until = Math.max(
         closed.get(everything) ?? 0,
@@ -108,7 +85,8 @@ export const createRateLimiter = (clock: Clock): RateLimiter => {
       );
       return until > now ? until : undefined;
     },
-    observeResponse: ({ route, isAsApp = false }, answer) => {
+    /** Learns limits from a response. Returns until when to wait, if the response was a refusal for that reason. */
+    observeResponse: ({ route, isAsApp = false }: Operation, answer: LimitedResponse): number | undefined => {
       const now = clock.now();
       if (!isAsApp) quota = readQuota(answer.headers, now) ?? quota;
       const limit = readLimit(answer, now, guesses);

@@ -50,7 +50,7 @@ type DialOutcome =
   | Exclude<ConnectOutcome, { kind: 'never connected' }>
   | { readonly kind: 'never connected'; readonly cause: string };
 
-/** What `ssh2` says when all keys were tried, and what sshd says when it has had enough of us. */
+/** The errors of `ssh2` after the last key, and of sshd after too many attempts. */
 const isRefusal = (error: Error & { level?: string }): boolean =>
   error.level === 'client-authentication' || /too many authentication failures/i.test(error.message);
 
@@ -60,12 +60,11 @@ const abortReason = (signal: AbortSignal): Error => {
 };
 
 /**
- * One attempt at one address. How far it got decides the outcome: before a host key was shown it never connected, after that it is
- * the host that failed, and another way to the same host would not help.
+ * One attempt at one address. Without a host key it never connected; with one the host failed, and another address of it would not help.
  */
-const dial = (address: HostAddress, options: ConnectOptions & typeof defaults): Promise<DialOutcome> =>
+const dial = (address: HostAddress, options: ConnectOptions): Promise<DialOutcome> =>
   new Promise((resolve, reject) => {
-    const { clock, pinnedHostKey, signal } = options;
+    const { clock = systemClock, keepalive = defaultKeepalive, pinnedHostKey, signal } = options;
     if (signal?.aborted) return reject(abortReason(signal));
     const client = new ssh2.Client();
     // A command would wait 40 ms for the host's delayed acknowledgement otherwise.
@@ -94,14 +93,14 @@ const dial = (address: HostAddress, options: ConnectOptions & typeof defaults): 
       reject(signal && abortReason(signal));
     };
     const seconds = (milliseconds: number): string => `${milliseconds / 1000} s`;
-    const clearConnect = clock.after(options.connectDeadline, () =>
-      fail(`no TCP connection within ${seconds(options.connectDeadline)}`),
+    const clearConnect = clock.after(connectDeadline, () =>
+      fail(`no TCP connection within ${seconds(connectDeadline)}`),
     );
-    const clearDeadline = clock.after(options.deadline, () =>
+    const clearDeadline = clock.after(deadline, () =>
       fail(
         hostKey === undefined
-          ? `TCP connected, but no SSH server answered within ${seconds(options.deadline)}`
-          : `no login within ${seconds(options.deadline)}`,
+          ? `TCP connected, but no SSH server answered within ${seconds(deadline)}`
+          : `no login within ${seconds(deadline)}`,
       ),
     );
     signal?.addEventListener('abort', abort);
@@ -139,8 +138,8 @@ const dial = (address: HostAddress, options: ConnectOptions & typeof defaults): 
       },
       // The deadline is ours, by our clock.
       readyTimeout: 0,
-      keepaliveInterval: options.keepalive.interval,
-      keepaliveCountMax: options.keepalive.misses,
+      keepaliveInterval: keepalive.interval,
+      keepaliveCountMax: keepalive.misses,
     });
   });
 
@@ -153,31 +152,26 @@ export interface ConnectOptions {
   /** `SHA256:…` of the key that this install of the host has. Without one, the first key shown is taken. */
   readonly pinnedHostKey?: string;
   readonly clock?: Clock;
-  /** Milliseconds until TCP stands, for each address. */
-  readonly connectDeadline?: number;
-  /** Milliseconds until commands can run, for each address: a listener that says nothing must not hold us. */
-  readonly deadline?: number;
   readonly keepalive?: Keepalive;
   readonly signal?: AbortSignal;
 }
 
-const defaults = {
-  clock: systemClock,
-  connectDeadline: 15_000,
-  deadline: 20_000,
-  /** A host that does not answer for a minute is gone. Short enough for a NAT that drops idle connections. */
-  keepalive: { interval: 15_000, misses: 3 },
-};
+/** For each address: the TCP connection, and until commands can run. A listener that sends nothing must not block us. */
+const connectDeadline = 15_000;
+const deadline = 20_000;
+
+/** A host that does not answer for a minute is gone. Short enough for a NAT that drops idle connections. */
+const defaultKeepalive = { interval: 15_000, misses: 3 };
 
 /**
  * Reaches a host over the first address that works. Rejects only for what has nothing to do with the host: with `PrivateKeyError`
- * before anybody is dialled, and with the reason of `signal`.
+ * before the first attempt, and with the reason of `signal`.
  */
 export const connect = async (options: ConnectOptions): Promise<ConnectOutcome> => {
   parsePrivateKey(options.privateKey);
   const attempts: { address: HostAddress; cause: string }[] = [];
   for (const address of options.addresses) {
-    const outcome = await dial(address, { ...defaults, ...options });
+    const outcome = await dial(address, options);
     if (outcome.kind !== 'never connected') return outcome;
     attempts.push({ address, cause: outcome.cause });
   }

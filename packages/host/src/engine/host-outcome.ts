@@ -16,16 +16,10 @@ export const interruptedBy = (
   outcome: Exclude<CommandOutcome, { kind: 'done' | 'command failed' }>,
   during: string,
 ): Interrupted => {
-  switch (outcome.kind) {
-    case 'connection lost':
-      return { kind: 'connection lost', during, cause: outcome.cause };
-    case 'timed out':
-      return { kind: 'timed out', during, after: outcome.after };
-    case 'aborted':
-      return { kind: 'aborted', during };
-    case 'input failed':
-      return { kind: 'connection lost', during, cause: `the input could not be read: ${outcome.cause}` };
-  }
+  if (outcome.kind === 'input failed')
+    return { kind: 'connection lost', during, cause: `the input could not be read: ${outcome.cause}` };
+  const { stdout: _, stderr: __, ...interruption } = outcome;
+  return { ...interruption, during };
 };
 
 /** A step that has something to change, and may not now. It gets no stamp. */

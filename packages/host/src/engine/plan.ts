@@ -2,7 +2,7 @@ import { type Artifact, isArtifact } from '../artifacts/artifact.ts';
 import type { Preparation } from '../host-spec.ts';
 import { hostSteps } from '../steps/index.ts';
 import type { AnyStep } from '../steps/step.ts';
-import { type DeferReason, deferReasonOf, type StepRunOptions } from './execute-step.ts';
+import { deferReasonOf, type StepRunOptions } from './execute-step.ts';
 import type { Inventory } from './inventory.ts';
 import { stepHash } from './step-hash.ts';
 
@@ -17,30 +17,23 @@ export interface PlanOptions extends Pick<StepRunOptions, 'idle' | 'transport'> 
 }
 
 /** One step of a plan. Its script checks first, and applies only differences. */
-export interface Action {
-  readonly step: AnyStep;
-  readonly hash: string;
-  /** The host has a current stamp: the step is checked before anything is sent. */
-  readonly stamped: boolean;
-  /** Artifacts that must be in the store before it runs. Listed ones are verified then. */
-  readonly needs: readonly Artifact[];
-  /** Artifacts that the inventory lists. */
-  readonly stored: ReadonlySet<string>;
-  /** Why it may not apply changes now. */
-  readonly deferReason: DeferReason | undefined;
-}
+export type Action = Readonly<ReturnType<typeof plan>[number]>;
 
 /** The steps to run on a host with this inventory. Pure and total. */
-export const plan = (inventory: Inventory, spec: Preparation, options: PlanOptions): Action[] => {
-  const actions = sortSteps(options.steps ?? hostSteps).map((step): Action => {
+export const plan = (inventory: Inventory, spec: Preparation, options: PlanOptions) => {
+  const actions = sortSteps(options.steps ?? hostSteps).map((step) => {
     const hash = stepHash(step, spec);
     const deferReason = deferReasonOf(step, options);
     return {
       step,
       hash,
+      /** The host has a current stamp: the step is checked before anything is sent. */
       stamped: inventory.stamps[step.name] === hash,
+      /** Artifacts that must be in the store before it runs. Listed ones are verified then. */
       needs: deferReason === undefined ? artifactsOf(step, spec) : [],
+      /** Artifacts that the inventory lists. */
       stored: inventory.artifacts,
+      /** Why it may not apply changes now. */
       deferReason,
     };
   });
@@ -56,26 +49,22 @@ export const sortSteps = (steps: readonly AnyStep[]): AnyStep[] => {
 export const artifactsOf = (step: AnyStep, spec: Preparation): readonly Artifact[] =>
   Object.values(step.intent(spec) ?? {}).filter(isArtifact);
 
-/** Unused files on an up-to-date host. */
-export interface Garbage {
-  readonly artifacts: readonly string[];
-  /** Of unknown steps. */
-  readonly stamps: readonly string[];
-  /** The Mac has rebooted since. */
-  readonly staleRebootMark: boolean;
-}
-
 /** With a part of the steps, artifacts of the others are not garbage. */
 const isPartialList = (steps: readonly AnyStep[]): boolean =>
   steps.length < hostSteps.length && steps.every((step) => hostSteps.includes(step));
 
-export const garbageOn = (inventory: Inventory, spec: Preparation, steps: readonly AnyStep[] = hostSteps): Garbage => {
+export type Garbage = ReturnType<typeof garbageOn>;
+
+/** Unused files on an up-to-date host. */
+export const garbageOn = (inventory: Inventory, spec: Preparation, steps: readonly AnyStep[] = hostSteps) => {
+  /** The Mac has rebooted since. */
   const staleRebootMark = inventory.rebootPendingSince !== undefined && inventory.rebootPendingSince !== inventory.boot;
   if (isPartialList(steps)) return { artifacts: [], stamps: [], staleRebootMark };
   const wanted = new Set(steps.flatMap((step) => artifactsOf(step, spec).map(({ sha256 }) => sha256)));
   const known = new Set(steps.map((step) => step.name));
   return {
     artifacts: [...inventory.artifacts].filter((sha256) => !wanted.has(sha256)),
+    /** Of unknown steps. */
     stamps: Object.keys(inventory.stamps).filter((name) => !known.has(name)),
     staleRebootMark,
   };

@@ -45,13 +45,6 @@ const checkedProtocol = (protocol: string, index: number): string => {
   return protocol;
 };
 
-interface EgressRules {
-  /** The text of the anchor. */
-  readonly text: string;
-  /** On every rule, and another one for every other text: so what the kernel has loaded can be told. */
-  readonly label: string;
-}
-
 /**
  * The pf rules of the anchor. Throws where `allow` cannot be understood.
  *
@@ -59,7 +52,7 @@ interface EgressRules {
  * blocks count in both directions, and on the bridges whatever source the packet claims. All are `quick`: the first that matches decides.
  * IPv6 ends at the bridge: vmnet would translate it past all of this. Tables are not `persist`: those outlive their rules (INC-246).
  */
-export const egressRules = ({ allow }: VmEgress): EgressRules => {
+export const egressRules = ({ allow }: VmEgress) => {
   const onBridges = `in quick on { ${bridges.join(', ')} }`;
   const tables = [`table <vm_sources> { ${vmNetwork} }`, `table <blocked_dst> { ${blocked.join(', ')} }`];
   const rules = [
@@ -80,12 +73,14 @@ export const egressRules = ({ allow }: VmEgress): EgressRules => {
     .slice(0, 16);
   const label = `tuist.runners:${version}`;
   return {
+    /** The text of the anchor. */
     text: [
       '# What virtual machines may reach beyond the internet. Written by Tartan: changes are lost.',
       ...tables,
       ...rules.map((rule) => `${rule} label "${label}"`),
       '',
     ].join('\n'),
+    /** On every rule, and another one for every other text: it identifies the rules that the kernel has loaded. */
     label,
   };
 };

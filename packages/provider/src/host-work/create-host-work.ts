@@ -1,6 +1,5 @@
 import {
   connect,
-  type ConnectOptions,
   type ConnectOutcome,
   convergeHost,
   type ConvergeOptions,
@@ -21,7 +20,7 @@ import {
 } from './host-outcome.ts';
 import type { HostJob, HostWork, WorkOutcome } from './host-work.ts';
 
-interface HostWorkOptions extends Pick<ConnectOptions, 'connectDeadline' | 'deadline' | 'keepalive'> {
+interface HostWorkOptions {
   readonly clock: Clock;
 }
 

@@ -4,40 +4,16 @@ import { type ScaleDownCandidate, scaleDownCandidates } from './scale-down.ts';
 import type { PodFacts, Snapshot } from './snapshot.ts';
 import { maxFinished } from './status/finished-pods.ts';
 
-/** What is to be done in one pass. Each entry is an act of its own: the failure of one keeps no other from being tried. */
-export interface Plan {
-  readonly addFinalizer: boolean;
-  /** So many Pods, each with its ServiceAccount. */
-  readonly create: number;
-  /** UIDs of Pods that get a runner at GitHub, and its configuration as a Secret. */
-  readonly register: readonly string[];
-  /** GitHub is asked to forget them if they have no job. Whoever is retired gets no job any more, and ends by itself. */
-  readonly retire: readonly Retirement[];
-  /** Deleted now, on the condition that they are as they were seen: nothing runs in them. */
-  readonly remove: readonly Removal[];
-  /** UIDs of Pods that have ended: recorded, forgotten at GitHub, deleted. */
-  readonly reap: readonly string[];
-  /** ServiceAccounts to delete. */
-  readonly removeAccounts: readonly string[];
-  /** Nothing of the pool is left that could have a job. */
-  readonly removeFinalizer: boolean;
-  /** When the next thing is due by the clock alone. Undefined: nothing is. */
-  readonly requeueAt: number | undefined;
-}
+/** What is to be done in one pass. A failed act does not stop the others. */
+export type Plan = Readonly<ReturnType<typeof decide>>;
 
 export type RetireReason = 'surplus' | 'stale image' | 'node drains' | 'pool is deleted' | 'runner is offline';
-
-interface Retirement {
-  readonly uid: string;
-  readonly because: RetireReason;
-}
 
 export interface Removal {
   readonly uid: string;
   /**
-   * `settle period over`: it was retired so long ago that a job would have shown itself. `never had a runner`: no configuration was given out. A
-   * Secret may be there and the Pod not marked yet, so that is looked at right before the delete, uncached: with a Secret it is marked
-   * instead.
+   * `settle period over`: it was retired so long ago that a job would have been reported. `never had a runner`: it has no configuration. Its
+   * Secret may exist before the annotation, so the Secret is read live before the delete: if there is one, the Pod is annotated instead.
    */
   readonly because: 'settle period over' | 'never had a runner' | 'node is gone';
 }
@@ -45,24 +21,30 @@ export interface Removal {
 /**
  * What is to be done for a pool.
  *
- * Guarantees: a Pod that has a job, or may have one, is in none of the lists that end it. Nobody is made while as many live as are
- * wanted. The same snapshot gives the same plan, so a pass that was cut short is simply begun anew.
+ * Guarantees: a Pod that has a job, or may have one, is in none of the lists that end it. No Pod is created while there are enough. The same
+ * snapshot gives the same plan, so that an interrupted pass can be repeated.
  */
-export const decide = (snapshot: Snapshot, limits: Limits = defaultLimits): Plan => {
+export const decide = (snapshot: Snapshot, limits: Limits = defaultLimits) => {
   const { now, pool, pods } = snapshot;
   const byState = groupByState(pods);
   const candidates = scaleDownCandidates(snapshot, byState, limits);
-  // Whatever is made must be drained before the pool may go: the finalizer comes first.
+  // Created Pods must be drained before the pool is gone: the finalizer comes first.
   const addFinalizer = !pool.isDeleting && !pool.hasFinalizer;
   const mayCreate = !pool.isDeleting && pool.hasFinalizer && pool.hasGitHub;
-  // As many as are remembered, so that none is counted again after a crash.
+  // As many as the status remembers, so that none is counted again after a crash.
   const reap = [...byState.ended].sort(oldestFirst).slice(0, maxFinished);
   return {
     addFinalizer,
+    /** The number of Pods to create, each with its ServiceAccount. */
     create: mayCreate ? missingCount(byState, pool.replicas) : 0,
-    // A pool that is deleted mints nothing, but a running Pod without its mark could never be retired.
+    /**
+     * UIDs of Pods that get a runner at GitHub, and its configuration as a Secret. A deleted pool mints no runner, but a running Pod without
+     * its annotation could never be retired.
+     */
     register: (mayCreate || pool.isDeleting) && snapshot.github === 'usable' ? podsToRegister(byState, candidates) : [],
+    /** GitHub removes their runners if they have no job. A retired Pod gets no job any more, and ends by itself. */
     retire: candidates.filter(hasRunner).map(({ pod, because }) => ({ uid: pod.uid, because })),
+    /** Deleted now, with optimistic locking: nothing runs in them. */
     remove: [
       ...remove(byState.lost, 'node is gone'),
       ...remove(
@@ -74,10 +56,13 @@ export const decide = (snapshot: Snapshot, limits: Limits = defaultLimits): Plan
         'never had a runner',
       ),
     ],
+    /** UIDs of Pods that have ended: recorded, removed at GitHub, deleted. */
     reap: reap.map(({ uid }) => uid),
+    /** ServiceAccounts to delete. */
     removeAccounts: snapshot.orphanedAccounts,
-    // Those that are being deleted may remain. Results of those that have ended are written down first.
+    /** No Pod is left that could have a job. Terminating ones may remain; results of ended ones are recorded first. */
     removeFinalizer: pool.isDeleting && pool.hasFinalizer && livePods(byState).length + byState.ended.length === 0,
+    /** When the next thing is due by the clock alone. Undefined: nothing is. */
     requeueAt: addFinalizer || reap.length < byState.ended.length ? now : nextDeadline(snapshot, byState, limits),
   };
 };
@@ -89,7 +74,7 @@ const hasRunner = ({ pod }: ScaleDownCandidate): boolean => pod.runnerID !== und
 const remove = (pods: readonly PodFacts[], because: Removal['because']): readonly Removal[] =>
   pods.map(({ uid }) => ({ uid, because }));
 
-/** Whoever has a Mac and no runner. Also one that runs: it has a configuration, and only its mark is missing. */
+/** Pods on a Mac without a runner. Also running ones: they have a configuration, and only the annotation is missing. */
 const podsToRegister = (
   { unregistered, busy }: PodsByState,
   candidates: readonly ScaleDownCandidate[],
