@@ -10,25 +10,22 @@ export interface RemoteCommand {
   readonly deadline: number;
 }
 
-/** The last bytes of what a command wrote, cut at the front. */
-export interface Output {
-  readonly stdout: string;
-  readonly stderr: string;
-}
+/** How a command ended. Only `done` is success. After all but the first two, what it did is unknown. */
+export type CommandEnd =
+  | { readonly kind: 'done' }
+  /** It exited with a code, or was killed by a signal. */
+  | { readonly kind: 'command failed'; readonly code?: number; readonly signal?: string }
+  /** It exceeded its deadline. It may still run. */
+  | { readonly kind: 'timed out'; readonly after: number }
+  /** The connection was lost while it ran, or before. */
+  | { readonly kind: 'connection lost'; readonly cause: string }
+  /** Its input could not be read on our side. It was ended. */
+  | { readonly kind: 'input failed'; readonly cause: string }
+  /** The signal of the caller. It was ended. */
+  | { readonly kind: 'aborted' };
 
-/** How a command ended. Only `done` says that it did what it should. */
-export type CommandOutcome =
-  | ({ readonly kind: 'done' } & Output)
-  /** It ran and said no: with an exit code, or killed by a signal. */
-  | ({ readonly kind: 'command failed'; readonly code?: number; readonly signal?: string } & Output)
-  /** It ran longer than its deadline. What it did until then, and may still do, is unknown. */
-  | ({ readonly kind: 'timed out'; readonly after: number } & Output)
-  /** The connection went while it ran, or had gone before. What it did is unknown. */
-  | ({ readonly kind: 'connection lost'; readonly cause: string } & Output)
-  /** What should have been its input could not be read on our side. The command was ended. */
-  | ({ readonly kind: 'input failed'; readonly cause: string } & Output)
-  /** The caller's signal. The command was ended; what it did until then is unknown. */
-  | ({ readonly kind: 'aborted' } & Output);
+/** With the end of its output, cut at the front. */
+export type CommandOutcome = CommandEnd & { readonly stdout: string; readonly stderr: string };
 
 /** One SSH connection to one host. Commands may run side by side; each has a channel of its own. */
 export interface HostConnection {
@@ -49,28 +46,19 @@ export interface HostAddress {
   readonly transport: 'public' | 'tailnet';
 }
 
-/** How an attempt to reach a host ended. `hostKey` is there on every path on which the host showed one. */
+/** A host that showed its key, and at which address. */
+interface Answered {
+  readonly hostKey: string;
+  readonly address: HostAddress;
+}
+
+/** How an attempt to reach a host ended. */
 export type ConnectOutcome =
   | { readonly kind: 'connected'; readonly connection: HostConnection; readonly hostKey: string }
   /** No address got as far as showing a host key. The only outcome after which the next address is tried. */
   | { readonly kind: 'never connected'; readonly attempts: readonly { address: HostAddress; cause: string }[] }
   /** The host showed another key than the pinned one. Nothing was sent to it. */
-  | {
-      readonly kind: 'host key changed';
-      readonly expected: string;
-      readonly hostKey: string;
-      readonly address: HostAddress;
-    }
-  | {
-      readonly kind: 'authentication refused';
-      readonly user: string;
-      readonly hostKey: string;
-      readonly address: HostAddress;
-    }
-  /** The host showed its key and then fell silent or hung up. */
-  | {
-      readonly kind: 'handshake failed';
-      readonly cause: string;
-      readonly hostKey: string;
-      readonly address: HostAddress;
-    };
+  | ({ readonly kind: 'host key changed'; readonly expected: string } & Answered)
+  | ({ readonly kind: 'authentication refused'; readonly user: string } & Answered)
+  /** The host showed its key, and then sent nothing or closed the connection. */
+  | ({ readonly kind: 'handshake failed'; readonly cause: string } & Answered);

@@ -3,34 +3,22 @@ import { type createSemaphore, errorMessage } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { Client, ClientChannel } from 'ssh2';
 import { sendInput } from './command-input.ts';
-import type { CommandOutcome, Output, RemoteCommand } from './connection.ts';
+import type { CommandEnd, CommandOutcome, RemoteCommand } from './connection.ts';
 
-/** Keeps the end of what a command writes: the reason for a failure stands there. */
-interface OutputTail {
-  add(bytes: Buffer): void;
-  text(): string;
-}
-
-const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
-
-export const createOutputTail = (cap: number): OutputTail => {
+/** Keeps the end of what a command writes: the reason for a failure is there. */
+export const createOutputTail = (cap: number) => {
   // Copied, because a small piece of a packet would keep the whole packet.
   let kept = Buffer.alloc(0);
   let cut = false;
   return {
-    add: (bytes) => {
+    add: (bytes: Buffer): void => {
       kept = Buffer.concat([kept, bytes]);
       if (kept.length <= cap) return;
       kept = kept.subarray(kept.length - cap);
       cut = true;
     },
-    text: () => {
-      if (!cut) return kept.toString();
-      // A character that was cut in two is left out whole: at most three bytes of it are left.
-      let start = 0;
-      while (start < 3 && isContinuation(kept[start])) start++;
-      return kept.toString('utf8', start);
-    },
+    // The rest of a character that was cut in two is left out: at most three bytes.
+    text: (): string => (cut ? kept.toString().replace(/^\uFFFD{1,3}/, '') : kept.toString()),
   };
 };
 
@@ -72,10 +60,8 @@ export interface CommandContext {
   readonly running: Set<(cause: string) => void>;
 }
 
-type Ending = CommandOutcome extends infer Each ? (Each extends Output ? Omit<Each, keyof Output> : never) : never;
-
 /** How a command ended by its own account. */
-const endingOfExit = (code: number | null, signal: string | undefined): Ending => {
+const endingOfExit = (code: number | null, signal: string | undefined): CommandEnd => {
   if (code === 0) return { kind: 'done' };
   if (code !== null) return { kind: 'command failed', code };
   return { kind: 'command failed', ...(signal === undefined ? {} : { signal }) };
@@ -97,12 +83,12 @@ export const runCommand = (
     const stdout = createOutputTail(maxOutputBytes);
     const stderr = createOutputTail(maxOutputBytes);
     let channel: ClientChannel | undefined;
-    let exit: Ending | undefined;
+    let exit: CommandEnd | undefined;
     let ended = false;
     let stopInput = (): void => {};
     let releaseSlot = (): void => {};
 
-    const end = (ending: Ending): void => {
+    const end = (ending: CommandEnd): void => {
       if (ended) return;
       ended = true;
       cancelDeadline();
@@ -111,7 +97,7 @@ export const runCommand = (
       stopInput();
       resolve({ ...ending, stdout: stdout.text(), stderr: stderr.text() });
     };
-    const stop = (ending: Ending): void => {
+    const stop = (ending: CommandEnd): void => {
       if (channel) terminate(channel);
       end(ending);
     };
