@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { checkHost, type CheckOutcome, preparationSteps, type StepReport } from '@tartan/host';
+import { checkHost, type CheckOutcome, type StepReport } from '@tartan/host';
 import { printable, type TextStyle } from '../output/terminal-text.ts';
 import { connectToHost, type Target } from './connect.ts';
 import { outcomeText, reportLines, reportRows } from './report-text.ts';
@@ -31,10 +31,7 @@ export const doctor = async (
       if (options.output === 'text') print(reportLines(report, out.style));
       if (options.output === 'tsv') for (const row of reportRows(report)) print(row);
     };
-    const outcome =
-      spec === undefined
-        ? await checkHost(connection, { user: options.user }, { steps: preparationSteps, onStep, signal })
-        : await checkHost(connection, spec, { onStep, signal });
+    const outcome = await checkHost(connection, spec ?? { user: options.user }, { onStep, signal });
     return conclude(outcome, connection.hostKey, options, print);
   } finally {
     await connection.close();

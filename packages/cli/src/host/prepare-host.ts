@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { convergeHost, type HostOutcome, preparationSteps } from '@tartan/host';
+import { convergeHost, type HostOutcome } from '@tartan/host';
 import type { TextStyle } from '../output/terminal-text.ts';
 import { askSecret, type Terminal } from './ask-secret.ts';
 import { connectToHost, type Target } from './connect.ts';
@@ -37,7 +37,6 @@ export const prepareHost = async (options: PrepareOptions, console: Console, sig
         owner: `prepare-host of ${process.pid} on ${hostname().replaceAll(/[^\x20-\x7E]|#/g, '-')}`,
         idle: !options.busy,
         mode: 'verify',
-        steps: preparationSteps,
         signal,
         report: (event) => {
           const line = eventLine(event, console.style);

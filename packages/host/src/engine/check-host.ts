@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '@tartan/kube/clock';
 import type { HostConnection } from '../connection/connection.ts';
 import type { HostSpec, Preparation } from '../host-spec.ts';
-import { hostSteps } from '../steps/index.ts';
-import type { AnyStep, Step } from '../steps/step.ts';
+import { stepsOf } from '../steps/index.ts';
+import type { AnyStep } from '../steps/step.ts';
 import { executeStep, stepErrorOf, type StepOutcome, stepRun } from './execute-step.ts';
 import type { Interrupted, UnreadableHost } from './host-outcome.ts';
 import { type Inventory, readInventory } from './inventory.ts';
@@ -34,17 +34,12 @@ export type CheckOutcome =
   | UnreadableHost
   | Interrupted;
 
-export interface CheckOptions {
+interface CheckOptions {
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
   readonly onStep?: (report: StepReport) => void;
-  /** Default: all steps. */
-  readonly steps?: readonly Step[];
-}
-
-/** For a Mac that is not a Node yet. */
-interface CheckPreparationOptions extends CheckOptions {
-  readonly steps: readonly AnyStep[];
+  /** Default: those of the specification. */
+  readonly steps?: readonly AnyStep[];
 }
 
 /**
@@ -52,17 +47,11 @@ interface CheckPreparationOptions extends CheckOptions {
  *
  * Guarantees: changes nothing, takes no lock, sends no secret and no artifact. A step that cannot be checked does not stop the others.
  */
-export function checkHost(connection: HostConnection, spec: HostSpec, options?: CheckOptions): Promise<CheckOutcome>;
-export function checkHost(
+export const checkHost = async (
   connection: HostConnection,
-  spec: Preparation,
-  options: CheckPreparationOptions,
-): Promise<CheckOutcome>;
-export async function checkHost(
-  connection: HostConnection,
-  spec: Preparation,
-  { clock = systemClock, signal, onStep, steps = hostSteps }: CheckOptions = {},
-): Promise<CheckOutcome> {
+  spec: HostSpec | Preparation,
+  { clock = systemClock, signal, onStep, steps = stepsOf(spec) }: CheckOptions = {},
+): Promise<CheckOutcome> => {
   const redact = hostRedactor({});
   const read = await readInventory(connection, signal);
   if (read.kind !== 'read') return read;
@@ -96,4 +85,4 @@ export async function checkHost(
   }
   const actions = plan(inventory, spec, { mode: 'changed', idle: false, steps });
   return { kind: 'checked', inventory, objections: preflight(inventory, spec, actions, clock.now()), steps: reports };
-}
+};

@@ -2,8 +2,8 @@ import type { Redactor } from '@tartan/kube';
 import { type Clock, systemClock } from '@tartan/kube/clock';
 import type { HostConnection } from '../connection/connection.ts';
 import type { HostSecrets, HostSpec, OnDemandSecrets, Preparation } from '../host-spec.ts';
-import { hostSteps } from '../steps/index.ts';
-import type { AnyStep, Step } from '../steps/step.ts';
+import { stepsOf } from '../steps/index.ts';
+import type { AnyStep } from '../steps/step.ts';
 import { composeScript, shellCommand } from './compose-script.ts';
 import { stepErrorOf } from './execute-step.ts';
 import type { Deferred, HostEvent, HostOutcome } from './host-outcome.ts';
@@ -57,14 +57,16 @@ export interface ConvergeOptions {
   readonly report?: (event: HostEvent) => void;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
-  /** Default: all steps. */
-  readonly steps?: readonly Step[];
+  /** Default: those of the specification. */
+  readonly steps?: readonly AnyStep[];
 }
 
-/** For a Mac that is not a Node yet. */
-interface PrepareOptions extends ConvergeOptions {
-  readonly steps: readonly AnyStep[];
-}
+const defaults = {
+  mode: 'changed',
+  onDemandSecrets: {},
+  report: () => {},
+  clock: systemClock,
+} as const;
 
 /**
  * Makes a host match its specification: at first boot, in a rollout and for a repair.
@@ -82,26 +84,14 @@ interface PrepareOptions extends ConvergeOptions {
  * Caveats: an interrupted or timed-out command may continue on the host; the lock stays taken until it has ended, or for half an hour.
  * Unprivileged steps run without the lock, possibly twice at once; each is atomic.
  */
-export function convergeHost(
+export const convergeHost = async (
   connection: HostConnection,
-  spec: HostSpec,
+  spec: HostSpec | Preparation,
   secrets: HostSecrets,
   options: ConvergeOptions,
-): Promise<HostOutcome>;
-export function convergeHost(
-  connection: HostConnection,
-  spec: Preparation,
-  secrets: HostSecrets,
-  options: PrepareOptions,
-): Promise<HostOutcome>;
-export async function convergeHost(
-  connection: HostConnection,
-  spec: Preparation,
-  secrets: HostSecrets,
-  options: ConvergeOptions,
-): Promise<HostOutcome> {
+): Promise<HostOutcome> => {
   const redact = hostRedactor(secrets);
-  const given = { ...defaults, ...options };
+  const given = { ...defaults, steps: stepsOf(spec), ...options };
   const { steps, clock, signal } = given;
   const session: Session = {
     ...given,
@@ -132,15 +122,7 @@ export async function convergeHost(
   } finally {
     await locking.release();
   }
-}
-
-const defaults = {
-  mode: 'changed',
-  steps: hostSteps,
-  onDemandSecrets: {},
-  report: () => {},
-  clock: systemClock,
-} as const;
+};
 
 /** One run over the steps of a host. */
 interface Session extends ConvergeContext {

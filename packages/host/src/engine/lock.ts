@@ -57,20 +57,12 @@ export const acquireLock = async (
   if (outcome.kind === 'command failed') return rejected(outcome.stderr, outcome.code);
   if (outcome.kind !== 'done') return interruptedBy(outcome, 'lock');
   if (outcome.stdout === 'acquired\n') return { kind: 'acquired', token, release };
-  const [word, by, since, step, ...more] = outcome.stdout.trimEnd().split('\t');
-  if (
-    word !== 'locked' ||
-    by === undefined ||
-    !/^\d{1,12}$/.test(since ?? '') ||
-    step === undefined ||
-    more.length > 0
-  ) {
-    return rejected(`not an answer about the lock: ${outcome.stdout.slice(-200)}`);
-  }
+  const [, by, since, step] = /^locked\t([^\t]*)\t(\d{1,12})\t([^\t]*)$/.exec(outcome.stdout.trimEnd()) ?? [];
+  if (by === undefined) return rejected(`not an answer about the lock: ${outcome.stdout.slice(-200)}`);
   return {
     kind: 'locked',
     by: by.replace(/#.*/, ''),
     since: new Date(Number(since) * 1000).toISOString(),
-    ...(step === '-' ? {} : { step }),
+    ...(step !== undefined && step !== '-' && { step }),
   };
 };

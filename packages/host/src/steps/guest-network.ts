@@ -16,33 +16,25 @@ const blocked = ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12
 /** vmnet numbers its bridges from 100; a host runs two virtual machines at most, each on a network of its own at worst. */
 const bridges = ['bridge100', 'bridge101', 'bridge102', 'bridge103'];
 
-const invalidRule = (index: number, what: string): TypeError => new TypeError(`vmEgress.allow[${index}]: ${what}`);
-
-const checkedNetwork = (cidr: string, index: number): string => {
-  const parsed = ipv4Network.parse(cidr);
-  if ('value' in parsed) return parsed.value;
-  throw invalidRule(index, `${JSON.stringify(cidr)} ${parsed.problem}. Write a network such as 172.16.0.0/22.`);
-};
-
+/** A port, or a range of them. */
 const portRange = /^(\d{1,5})(?::(\d{1,5}))?$/;
 
-/** `4000`, `30000:32767`, or several of them with commas. */
-const checkedPorts = (ports: string, index: number): string => {
+/** Throws where an entry of `allow` is invalid. */
+const passRule = ({ protocol, cidr, ports }: VmEgress['allow'][number], index: number): string => {
+  const invalid = (what: string): TypeError => new TypeError(`vmEgress.allow[${index}]: ${what}`);
+  if (!['tcp', 'udp'].includes(protocol)) throw invalid(`${JSON.stringify(protocol)} is neither tcp nor udp.`);
+  const network = ipv4Network.parse(cidr);
+  if (!('value' in network))
+    throw invalid(`${JSON.stringify(cidr)} ${network.problem}. Write a network such as 172.16.0.0/22.`);
   const ranges = ports.split(',').map((text) => {
     const [, first, last = first] = portRange.exec(text.trim()) ?? [];
     const [low, high] = [Number(first), Number(last)];
-    if (!(low >= 1 && high <= 65_535 && low <= high)) {
-      throw invalidRule(index, `${JSON.stringify(ports)} are no ports such as 4000, 30000:32767 or 80,443.`);
-    }
+    if (!(low >= 1 && high <= 65_535 && low <= high))
+      throw invalid(`${JSON.stringify(ports)} are no ports such as 4000, 30000:32767 or 80,443.`);
     return low === high ? `${low}` : `${low}:${high}`;
   });
-  return ranges.length === 1 ? ranges.join() : `{ ${ranges.join(', ')} }`;
-};
-
-const checkedProtocol = (protocol: string, index: number): string => {
-  if (protocol !== 'tcp' && protocol !== 'udp')
-    throw invalidRule(index, `${JSON.stringify(protocol)} is neither tcp nor udp.`);
-  return protocol;
+  const port = ranges.length === 1 ? ranges.join() : `{ ${ranges.join(', ')} }`;
+  return `pass quick inet proto ${protocol} from <vm_sources> to ${network.value} port ${port} keep state`;
 };
 
 /**
@@ -59,11 +51,7 @@ export const egressRules = ({ allow }: VmEgress) => {
     // Hands out the host's own credentials: closed whatever is allowed.
     'block drop quick inet from <vm_sources> to 169.254.169.254',
     `block drop ${onBridges} inet6 all`,
-    ...allow.map(
-      ({ cidr, protocol, ports }, index) =>
-        `pass quick inet proto ${checkedProtocol(protocol, index)} from <vm_sources> to ${checkedNetwork(cidr, index)}` +
-        ` port ${checkedPorts(ports, index)} keep state`,
-    ),
+    ...allow.map(passRule),
     'block drop quick inet from <vm_sources> to <blocked_dst>',
     `block drop ${onBridges} inet from any to <blocked_dst>`,
   ];

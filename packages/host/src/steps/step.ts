@@ -48,8 +48,5 @@ export interface Step<Intent extends object = object, Spec = HostSpec> {
 /** Infers the type of the intent. */
 export const defineStep = <Intent extends object>(step: Step<Intent>): Step<Intent> => step;
 
-/**
- * A step as the engine runs it, together with a specification that has all it needs: `convergeHost` and `checkHost` see to that by the
- * types of those two.
- */
+/** A step as the engine runs it, with a specification that has all fields that it reads: see `stepsOf`. */
 export type AnyStep = Step<object, Preparation>;

@@ -13,13 +13,9 @@ import type { Clock, Random } from '@tartan/kube/clock';
 import type { Node, Pod, ServiceAccount } from '../pool/snapshot.ts';
 import { accountIndexes, podIndexes } from '../pool/watches.ts';
 
-/** What caches drop before it takes memory. Each changes the object in place, as caches allow. */
+/** Caches keep only the fields that decisions read. */
 
-const dropMembers = (object: object | undefined, ...members: readonly string[]): void => {
-  for (const member of members) if (object !== undefined) Reflect.deleteProperty(object, member);
-};
-
-/** Whose it is, what is written on it, where it is, with which image, and how it fares. What it was made of is the same for a whole pool. */
+/** Without its template, which is the same for a whole pool. */
 export const trimPod = (pod: Live<Pod>): Live<Pod> => {
   const { nodeName, containers = [] } = pod.spec ?? {};
   pod.spec = {
@@ -29,21 +25,21 @@ export const trimPod = (pod: Live<Pod>): Live<Pod> => {
   return withoutManagedFields(pod);
 };
 
-/** Its name and who owns it. */
-export const trimServiceAccount = (account: Live<ServiceAccount>): Live<ServiceAccount> => {
-  dropMembers(account, 'secrets', 'imagePullSecrets');
-  return withoutManagedFields(account);
-};
+export const trimServiceAccount = ({ apiVersion, kind, metadata }: Live<ServiceAccount>): Live<ServiceAccount> =>
+  withoutManagedFields({ apiVersion, kind, metadata });
 
-/** Whether it is there, heard and open to Pods. Its images and addresses are the larger part of a Node. */
-export const trimNode = (node: Live<Node>): Live<Node> => {
+/** Its images and addresses are the larger part of a Node. */
+export const trimNode = ({ apiVersion, kind, ...node }: Live<Node>): Live<Node> => {
+  const { annotations: _, labels: __, ...metadata } = node.metadata;
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
-  dropMembers(ready, 'lastHeartbeatTime', 'reason', 'message');
-  const isClosed = node.spec?.unschedulable === true;
-  dropMembers(node.metadata, 'annotations', 'labels');
-  node.spec = isClosed ? { unschedulable: true } : {};
-  node.status = { conditions: ready ? [ready] : [] };
-  return withoutManagedFields(node);
+  const { type = 'Ready', status = 'Unknown', lastTransitionTime } = ready ?? {};
+  return withoutManagedFields({
+    apiVersion,
+    kind,
+    metadata,
+    spec: node.spec?.unschedulable === true ? { unschedulable: true } : {},
+    status: { conditions: ready ? [{ type, status, ...(lastTransitionTime && { lastTransitionTime }) }] : [] },
+  });
 };
 
 interface CacheOptions {

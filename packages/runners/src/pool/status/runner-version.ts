@@ -8,21 +8,11 @@ const day = 24 * 3_600_000;
 /** After so long GitHub gives no jobs to a runner that is older than a release (GitHub's documentation, "Runner software updates"). */
 const gracePeriodMs = 30 * day;
 
-const isOlder = (one: string, other: string): boolean => {
-  const [a, b] = [one, other].map((version) => version.split('.').map(Number));
-  const at = a?.findIndex((part, index) => part !== b?.[index]) ?? -1;
-  return at >= 0 && (a?.[at] ?? 0) < (b?.[at] ?? 0);
-};
-
-const oldest = (versions: readonly string[]): string | undefined =>
-  versions.reduce<string | undefined>(
-    (first, each) => (first === undefined || isOlder(each, first) ? each : first),
-    undefined,
-  );
+const compareVersions = (one: string, other: string): number => one.localeCompare(other, 'en', { numeric: true });
 
 /**
- * How old the runners of a pool are. `reported`: the releases that Pods report; what they reported last counts while none is there. GitHub
- * does not tell since when a release is out, so it counts from when it was first seen here.
+ * How old the runners of a pool are. `reported`: the releases that Pods report; without any, the last report counts. GitHub does not say since
+ * when a release is out, so it counts from when it was first seen here.
  */
 export const runnerVersionStatusOf = (
   previous: RunnerVersionStatus | undefined,
@@ -30,12 +20,12 @@ export const runnerVersionStatusOf = (
   newestNow: string | undefined,
   now: number,
 ): RunnerVersionStatus | undefined => {
-  const version = oldest(reported) ?? previous?.version;
+  const version = reported.toSorted(compareVersions)[0] ?? previous?.version;
   const newest = newestNow ?? previous?.newest;
   if (version === undefined && newest === undefined) return undefined;
   const newestSince =
     newest === undefined ? undefined : newest === previous?.newest ? previous.newestSince : timestamp(now);
-  const isBehind = version !== undefined && newest !== undefined && isOlder(version, newest);
+  const isBehind = version !== undefined && newest !== undefined && compareVersions(version, newest) < 0;
   const since = isBehind && version === previous?.version ? previous.outdatedSince : undefined;
   const outdatedSince = isBehind ? (since ?? newestSince) : undefined;
   return {
