@@ -15,7 +15,7 @@ export interface RunnerServiceOptions {
   readonly app: GitHubApp;
   readonly owner: Owner;
   readonly clock: Clock;
-  /** The one of the platform unless told. Services share tokens and limits only if they have the same. */
+  /** Default: that of the platform. Services share tokens and limits only if they have the same. */
   readonly fetch?: typeof fetch;
   /** `https://api.github.com`, or that of a GitHub Enterprise Server. */
   readonly apiURL?: string;

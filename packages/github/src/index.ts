@@ -1,4 +1,4 @@
-/** Runners at GitHub: made, looked at and removed as a GitHub App. */
+/** Registers, reads and removes runners at GitHub as a GitHub App. */
 export { readGitHubApp } from './app/read-github-app.ts';
 export { createRunnerService, type RunnerServiceOptions } from './create-runner-service.ts';
 export type { CallReport } from './http/exchange.ts';

@@ -1,6 +1,6 @@
 import type { Secret } from '@tartan/kube';
 
-/** Whose runners: exactly what `spec.github` of a RunnerPool says. */
+/** The owner of runners, as in `spec.github` of a RunnerPool. */
 export type Owner =
   | { readonly kind: 'organization'; readonly organization: string }
   | { readonly kind: 'repository'; readonly repository: `${string}/${string}` };
@@ -73,7 +73,7 @@ export interface RunnerService {
   get(id: number, call?: Call): Promise<Found>;
   find(name: string, call?: Call): Promise<Found>;
   list(call?: Call): Promise<{ readonly kind: 'listed'; readonly runners: readonly Runner[] } | Problem>;
-  /** The newest release of the runner for Macs, such as `2.335.0`. Since when it is out, GitHub does not tell. */
+  /** The newest release of the runner for Macs, such as `2.335.0`. GitHub does not say since when it is out. */
   newestRunner(call?: Call): Promise<{ readonly kind: 'known'; readonly version: string } | Problem>;
   /** `busy`: GitHub refused, as it runs a job. `removed` is not a proof that it had none (see docs/runners.md). */
   remove(

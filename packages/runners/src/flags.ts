@@ -20,7 +20,7 @@ import {
 } from '@tartan/kube/flags';
 import { defaultLimits } from './pool/limits.ts';
 
-/** Every flag of the runners controller. No secret is a flag: what GitHub is asked with is in Secrets beside the pools. */
+/** Every flag of the runners controller. No secret is a flag: GitHub Apps are in Secrets beside the pools. */
 
 const processFlags = {
   ...bindAddressFlags,
@@ -46,7 +46,7 @@ const runnerFlags = {
     help: 'Where GitHub is asked. That of a GitHub Enterprise Server ends with /api/v3.',
   }),
   settleSeconds: flag('settle-seconds', {
-    // An agent looks at its guests every two seconds, and needs one more to tell.
+    // An agent polls its guests every two seconds, and needs one more to report.
     type: integer({ from: 5, to: 3_600 }),
     default: defaultLimits.settleMs / 1000,
     help: 'So long after GitHub has forgotten a runner its Pod is left alone: a job that was on its way shows itself in that time, and then the Pod stays until it ends.',
@@ -82,7 +82,7 @@ export const flagRules: readonly FlagRule[] = [
   ...managerRules(flags),
 ];
 
-/** What the runners controller was told to be. Holds no secret. */
+/** The options of the runners controller. Holds no secret. */
 export type RunnersOptions = ReturnType<typeof runnersOptions>;
 
 /** Assumes that no rule objects: there is a namespace. */
@@ -101,7 +101,7 @@ const runnersOptions = (read: ReadFlag) => {
 
 const table = { groups: flagGroups, rules: flagRules };
 
-/** What the controller was told to be, from its arguments (without the program's name) and its environment. Pure and total. */
+/** Parses arguments (without the program's name) and environment. Pure and total. */
 export const parseFlags = (argv: readonly string[], env: Environment) => {
   const parsed = parseFlagTable(table, argv, env);
   if ('wantsHelp' in parsed)

@@ -1,8 +1,8 @@
-/** The controller of GitHub Actions runners: keeps the Pods of RunnerPools, and never takes one away that has a job. */
+/** The controller of GitHub Actions runners: keeps the Pods of RunnerPools, and never deletes one that has a job. */
 
-// What it is told when it starts.
+// Flags.
 export { parseFlags } from './flags.ts';
 
-// All of it as one manager.
+// The manager.
 export { createRunnersManager } from './manager/runners-manager.ts';
 export { explainedRunnersRBACRules, runnersRBACRules } from './rbac.ts';

@@ -6,8 +6,8 @@ import type { GitHubApp } from '../runner-service.ts';
 const keys = secretKeys.githubApp;
 
 /**
- * A GitHub App from the `data` of a Secret, where values are base64. What cannot work is said here, before GitHub is asked: there every
- * mistake looks like any other. No text quotes a value: whoever mixes up two keys would find the private one in an event.
+ * A GitHub App from the `data` of a Secret, where values are base64. Mistakes are reported here, before GitHub is called: its errors do not
+ * tell them apart. No message quotes a value: if two keys are mixed up, it would be the private one.
  */
 export const readGitHubApp = (
   data: Readonly<Record<string, string>> | undefined,

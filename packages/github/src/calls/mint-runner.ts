@@ -9,7 +9,7 @@ import type { OwnerVisibility } from './runners.ts';
 /** `Default` of every organisation, and the only one that repositories have (`cdk-github-runners`, `token-retriever.lambda.ts`). */
 const defaultGroupID = 1;
 const groupTTLMs = 10 * 60_000;
-/** Soon enough for somebody who has just made the group, seldom enough for a pool that waits for it. */
+/** Soon enough for a person who has just created the group, seldom enough for a pool that waits for it. */
 const missingGroupTTLMs = 60_000;
 
 type RunnerGroups = ReturnType<typeof createRunnerGroups>;

@@ -16,7 +16,7 @@ import type { CallContext } from './call-context.ts';
 /** Two calls each, which cost nothing where nothing has changed. */
 export const maxRepositories = 30;
 
-/** Where to look for the jobs of an organisation: where somebody has pushed last, since that is what starts workflows. */
+/** The repositories of an organisation to search for jobs: those pushed to last, since pushes start workflows. */
 export const chooseRepositories = (all: readonly Repository[], organization: string): readonly string[] =>
   all
     .filter(({ full_name: name, archived, disabled }) => {
@@ -29,7 +29,7 @@ export const chooseRepositories = (all: readonly Repository[], organization: str
 
 /**
  * The jobs that a runner with these labels could take. Labels are cumulative and not case sensitive. A job without labels asks for a
- * runner group alone, and is nobody's here.
+ * runner group alone, and is not counted.
  */
 export const matchingJobs = (jobs: readonly Job[], labels: readonly string[]): Queue => {
   const offered = new Set(labels.map((label) => label.toLowerCase()));
@@ -41,7 +41,7 @@ export const matchingJobs = (jobs: readonly Job[], labels: readonly string[]): Q
   return { jobs: ours.length, oldestSince: Math.min(...ours.map((job) => Date.parse(job.created_at))) };
 };
 
-/** A thousand repositories of an installation are looked through for those to look into. */
+/** A thousand repositories of an installation are listed to choose from. */
 const maxRepositoryPages = 10;
 /** The largest matrix has 256 jobs. */
 const maxJobPages = 3;
@@ -50,14 +50,14 @@ export const maxRuns = 50;
 
 /**
  * A run that has begun may have jobs that wait (`actions-runner-controller#89`), and one that is called queued may have begun
- * (`cli/cli#13972`): both are looked into.
+ * (`cli/cli#13972`): both are searched.
  */
 const statuses = ['queued', 'in_progress'];
 
 type RunInRepository = Run & { readonly repository: string };
 
 /**
- * Jobs that wait, as far as one can see: GitHub has no list of them, so runs are looked through, repository by repository, one request
+ * Jobs that wait, as far as can be seen: GitHub has no list of them, so runs are searched, repository by repository, one request
  * at a time ("Best practices": not concurrently). What has not changed is a 304 and costs nothing.
  *
  * Caveats: at most 30 repositories of an organisation, those pushed to last, and 50 runs; which repositories a runner group serves is

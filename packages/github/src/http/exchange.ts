@@ -7,7 +7,7 @@ import { type ApiRequest, type ApiResponse, type Connection, sendRequest } from 
 
 const errorBody = z.object({ message: z.string() });
 const redactor = createRedactor();
-/** Tokens by their looks, old and new: nothing that GitHub says should have one in it, and nothing of ours will. */
+/** Tokens of the old and the new format. They should not be in GitHub's messages, and must not be in ours. */
 const tokenPattern = /\b(?:gh[a-z]_|github_pat_)\w+/g;
 /** Long enough for any sentence of GitHub, short enough for a condition. */
 const maxMessageLength = 200;
@@ -31,7 +31,7 @@ export interface CallReport {
   readonly route: string;
   /** Undefined: no answer. */
   readonly status: number | undefined;
-  /** Calls that the installation has left of the hour, as far as the answer tells. */
+  /** Calls that the installation has left of the hour, if the response has it. */
   readonly remaining: number | undefined;
 }
 

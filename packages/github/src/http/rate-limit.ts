@@ -44,9 +44,9 @@ export const readLimit = ({ status, headers, errorMessage }: LimitedResponse, no
   /** For all calls of this App, or for this kind of call alone. */
   const isForAll = isCoreResource(headers);
   const reset = isSpent ? (wholeNumber(headers.get('x-ratelimit-reset')) ?? 0) * 1000 : 0;
-  const told = retryAfter === undefined ? reset : now + retryAfter * 1000;
+  const given = retryAfter === undefined ? reset : now + retryAfter * 1000;
   // A reset in the past, by our clock, would have us retry at once again and again.
-  if (told > now) return { retryAt: Math.min(told, now + maxResetMs), isGuess: false, isForAll };
+  if (given > now) return { retryAt: Math.min(given, now + maxResetMs), isGuess: false, isForAll };
   return { retryAt: now + backoffMs(guessedWait, guesses + 1), isGuess: true, isForAll };
 };
 

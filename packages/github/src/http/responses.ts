@@ -7,7 +7,7 @@ import { z } from 'zod';
  */
 
 const id = z.int().positive();
-/** Hidden at once: from here on it can be logged by nobody. */
+/** Hidden at once, so that it is never logged. */
 const secret = z.string().min(1).transform(createSecret);
 const time = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
 
@@ -34,7 +34,7 @@ const repository = z.object({
   full_name: z.string().regex(/^[^/]+\/[^/]+$/),
   archived: z.boolean().optional(),
   disabled: z.boolean().optional(),
-  /** Null: nobody has pushed to it yet. */
+  /** Null: it is empty. */
   pushed_at: time.nullish(),
 });
 export type Repository = z.output<typeof repository>;
@@ -48,5 +48,5 @@ const job = z.object({ id, status: z.string(), created_at: time, labels: z.array
 export type Job = z.output<typeof job>;
 export const jobsResponse = z.object({ ...total, jobs: z.array(job) });
 
-/** A deletion says nothing. */
+/** Of a deletion. */
 export const emptyResponse = z.unknown().transform(() => undefined);

@@ -20,7 +20,7 @@ export interface ApiRequest {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Whatever its status. */
+/** Of any status. */
 export interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;

@@ -27,7 +27,7 @@ export const argumentsFile = 'arguments';
 
 /**
  * What is in `argumentsFile`. The agent compares it at start with `process.argv.slice(2)`, and exits when they differ: so new code
- * never runs with old arguments, nor the reverse, whatever was cut in the middle of a roll.
+ * never runs with old arguments, nor the reverse, also after an interrupted rollout.
  */
 export const argumentsHash = (args: readonly string[]): string =>
   createHash('sha256')

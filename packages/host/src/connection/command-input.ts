@@ -48,10 +48,10 @@ export const oncePerTick = (work: () => void): void => {
 const maxSocketBytes = 64 * 1024;
 
 /**
- * Sends `input` to a command, and then its end. `failed` hears of an input that could not be read; a command that does not read all
+ * Sends `input` to a command, and then its end. Calls `failed` for an input that could not be read; a command that does not read all
  * of it is no failure. The returned function stops, and destroys the input.
  *
- * A channel takes 2 MB into its own queue and another 2 MB (the window of OpenSSH) into the socket's, whatever the socket says: with
+ * A channel takes 2 MB into its own queue and another 2 MB (the window of OpenSSH) into the socket's, also when the socket is full: with
  * many slow hosts that adds up. So the next piece is read only when the one before has left for the kernel, but for a rest.
  */
 export const sendInput = (

@@ -33,7 +33,7 @@ export const createHostConnection = ({ client, socket, clock, hostKey, address }
     gone ??= cause;
     for (const lost of context.running) lost(gone);
   };
-  // Whatever it is, nothing more can be believed of this connection; the close that follows would not say why.
+  // The connection is unusable after any error; the close that follows would not have the cause.
   client.on('error', (error) => {
     lose(error.message);
     socket.destroy();

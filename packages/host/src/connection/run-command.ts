@@ -101,7 +101,7 @@ export const runCommand = (
       if (channel) terminate(channel);
       end(ending);
     };
-    // An exit status that has arrived is the truth, whatever comes after it: a child in the background may hold the channel open.
+    // An exit status that has arrived counts: a child in the background may hold the channel open.
     const lost = (cause: string): void => end(exit ?? { kind: 'connection lost', cause });
     const abort = (): void => stop({ kind: 'aborted' });
     const cancelDeadline = clock.after(command.deadline, () =>
@@ -139,7 +139,7 @@ export const runCommand = (
         client.exec(command.command, (error, opened) => {
           if (error === undefined) return begin(opened);
           releaseSlot();
-          // sshd has a limit of its own (MaxSessions), and may refuse for reasons that it does not tell.
+          // sshd has a limit of its own (MaxSessions), and may refuse without a reason.
           stderr.add(Buffer.from(`the host did not start the command: ${error.message}`));
           end({ kind: 'command failed' });
         });

@@ -11,11 +11,11 @@ export const memoize = (work: (text: string) => string): ((text: string) => stri
   };
 };
 
-/** A word for a POSIX shell, whatever is in it. */
+/** Quotes a word for a POSIX shell. */
 export const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
 /**
- * A line that has a script run by `/bin/sh`, whatever the login shell that reads the line: bash, zsh, fish and csh agree on
+ * A line that has a script run by `/bin/sh`, for any login shell that reads the line: bash, zsh, fish and csh agree on
  * letters, digits and single quotes, and on nothing else. The script's standard input is untouched.
  * `base64 -D` is what every macOS has; `-d` came later.
  */

@@ -3,7 +3,7 @@ import type { HostSecrets } from '../host-spec.ts';
 import { kcpassword } from '../steps/preparation.ts';
 import { quote } from './compose-script.ts';
 
-/** Takes every secret of a host, in every form in which it travels or a tool may print it, out of what the host says. */
+/** Redacts every secret of a host from its output, in every form in which it is sent or a tool may print it. */
 export const hostRedactor = (secrets: HostSecrets): Redactor => {
   const redact = createRedactor();
   for (const secret of Object.values(secrets)) addSecret(redact, secret);

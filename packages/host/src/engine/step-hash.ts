@@ -56,7 +56,7 @@ const withoutLocalPaths = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutLocalPaths(inner)]));
 };
 
-/** The same text for the same data, whatever the order in which keys were written. */
+/** The same text for the same data, in any order of keys. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner: Plain) => {
     if (typeof inner === 'function') throw new TypeError('an intent is plain data');

@@ -46,7 +46,7 @@ const runnerPlist = (intent: RunnerIntent): string =>
     EnvironmentVariables: { ACTIONS_RUNNER_SVC: '1' },
     RunAtLoad: true,
     KeepAlive: true,
-    // It says goodbye to GitHub, which otherwise refuses the next one for minutes. Below the 30 s that a reload waits for the job to go.
+    // It signs off at GitHub, which otherwise refuses the next one for minutes. Below the 30 s that a reload waits for the job to end.
     ExitTimeOut: 20,
     ProcessType: 'Interactive',
     StandardOutPath: `/Users/${intent.user}/Library/Logs/${jobLabel(intent)}/runner.log`,

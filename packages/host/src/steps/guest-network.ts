@@ -48,7 +48,7 @@ export const egressRules = ({ allow }: VmEgress) => {
   const onBridges = `in quick on { ${bridges.join(', ')} }`;
   const tables = [`table <vm_sources> { ${vmNetwork} }`, `table <blocked_dst> { ${blocked.join(', ')} }`];
   const rules = [
-    // Hands out the host's own credentials: closed whatever is allowed.
+    // Hands out the host's own credentials: always blocked.
     'block drop quick inet from <vm_sources> to 169.254.169.254',
     `block drop ${onBridges} inet6 all`,
     ...allow.map(passRule),

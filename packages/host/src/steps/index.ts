@@ -22,7 +22,7 @@ export const hostSteps: readonly Step[] = [
   tart,
   guestLeases,
   vmEgress,
-  // node_exporter listens on the tailnet address, and the agent tells it to the cluster.
+  // node_exporter listens on the tailnet address, and the agent reports that address to the cluster.
   tailscale,
   nodeExporter,
   // The runtime before the release that names it, both before the job that switches to them.

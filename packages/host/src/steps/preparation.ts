@@ -57,7 +57,7 @@ export const passwordlessSudo: Step<Preparation, Preparation> = {
   intent: ({ user }) => ({ user }),
   environment: ({ user }) => ({
     LOGIN_USER: validAccountName(user),
-    // sudo passes over files whose name has a dot in it, and says nothing.
+    // sudo silently ignores files whose name has a dot in it.
     RULE_NAME: `${validAccountName(user).replaceAll('.', '_')}-nopasswd`,
   }),
   payload: (_, secrets) => {
@@ -68,7 +68,7 @@ export const passwordlessSudo: Step<Preparation, Preparation> = {
 };
 
 /**
- * Whatever could put the Mac to sleep, lock its screen, log its user out or restart it by itself is off: each ends the console session,
+ * All that could put the Mac to sleep, lock its screen, log its user out or restart it by itself is off: each ends the console session,
  * and with it all virtual machines (INC-06). As early as possible: an idle mini sleeps after one minute (INC-06).
  */
 export const power: Step<object, Preparation> = {

@@ -1,9 +1,9 @@
 import type { HostSecrets, HostSpec, OnDemandSecrets, Preparation } from '../host-spec.ts';
 
 /**
- * One thing that is made true on a host: one file beside this one, and one script of the same name in `scripts/`.
+ * One part of the state of a host, with a script of the same name in `scripts/`.
  *
- * The script defines `check` (says what differs, changes nothing), `apply` and `remove` (safe on any state of the host, and after
+ * The script defines `check` (prints what differs, changes nothing), `apply` and `remove` (safe on any state of the host, and after
  * being cut anywhere); `scripts/step.sh` says how they are called. First boot, roll and doctor all run this same step.
  *
  * A step sees the host's specification only through `intent`, and the script sees nothing but what is made from the intent: so a
@@ -37,7 +37,7 @@ export interface Step<Intent extends object = object, Spec = HostSpec> {
   environment(intent: Intent): Readonly<Record<string, string>>;
   /** The standard input of `apply`: the only way for a secret. `undefined`: the input is empty, and `$HAS_PAYLOAD` is `no`. */
   payload?(intent: Intent, secrets: HostSecrets): string | undefined;
-  /** The secret of its payload that is only asked for when its `check` says that it is needed: by a line `needs<tab>payload`. */
+  /** The secret of its payload that is only fetched when its `check` reports that it is needed: by a line `needs<tab>payload`. */
   readonly onDemandSecret?: keyof OnDemandSecrets;
   /** Why these secrets cannot do for this intent, and what to do about it; for people, without the secret. Asked before anything is sent. */
   violation?(intent: Intent, secrets: HostSecrets): string | undefined;

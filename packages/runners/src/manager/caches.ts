@@ -50,7 +50,7 @@ interface CacheOptions {
   readonly log: Logger;
 }
 
-/** Copies of all that is looked at again and again. Secrets are read one by one, when they are needed. */
+/** Informers of all that is read often. Secrets are read one by one, when they are needed. */
 export const createCaches = ({ client, namespace, clock, random, log }: CacheOptions) => {
   const common = { client, clock, random, log };
   return {
@@ -71,7 +71,7 @@ export const createCaches = ({ client, namespace, clock, random, log }: CacheOpt
       indexes: accountIndexes,
       transform: trimServiceAccount,
     }),
-    // Nothing else of a cluster is a Mac. A Pod that somebody put elsewhere has its Node looked up by name.
+    // Only Macs. The Node of a Pod that is bound elsewhere is read live.
     nodes: createInformer({
       ...common,
       resource: nodes,

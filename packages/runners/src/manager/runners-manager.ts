@@ -8,11 +8,11 @@ import { createServiceForPool } from '../pool/github/service-for-pool.ts';
 import { createCaches } from './caches.ts';
 
 export interface RunnersManagerDeps extends ManagerDeps<RunnersOptions> {
-  /** How GitHub is asked. The one of the platform unless told. */
+  /** For calls to GitHub. Default: that of the platform. */
   readonly fetch?: typeof fetch;
-  /** Unguessable: names of runners are made of it. */
+  /** Cryptographically random: for names of runners. */
   readonly randomBytes: (count: number) => Uint8Array;
-  /** One of its own unless given. */
+  /** Default: a registry of its own. */
   readonly metrics?: RunnerMetrics;
 }
 

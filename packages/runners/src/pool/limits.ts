@@ -4,8 +4,8 @@ import type { PodFacts } from './snapshot.ts';
 /** How long things may take. Milliseconds. */
 export interface Limits {
   /**
-   * So long after a runner was retired, a job that was on its way to it has shown itself. The guest needs seconds to begin one, its agent
-   * seconds to tell; that an agent is silent is known after 40 seconds.
+   * After this time a job that was assigned just before a runner was retired has been reported. The guest needs seconds to begin it, its agent
+   * seconds to report it; a silent agent is noticed after 40 seconds.
    */
   readonly settleMs: number;
   /** A Pod that starts, or goes, for longer than this is stuck. */
@@ -15,8 +15,8 @@ export interface Limits {
 export const defaultLimits: Limits = { settleMs: 2 * 60_000, stuckAfterMs: 10 * 60_000 };
 
 /**
- * From when on a retired Pod that shows no job has none. GitHub's word at its removal is not a proof: it may have given out a job a moment
- * before. Such a job shows itself in time, if its agent could tell all the while: a Mac that was silent gets the time anew.
+ * From when on a retired Pod that reports no job has none. That GitHub removed its runner is no proof: it may have assigned a job a moment
+ * before. Such a job is reported in time, if its agent was Ready all the while: after a silence the time begins again.
  */
 export const settlePeriodEnd = ({ retiredAt, node }: PodFacts, { settleMs }: Limits): number | undefined => {
   if (retiredAt === undefined || node.kind === 'gone') return undefined;
@@ -24,7 +24,7 @@ export const settlePeriodEnd = ({ retiredAt, node }: PodFacts, { settleMs }: Lim
   return heardSince === undefined ? undefined : Math.max(retiredAt, heardSince) + settleMs;
 };
 
-/** When it was retired no listener was connected, by GitHub's word, or as its virtual machine started later: nobody could have a job. */
+/** No listener was connected when it was retired: GitHub showed it offline, or its virtual machine started later. So it has no job. */
 const hadNoListener = ({ isRetiredOffline, retiredAt, runningSince }: PodFacts): boolean =>
   isRetiredOffline || (retiredAt !== undefined && runningSince !== undefined && runningSince > retiredAt);
 

@@ -24,7 +24,7 @@ import type { Pod, ServiceAccount } from './snapshot.ts';
 
 const suffixBytes = 4;
 
-/** GitHub takes 64 characters and pools have at most 47, so this is one for both. Nobody guesses it, and none comes twice. */
+/** Unique and unguessable. GitHub takes 64 characters and pools have at most 47, so that it fits both. */
 export const newRunnerName = (pool: string, randomBytes: (count: number) => Uint8Array): string =>
   `${pool}-runner-${Buffer.from(randomBytes(suffixBytes)).toString('hex')}`;
 
@@ -34,7 +34,7 @@ export const isRunnerNameOf = (pool: string, name: string): boolean =>
 
 type Secret = NonNullable<(typeof secrets)['ofType']>;
 
-/** What a pool makes: a ServiceAccount and a Pod of one name, and the Secret that the Pod waits for. */
+/** The objects of a runner: a ServiceAccount and a Pod of one name, and the Secret that the Pod waits for. */
 
 export const accountOf = (pool: Live<RunnerPool>, name: string): ServiceAccount => ({
   apiVersion: 'v1',
@@ -129,7 +129,7 @@ const variablesOf = ({ metadata, spec: { idleTimeoutSeconds } }: Live<RunnerPool
   ...(idleTimeoutSeconds > 0 ? [{ name: runnerVariables.idleTimeoutSeconds, value: String(idleTimeoutSeconds) }] : []),
 ];
 
-/** Preferred and no more: a Pod that waits for the best Mac while another is free helps nobody. */
+/** Preferred, not required: another free Mac is better than waiting for the best one. */
 const preferring = (label: string | undefined): Pick<NonNullable<Pod['spec']>, 'affinity'> => {
   if (label === undefined) return {};
   const preference = { matchExpressions: [{ key: label, operator: 'Exists' as const }] };

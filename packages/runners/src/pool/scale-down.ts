@@ -19,7 +19,7 @@ const sortCriteria: readonly ((pod: PodFacts) => boolean)[] = [
   ({ runnerID }) => runnerID === undefined,
 ];
 
-/** For `sort`: who goes first when somebody must. Of equals the youngest; the rest keeps two passes from choosing differently. */
+/** For `sort`: the Pods to retire first. Of equals the youngest; the UID makes the order total, so that two passes choose alike. */
 export const leastUsefulFirst = (a: PodFacts, b: PodFacts): number => {
   for (const has of sortCriteria) if (has(a) !== has(b)) return has(a) ? -1 : 1;
   if (a.createdAt !== b.createdAt) return b.createdAt - a.createdAt;
@@ -31,11 +31,11 @@ export const rollCap = ({ replicas, maxConcurrentPercent }: PoolFacts): number =
   Math.max(1, Math.floor((replicas * maxConcurrentPercent) / 100));
 
 /**
- * How many places are without one: those that were taken, those that are filled again, and those that somebody else took away. So a
- * roll waits for what it has done to be good, and takes nothing from a pool that is short.
+ * How many replicas are without one: retired ones, their replacements that start, and those deleted for other reasons. So a roll waits until
+ * its replacements are warm, and takes nothing from a pool that is short.
  *
  * A new Pod for which there is no room does not count: it was no runner before the roll either, and a roll that waited for it would
- * wait for ever. But where Pods are on their way out it waits for one of their places, and does count.
+ * wait for ever. But while Pods terminate, it waits for one of their places, and does count.
  */
 export const rollInFlight = (
   byState: PodsByState,
@@ -44,7 +44,7 @@ export const rollInFlight = (
 ): number => {
   const leaving = new Set(candidates.map(({ pod }) => pod.uid));
   const staying = [...byState.unregistered, ...byState.idle, ...byState.busy].filter(({ uid }) => !leaving.has(uid));
-  // Whoever has another image is as good as it was before. One that was given a job at the last moment is at work.
+  // A Pod with another image is as good as before. A retired one that still got a job is at work.
   const good = staying.filter((pod) => pod.isStale || hasReported(pod)).length;
   const atWork = byState.retired.filter(({ job }) => job === 'started').length;
   const unschedulable = staying.filter((pod) => !pod.isStale && isUnschedulable(pod)).length;
@@ -52,7 +52,7 @@ export const rollInFlight = (
   return Math.max(0, replicas - good - atWork - (unschedulable - awaited));
 };
 
-/** Who is taken next by a roll, of those that can go. Whoever has a job with the old image finishes it. */
+/** The Pods that a roll retires next, of those without a job. A job on an old image finishes. */
 const podsToRoll = (
   free: readonly PodFacts[],
   byState: PodsByState,
@@ -61,19 +61,19 @@ const podsToRoll = (
 ): readonly PodFacts[] =>
   free.filter(({ isStale }) => isStale).slice(0, Math.max(0, rollCap(pool) - rollInFlight(byState, pool, candidates)));
 
-/** A Pod that can go without a job being lost, and shall. */
+/** A Pod that is to be retired, and has no job. */
 export interface ScaleDownCandidate {
   readonly pod: PodFacts;
   readonly because: RetireReason;
 }
 
-/** Who shall go, each for one reason. The first that fits counts, so that nobody goes in another's stead. */
+/** The Pods to retire, each for the first reason that applies. */
 export const scaleDownCandidates = (
   { now, pool, github }: Snapshot,
   byState: PodsByState,
   limits: Limits,
 ): readonly ScaleDownCandidate[] => {
-  // Nobody goes on GitHub's word while it gives none.
+  // Without GitHub it is not known whether an idle runner has a job.
   const free = [...byState.unregistered, ...(github === 'usable' ? byState.idle : [])].sort(leastUsefulFirst);
   const unreachable = (pod: PodFacts): boolean => isUnreachable(pod, now, limits);
   const offline =
@@ -94,8 +94,8 @@ export const scaleDownCandidates = (
 };
 
 /**
- * Its virtual machine runs, and for long GitHub has known of no listener there: it never registered, or its guest never reported, and it gets
- * no job. One that has shown a job is left alone: its connection may be cut.
+ * Its virtual machine runs, and its runner has been offline at GitHub for long: it never registered, or its guest never reported, and it gets
+ * no job. A Pod that has reported a job is left alone: its connection may be cut.
  */
 const isUnreachable = (pod: PodFacts, now: number, { stuckAfterMs }: Limits): boolean =>
   pod.phase === 'running' &&

@@ -7,7 +7,7 @@ import { annotatePod } from './pod-calls.ts';
 
 /**
  * A ServiceAccount, then a Pod of its name. A crash between the two leaves an account without a Pod, which is deleted later. A Pod whose
- * creation is unconfirmed is looked for before the next one is created.
+ * creation is unconfirmed is read live before the next one is created.
  */
 export const createRunner = async (context: ActContext): Promise<void> => {
   const { deps, memory } = context;
@@ -32,8 +32,8 @@ const isOutcomeUnknown = (error: unknown): boolean =>
  * Gives a Pod its runner at GitHub.
  *
  * Flow: is there a Secret? → mint → Secret → annotation of the Pod.
- * Guarantees: may end after any of these. Without a Secret nobody has ever held the configuration, so a runner of that name is one whose
- * answer was lost: it is removed and minted anew. With a Secret its number is taken from there. So a Pod never has two.
+ * Guarantees: may be interrupted after any of these. Without a Secret the configuration was never stored, so a runner of that name is one whose
+ * response was lost: it is removed and minted again. With a Secret the ID is taken from there. So a Pod never has two runners.
  */
 export const register = async (context: ActContext, pod: Live<Pod>): Promise<void> => {
   const known = await runnerInSecret(context, pod);
@@ -43,7 +43,7 @@ export const register = async (context: ActContext, pod: Live<Pod>): Promise<voi
   if (outcome === 'gone') await context.service?.remove(Number(runnerID), { signal: context.signal });
 };
 
-/** The runner whose configuration the Pod was given. Undefined: it was given none. By the word of the server. */
+/** The runner whose configuration the Pod has, read live. Undefined: it has none. */
 export const runnerInSecret = async ({ deps, signal }: ActContext, pod: Live<Pod>): Promise<string | undefined> => {
   const { name, namespace = '', uid } = pod.metadata;
   const secret = await ignoreNotFound(deps.client.get(secrets, { namespace, name }, { signal }));
@@ -74,7 +74,7 @@ const mintRunner = async (context: ActContext, pod: Live<Pod>): Promise<string |
   try {
     await deps.client.create(secrets, secretOf(pod, minted.id, minted.jitConfig), leaderCallOptions(context));
   } catch (error) {
-    // Somebody else was faster; what was minted here is swept away.
+    // Another process was faster. The sweep removes the runner that was minted here.
     if (isKubeError(error, 'alreadyExists')) return runnerInSecret(context, pod);
     throw error;
   }
@@ -82,7 +82,7 @@ const mintRunner = async (context: ActContext, pod: Live<Pod>): Promise<string |
   return String(minted.id);
 };
 
-/** Whether the name can be had now. A runner that has a job is nobody's left-over. */
+/** Whether the name is free now. A runner that has a job is not removed. */
 const releaseName = async ({ service, signal }: ActContext, name: string): Promise<boolean> => {
   const found = await service?.find(name, { signal });
   if (found?.kind !== 'found') return found?.kind === 'none';

@@ -7,10 +7,10 @@ import { type ActContext, leaderCallOptions } from './context.ts';
 import { deletePodIfUnchanged } from './pod-calls.ts';
 
 /**
- * Takes Pods away that have ended.
+ * Deletes Pods that have ended.
  *
- * Flow: all are recorded in the status, in one write; then each is forgotten at GitHub and deleted.
- * Guarantees: whatever is deleted has been recorded before, and is counted once, however often this is begun again.
+ * Flow: record all in the status, in one write; then remove each runner at GitHub and delete its Pod.
+ * Guarantees: a deleted Pod has been recorded before, and is counted once, also after a crash.
  * Assumptions: no more Pods at a time than the status holds.
  */
 export const reap = async (context: ActContext, limiter: Limiter, ended: readonly Live<Pod>[]): Promise<void> => {
@@ -32,7 +32,7 @@ const reapOne = async (context: ActContext, pod: Live<Pod>): Promise<void> => {
   const { namespace = '' } = pod.metadata;
   const runner = runnerIDOf(pod);
   deps.gate.pass();
-  // One that had a job is gone already. What GitHub does not do now, the sweep finds.
+  // GitHub has removed a runner that had a job. If this fails, the sweep does it.
   if (runner !== undefined) await service?.remove(runner, { signal });
   if (!(await deletePodIfUnchanged(context, pod))) return;
   const result = resultOf(pod);

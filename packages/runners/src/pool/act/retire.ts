@@ -8,11 +8,11 @@ import type { ActContext } from './context.ts';
 import { annotatePod, liveReadPod } from './pod-calls.ts';
 
 /**
- * Asks GitHub to forget a runner that has no job, and notes when it did.
+ * Removes a runner without a job at GitHub, and annotates its Pod with the time.
  *
- * Flow: the Pod, by the word of the server → GET of the runner → DELETE of the runner → annotation.
- * Guarantees: nothing is deleted here but a registration, and only if the guest and GitHub both say that there is no job; of a guest that
- * never spoke, only if GitHub shows no listener there. May end after any step: whoever comes next finds no runner, and goes on to the annotation.
+ * Flow: read the Pod live → GET the runner → DELETE the runner → annotate the Pod.
+ * Guarantees: deletes only the registration, and only if guest and GitHub both report no job; for a guest that never reported, only if GitHub
+ * shows the runner as offline. May be interrupted after any step: the next pass finds no runner, and goes on to the annotation.
  */
 export const retire = async (context: ActContext, seen: Live<Pod>, because: RetireReason): Promise<void> => {
   const { deps, memory, service, signal } = context;
