@@ -11,9 +11,8 @@ import {
   unavailable,
 } from '../problems.ts';
 import type { GitHubApp } from '../runner-service.ts';
-import { type ClassifiedResponse, exchange, type ExchangeOptions, parseBody } from './exchange.ts';
+import { exchange, type ExchangeOptions, parseBody, type RequestParameters } from './exchange.ts';
 import type { Operation } from './operations.ts';
-import type { RequestParameters } from './send.ts';
 
 /** Waits for work that others also wait for. Rejects with the reason of `signal` when it fires; the work goes on. */
 const raceWithSignal = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
@@ -74,7 +73,7 @@ export const createCallApi = ({ app, installation, ownerName, ...connection }: C
     const parameters = { ...operation.parameters, ...call.parameters };
     const question = `${operation.route} ${JSON.stringify(parameters)}`;
     const known = isConditional ? etagCache.get(question) : undefined;
-    const send = (token: Secret): Promise<ClassifiedResponse> =>
+    const send = (token: Secret) =>
       exchange(operation, what, { parameters, token, etag: known?.etag, signal }, exchangeOptions);
 
     const token = await tokenFor(signal);

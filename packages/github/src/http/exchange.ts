@@ -1,9 +1,8 @@
-import { createRedactor } from '@tartan/kube';
+import { createRedactor, fetchText, type FetchTextOptions, parseJson, type Secret } from '@tartan/kube';
 import { z } from 'zod';
 import { rateLimited, renamed, unavailable } from '../problems.ts';
 import type { Operation } from './operations.ts';
 import { type RateLimiter, readQuota } from './rate-limit.ts';
-import { type ApiRequest, type ApiResponse, type Connection, sendRequest } from './send.ts';
 
 const errorBody = z.object({ message: z.string() });
 const redactor = createRedactor();
@@ -35,49 +34,88 @@ export interface CallReport {
   readonly remaining: number | undefined;
 }
 
-/** An answer of the API: neither a limit nor a failure. */
-export interface ClassifiedResponse extends ApiResponse {
-  readonly errorMessage: string;
+/** Of the path, of the query of a GET, and of the body of a POST alike. */
+export type RequestParameters = Readonly<Record<string, string | number | readonly string[]>>;
+
+interface ApiRequest {
+  readonly parameters: RequestParameters;
+  readonly token: Secret;
+  /** Of a response in the cache: GitHub answers 304 if nothing has changed. */
+  readonly etag: string | undefined;
+  readonly signal: AbortSignal | undefined;
 }
 
-export interface ExchangeOptions extends Connection {
+export interface ExchangeOptions extends Pick<FetchTextOptions, 'fetch' | 'clock' | 'deadline'> {
+  readonly apiURL: string;
   readonly rateLimiter: RateLimiter;
   readonly onCall: (report: CallReport) => void;
 }
 
-/** Sends one request, unless a rate limit forbids it. Rejects with a `ProblemError` for limits, redirects and failures of GitHub. */
+/** A hundred workflow runs are 2 MB. What is larger than this is not from GitHub's API. */
+const maxBytes = 16 * 1024 * 1024;
+
+/**
+ * Sends one request, unless a rate limit forbids it. Rejects with a `ProblemError` for limits, redirects and failures of GitHub, and with
+ * the reason of the signal. The body is parsed JSON, not validated yet; undefined: not JSON.
+ */
 export const exchange = async (
   operation: Operation,
   what: string,
-  question: Omit<ApiRequest, 'route'>,
-  { rateLimiter, onCall, ...connection }: ExchangeOptions,
-): Promise<ClassifiedResponse> => {
-  const { clock } = connection;
-  const { route } = operation;
+  { parameters, token, etag, signal }: ApiRequest,
+  { rateLimiter, onCall, apiURL, ...connection }: ExchangeOptions,
+) => {
+  const { route, isAsApp = false } = operation;
   const closedUntil = rateLimiter.blockedUntil(operation);
   if (closedUntil !== undefined) throw rateLimited(what, closedUntil);
-  const [method = '', path = ''] = route.split(' ');
-  const report = (status: number | undefined, remaining: number | undefined): void =>
-    onCall({ method, route: path, status, remaining });
-  let got: ApiResponse | { readonly failure: string };
+  const { method, path, body } = expandRoute(route, parameters);
+  const init = {
+    method,
+    headers: {
+      accept: 'application/vnd.github+json',
+      authorization: `Bearer ${token.reveal()}`,
+      'user-agent': 'tartan',
+      'x-github-api-version': '2022-11-28',
+      ...(etag === undefined ? {} : { 'if-none-match': etag }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' }),
+    },
+    ...(body === undefined ? {} : { body }),
+  };
+  let answered: { readonly status: number; readonly headers: Headers } | undefined;
   try {
-    got = await sendRequest({ ...question, route }, connection);
-  } catch (error) {
-    report(undefined, undefined);
-    throw error;
+    const response = await fetchText(`${apiURL}${path}`, init, { ...connection, maxBytes, signal });
+    if ('failure' in response) throw unavailable(what, response.failure);
+    const { status, headers, text } = response;
+    if (text === undefined) throw unavailable(what, 'its answer is too long');
+    answered = { status, headers };
+    const json = parseJson(text);
+    const classified = { status, headers, body: json, errorMessage: errorMessageIn(json) };
+    const retryAt = rateLimiter.observeResponse(operation, classified);
+    if (retryAt !== undefined) throw rateLimited(what, retryAt);
+    if (status >= 500) throw unavailable(what, `it has a failure of its own, HTTP ${status}`);
+    if (status >= 300 && status < 400 && status !== 304) throw renamed(what);
+    return classified;
+  } finally {
+    const quota = answered && !isAsApp ? readQuota(answered.headers, connection.clock.now()) : undefined;
+    onCall({ method, route: route.replace(/^\S+ /, ''), status: answered?.status, remaining: quota?.remaining });
   }
-  if ('failure' in got) {
-    report(undefined, undefined);
-    throw unavailable(what, got.failure);
-  }
-  const { status, headers } = got;
-  report(status, operation.isAsApp === true ? undefined : readQuota(headers, clock.now())?.remaining);
-  const response = { ...got, errorMessage: errorMessageIn(got.body) };
-  const retryAt = rateLimiter.observeResponse(operation, response);
-  if (retryAt !== undefined) throw rateLimited(what, retryAt);
-  if (status >= 500) throw unavailable(what, `it has a failure of its own, HTTP ${status}`);
-  if (status >= 300 && status < 400 && status !== 304) throw renamed(what);
-  return response;
+};
+
+/** Fills in the path. The remaining parameters are the query of a GET and the body of everything else. */
+const expandRoute = (
+  route: string,
+  parameters: RequestParameters,
+): { readonly method: string; readonly path: string; readonly body: string | undefined } => {
+  const [method = '', template = ''] = route.split(' ');
+  const rest = new Map(Object.entries(parameters));
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = String(rest.get(name) ?? '');
+    rest.delete(name);
+    return encodeURIComponent(value.toWellFormed());
+  });
+  if (rest.size === 0) return { method, path, body: undefined };
+  if (method !== 'GET') return { method, path, body: JSON.stringify(Object.fromEntries(rest)) };
+  const query = new URLSearchParams([...rest].map(([name, value]) => [name, String(value)]));
+  return { method, path: `${path}?${query.toString()}`, body: undefined };
 };
 
 /** Validates a body. Unknown fields are dropped. */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSecret } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
-import { type RequestParameters, sendRequest } from './send.ts';
+import { exchange, type RequestParameters } from './exchange.ts';
+import { createRateLimiter } from './rate-limit.ts';
 
 const constantHeaders = {
   accept: 'application/vnd.github+json',
@@ -40,17 +41,19 @@ for (const [route, parameters, url, body] of [
       sent.push(new Request(input, init));
       return Response.json({ ok: true });
     };
-    const connection = { fetch: send, clock: manualClock(), apiURL: 'https://github.invalid/api/v3', deadline: 1000 };
-    const question = { route, parameters, token: createSecret('ghs_1'), etag: '"tag"', signal: undefined };
-    const response = await sendRequest(question, connection);
-    assert.ok('body' in response);
+    const clock = manualClock();
+    const connection = { fetch: send, clock, apiURL: 'https://github.invalid/api/v3', deadline: 1000 };
+    const options = { ...connection, rateLimiter: createRateLimiter(clock), onCall: () => {} };
+    const request = { parameters, token: createSecret('ghs_1'), etag: '"tag"', signal: undefined };
+    const operation = { route, permission: '', purpose: 'required' } as const;
+    const response = await exchange(operation, 'answer', request, options);
     assert.deepEqual(response.body, { ok: true });
-    const [request, ...more] = sent;
-    assert.ok(request !== undefined && more.length === 0);
-    assert.equal(`${request.method} ${request.url}`, `${route.split(' ')[0]} https://github.invalid/api/v3${url}`);
+    const [got, ...more] = sent;
+    assert.ok(got !== undefined && more.length === 0);
+    assert.equal(`${got.method} ${got.url}`, `${route.split(' ')[0]} https://github.invalid/api/v3${url}`);
     const headers = { ...constantHeaders, 'if-none-match': '"tag"', ...(body === '' ? {} : json) };
-    assert.deepEqual(Object.fromEntries(request.headers), headers);
-    assert.equal(await request.text(), body);
-    assert.equal(request.redirect, 'manual');
+    assert.deepEqual(Object.fromEntries(got.headers), headers);
+    assert.equal(await got.text(), body);
+    assert.equal(got.redirect, 'manual');
   });
 }
