@@ -22,7 +22,7 @@ export interface LaunchdJob {
   readonly AbandonProcessGroup?: boolean;
 }
 
-type Value = string | number | boolean | readonly string[] | Readonly<Record<string, string>> | undefined;
+type Value = string | number | boolean | readonly string[] | { readonly [key: string]: Value };
 
 // XML 1.0 has no way to write these, escaped or not: launchd would refuse the whole file.
 const invalidInXML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u;
@@ -35,28 +35,23 @@ const escapeXML = (text: string): string => {
 
 const isList = (value: object): value is readonly string[] => Array.isArray(value);
 
-const element = (value: Exclude<Value, undefined>, indent: string): string => {
+/** Keys are sorted, so that the same job is the same bytes. */
+const element = (value: Value, indent: string): string => {
   if (typeof value === 'string') return `<string>${escapeXML(value)}</string>`;
   if (typeof value === 'boolean') return `<${value}/>`;
   if (typeof value === 'number') {
     if (!Number.isSafeInteger(value)) throw new TypeError(`${value} is no whole number for a property list`);
     return `<integer>${value}</integer>`;
   }
-  const inner = isList(value)
-    ? value.map((item) => `${indent}\t${element(item, `${indent}\t`)}\n`)
-    : entries(value, `${indent}\t`);
+  const inner = `${indent}\t`;
+  const lines = isList(value)
+    ? value.map((item) => element(item, inner))
+    : Object.entries(value)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([key, item]) => `<key>${escapeXML(key)}</key>\n${inner}${element(item, inner)}`);
   const name = isList(value) ? 'array' : 'dict';
-  return `<${name}>\n${inner.join('')}${indent}</${name}>`;
+  return `<${name}>\n${lines.map((line) => `${inner}${line}\n`).join('')}${indent}</${name}>`;
 };
-
-/** Sorted by key, so that the same job is the same bytes. */
-const entries = (dictionary: Readonly<Record<string, Value>>, indent: string): string[] =>
-  Object.keys(dictionary)
-    .sort()
-    .flatMap((key) => {
-      const value = dictionary[key];
-      return value === undefined ? [] : [`${indent}<key>${escapeXML(key)}</key>\n${indent}${element(value, indent)}\n`];
-    });
 
 /**
  * The property list of a job. The same job always yields the same bytes: hosts compare them to tell a restart from a new
@@ -67,7 +62,7 @@ export const renderPlist = (job: LaunchdJob): string =>
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">',
     '<plist version="1.0">',
-    `<dict>\n${entries({ ...job }, '\t').join('')}</dict>`,
+    element({ ...job }, ''),
     '</plist>',
     '',
   ].join('\n');

@@ -19,20 +19,20 @@ export const readGitHubApp = (
   const appID = read(keys.appID);
   const installationID = read(keys.installationID);
   const privateKey = read(keys.privateKey);
-  const missing = Object.entries({
-    [keys.appID]: appID,
-    [keys.installationID]: installationID,
-    [keys.privateKey]: privateKey,
-  }).flatMap(([key, value]) => (value === '' ? [key] : []));
+  const missing = [
+    [keys.appID, appID],
+    [keys.installationID, installationID],
+    [keys.privateKey, privateKey],
+  ].flatMap(([key, value]) => (value === '' ? [key] : []));
   const wrong = [
-    ...(missing.length === 0 ? [] : [`it has no ${missing.join(', no ')}`]),
+    missing.length > 0 && `it has no ${missing.join(', no ')}`,
     // The client ID is what GitHub recommends, the number is what most people have.
-    ...(appID === '' || /^(?:[1-9]\d*|Iv[\w.]+)$/.test(appID)
-      ? []
-      : [`${keys.appID} is neither the number nor the client ID of an App`]),
-    ...(installationID === '' || /^[1-9]\d*$/.test(installationID) ? [] : [`${keys.installationID} is not a number`]),
-    ...(privateKey === '' ? [] : keyViolations(privateKey)),
-  ];
+    appID !== '' &&
+      !/^(?:[1-9]\d*|Iv[\w.]+)$/.test(appID) &&
+      `${keys.appID} is neither the number nor the client ID of an App`,
+    installationID !== '' && !/^[1-9]\d*$/.test(installationID) && `${keys.installationID} is not a number`,
+    privateKey !== '' && keyViolation(privateKey),
+  ].filter((text) => typeof text === 'string');
   if (wrong.length === 0) return { appID, installationID, privateKey: createSecret(privateKey) };
   return {
     problem:
@@ -42,12 +42,12 @@ export const readGitHubApp = (
 };
 
 /** GitHub hands out PKCS#1; some tools make PKCS#8 of it. Both are read alike. */
-const keyViolations = (pem: string): readonly string[] => {
-  if (!pem.startsWith('-----BEGIN ')) return [`${keys.privateKey} is no PEM file (is it in base64 twice?)`];
+const keyViolation = (pem: string): string | undefined => {
+  if (!pem.startsWith('-----BEGIN ')) return `${keys.privateKey} is no PEM file (is it in base64 twice?)`;
   try {
-    return createPrivateKey(pem).asymmetricKeyType === 'rsa' ? [] : [`${keys.privateKey} is no RSA key`];
+    return createPrivateKey(pem).asymmetricKeyType === 'rsa' ? undefined : `${keys.privateKey} is no RSA key`;
   } catch {
-    // The reason quotes nothing that helps: a cut file, a public key, one with a passphrase.
-    return [`${keys.privateKey} is no private key that can be read without a passphrase`];
+    // The error says nothing that helps: a cut file, a public key, one with a passphrase.
+    return `${keys.privateKey} is no private key that can be read without a passphrase`;
   }
 };

@@ -8,25 +8,8 @@ export type RunResult = (typeof results)[number];
 
 export type PoolMetrics = ReturnType<typeof createRunCounters>;
 
-const minute = 60;
-const hour = 60 * minute;
-const day = 24 * hour;
-/** GitHub ends a job on a runner of one's own after five days; a runner may have waited as long for it. */
-const secondsBuckets = [
-  minute,
-  2 * minute,
-  5 * minute,
-  10 * minute,
-  20 * minute,
-  40 * minute,
-  hour,
-  2 * hour,
-  6 * hour,
-  12 * hour,
-  day,
-  5 * day,
-  10 * day,
-];
+/** In minutes, up to ten days: GitHub ends a job after five days, and a runner may have waited as long for it. */
+const runBuckets = [1, 2, 5, 10, 20, 40, 60, 120, 360, 720, 1_440, 7_200, 14_400];
 
 const poolLabels = ({ namespace = '', name }: ObjectName) => ({ namespace, pool: name });
 
@@ -44,7 +27,7 @@ export const createRunCounters = (registry: Registry) => {
     name: runnerMetricNames.runSeconds,
     help: 'How long virtual machines of runners ran, waiting included. Of those that never did there is none.',
     labelNames,
-    buckets: secondsBuckets,
+    buckets: runBuckets.map((minutes) => minutes * 60),
     registers,
   });
   const unreachable = new Counter({
