@@ -32,8 +32,6 @@ const signJWT = ({ appID, privateKey }: GitHubApp, now: number): string => {
 
 type AccessToken = z.output<typeof tokenResponse>;
 
-export type TokenCache = ReturnType<typeof createTokenCache>;
-
 /** No call takes that long, so none ends with a token that has run out on its way. */
 const expiryMarginMs = 5 * 60_000;
 /** A denied App is denied the next second too, and each attempt counts against its limit. */

@@ -22,12 +22,9 @@ export const agentArguments = ({ nodeName, agent, tailscale, ghActionsRunner }: 
   ];
 };
 
-/** A file in every release that holds the hash of the arguments which its code expects, and nothing else. */
-export const argumentsFile = 'arguments';
-
 /**
- * What is in `argumentsFile`. The agent compares it at start with `process.argv.slice(2)`, and exits when they differ: so new code
- * never runs with old arguments, nor the reverse, also after an interrupted rollout.
+ * The content of the file `arguments` in every release. The agent compares it at start with `process.argv.slice(2)`, and exits when they
+ * differ: so new code never runs with old arguments, nor the reverse, also after an interrupted rollout.
  */
 export const argumentsHash = (args: readonly string[]): string =>
   createHash('sha256')

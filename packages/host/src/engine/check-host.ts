@@ -6,11 +6,10 @@ import type { AnyStep } from '../steps/step.ts';
 import { executeStep, stepErrorOf, type StepOutcome, stepRun } from './execute-step.ts';
 import type { Interrupted, UnreadableHost } from './host-outcome.ts';
 import { type Inventory, readInventory } from './inventory.ts';
-import { plan, sortSteps } from './plan.ts';
+import { plan } from './plan.ts';
 import { preflight, type PreflightFailure } from './preflight.ts';
 import { hostRedactor } from './redaction.ts';
 import { StepError } from './step-error.ts';
-import { stepHash } from './step-hash.ts';
 
 /** The result of checking one step. */
 export interface StepReport {
@@ -57,8 +56,8 @@ export const checkHost = async (
   if (read.kind !== 'read') return read;
   const { inventory } = read;
   const reports: StepReport[] = [];
-  for (const step of sortSteps(steps)) {
-    const hash = stepHash(step, spec);
+  const actions = plan(inventory, spec, { mode: 'verify', idle: false, steps });
+  for (const { step, hash } of actions) {
     const run = stepRun(step, spec, {}, { verb: 'check', hash, lockOwner: '', idle: false });
     const outcome: StepOutcome =
       inventory.root || step.unprivileged === true
@@ -83,6 +82,6 @@ export const checkHost = async (
     reports.push(report);
     onStep?.(report);
   }
-  const actions = plan(inventory, spec, { mode: 'changed', idle: false, steps });
-  return { kind: 'checked', inventory, objections: preflight(inventory, spec, actions, clock.now()), steps: reports };
+  const changed = actions.filter(({ stamped }) => !stamped);
+  return { kind: 'checked', inventory, objections: preflight(inventory, spec, changed, clock.now()), steps: reports };
 };
