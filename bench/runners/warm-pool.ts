@@ -116,7 +116,7 @@ export const startWarmPool = async (folder: string, size: number): Promise<WarmP
       gate: { pass: () => ({ remainingMs: 10_000 }) },
       randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
       limits: defaultLimits,
-      poolMetrics: { reaped: () => {}, unreachable: () => {}, ran: () => {}, forget: () => {} },
+      poolMetrics: { reaped: () => {}, unreachable: () => {}, forget: () => {} },
       metrics: {
         controller: (name) => (name === 'runner-pool' ? observed : unobserved),
         queue: () => noQueue,

@@ -39,10 +39,12 @@ export const createRunCounters = (registry: Registry) => {
   return {
     /** A runner that never connected, or lost its connection, was retired to free its slot. */
     unreachable: (pool: ObjectName): void => unreachable.inc(poolLabels(pool)),
-    reaped: (pool: ObjectName, result: RunResult): void => reaped.inc({ ...poolLabels(pool), result }),
-    /** How long the virtual machine ran, if that is known. */
-    ran: (pool: ObjectName, result: RunResult, ran: number): void =>
-      seconds.observe({ ...poolLabels(pool), result }, ran),
+    /** `ranSeconds`: how long the virtual machine ran, if that is known. */
+    reaped: (pool: ObjectName, result: RunResult, ranSeconds: number | undefined): void => {
+      const labels = { ...poolLabels(pool), result };
+      reaped.inc(labels);
+      if (ranSeconds !== undefined) seconds.observe(labels, ranSeconds);
+    },
     /** The pool is gone. */
     forget: (pool: ObjectName): void => {
       unreachable.remove(poolLabels(pool));

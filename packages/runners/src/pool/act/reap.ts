@@ -42,10 +42,7 @@ const reapOne = async (context: ActContext, pod: Live<Pod>): Promise<void> => {
     memory.pool,
     buildDetailedEvent(result === 'failed' ? 'RunnerPodFailed' : 'RunnerPodFinished', describeFinished(finished)),
   );
-  const pool = { namespace, name: memory.pool.metadata.name };
-  deps.poolMetrics.reaped(pool, result);
-  const seconds = secondsOf(finished);
-  if (seconds !== undefined) deps.poolMetrics.ran(pool, result, seconds);
+  deps.poolMetrics.reaped(memory.pool.metadata, result, secondsOf(finished));
 };
 
 const describeFinished = ({ name, node, hadJob, exitCode, reason }: ReturnType<typeof finishedPodOf>): string => {

@@ -70,7 +70,7 @@ export const startProcess = async (options: ProcessOptions) => {
     },
     randomBytes: options.randomBytes,
     limits: options.limits ?? defaultLimits,
-    poolMetrics: { reaped: () => {}, ran: () => {}, unreachable: () => {}, forget: () => {}, ...options.poolMetrics },
+    poolMetrics: { reaped: () => {}, unreachable: () => {}, forget: () => {}, ...options.poolMetrics },
     metrics: { controller: () => observer, queue: () => idle },
   });
   const start = async (): Promise<void> => {
