@@ -2,28 +2,8 @@ import type { Redactor } from '@tartan/kube';
 import { wrongPasswordExitCode } from '../steps/preparation.ts';
 import type { Step } from '../steps/step.ts';
 
-/** Why a step failed although the host was reachable. */
-export type StepFailure =
-  /** Its script failed. */
-  | 'rejected'
-  /** The Mac refused the password of the user. The same one must not be sent again: several wrong ones lock the account (INC-207). */
-  | 'wrong password'
-  /** Another process holds the lock of the host now. Nothing was stamped. */
-  | 'lock lost'
-  /** Its script succeeded without a result line, so it did not run to its end. */
-  | 'no result'
-  /** Its script succeeded, but the host has no stamp of it. */
-  | 'not stamped'
-  /** The given secret is invalid. Nothing was sent. */
-  | 'secret refused'
-  /** A required secret is missing. Nothing was sent. */
-  | 'no secret'
-  /** Only of a check: it needs root, and sudo asks the user for a password. */
-  | 'no root'
-  /** An artifact could not be pushed to the host. */
-  | 'artifact not pushed'
-  /** Only of an optional step: it exceeded its deadline. */
-  | 'timed out';
+/** Why a step failed although the host was reachable. `rejected`: its script failed. */
+export type StepFailure = 'rejected' | keyof typeof texts;
 
 export interface StepErrorDetails {
   readonly failure: StepFailure;
@@ -74,32 +54,39 @@ const tailLength = 2000;
 const tailOf = (text: string, redact: Redactor): string => redact.text(text).trim().slice(-tailLength);
 
 /** The cause, and what to do. */
-const texts: Readonly<Record<Exclude<StepFailure, 'rejected'>, readonly [cause: string, advice: string]>> = {
+const texts = {
+  /** The same password must not be sent again: several wrong ones lock the account (INC-207). */
   'wrong password': [
     'the Mac refused the password',
     'Store the right password of the user, or run "tartan prepare-host"; the same password is not tried again.',
   ],
+  /** Nothing was stamped. */
   'lock lost': [
     'the lock of the host was lost',
     'Another process prepares this host: wait until it has finished, then run the command again.',
   ],
+  /** Its script succeeded without a result line, so it did not run to its end. */
   'no result': [
     'the script printed no result',
     'Check what the login shell of the user prints or runs on the host (.zshenv), then run the command again.',
   ],
+  /** Its script succeeded. */
   'not stamped': [
     'the host has no stamp of the step',
     'Check that /var/db/tartan/steps on the host is writable and that no other program changes it, then run the command again.',
   ],
+  /** The given secret is invalid. */
   'secret refused': ['nothing was sent to the host', 'Fix the cause, then run the command again.'],
   'no secret': ['the secret of the step is missing', 'The host was not changed. The step is retried.'],
+  /** Only of a check: sudo asks the user for a password. */
   'no root': ['sudo needs a password', 'Prepare the host first: "tartan prepare-host".'],
   'artifact not pushed': ['its artifact could not be pushed', 'The step changed nothing.'],
+  /** Only of an optional step. */
   'timed out': [
     'the step timed out',
     'No other step depends on it. Check on the host what step STEP waits for; the next run retries it.',
   ],
-};
+} as const;
 
 const textsOf = ({ failure, exitCode, signal }: StepErrorDetails): readonly [cause: string, advice: string] =>
   failure === 'rejected'
