@@ -83,6 +83,7 @@ const open = async (flags: readonly string[], env: Record<string, string>): Prom
     undo.push(() => rmSync(folder, { recursive: true, force: true }));
 
     const runtime = createFakeRuntime({ folder, name: { namespace, pod: 'vm', container: 'vm' } });
+    const serving = await controlPlane.issue({ user: `system:node:${nodeName}` });
     const api = createKubeletApi({
       runtime,
       reviews: createReviews({ transport: agent, clock: systemClock, nodeName }),
@@ -90,7 +91,7 @@ const open = async (flags: readonly string[], env: Record<string, string>): Prom
       host: '127.0.0.1',
       port: 0,
       clientCA: ca,
-      keyPair: await controlPlane.issue({ user: `system:node:${nodeName}` }),
+      keyPair: { cert: serving.certificate, key: serving.key },
       clock: systemClock,
       log: createLogger({ clock: systemClock, level: 'info', write: () => {} }),
       metrics: async () => ({ contentType: 'text/plain', body: '' }),

@@ -25,7 +25,7 @@ import type { MachineIdentity } from '../../../packages/provider/src/identity/cs
 import { joinKubeconfig } from '../../../packages/provider/src/identity/join-kubeconfig.ts';
 import { deleteJoinToken, mintJoinToken } from '../../../packages/provider/src/identity/join-token.ts';
 import { macAddressLookup } from '../../../packages/provider/src/identity/machine-lookup.ts';
-import { createServingCertificate } from '../../../packages/tart-kubelet/src/api/serving-certificate.ts';
+import { keepServingCertificate } from '../../../packages/tart-kubelet/src/api/serving-certificate.ts';
 import { createNodeIdentity } from '../../../packages/tart-kubelet/src/identity/node-identity.ts';
 import { createRecordingLogger } from '../../../packages/tart-kubelet/src/identity/testing/recording-logger.ts';
 import type { Facts } from '../../../packages/tart-kubelet/src/facts/host-facts.ts';
@@ -217,15 +217,18 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
       const got = Promise.withResolvers<string>();
       const over = AbortSignal.any([signal, ending.signal]);
       const stop = new AbortController();
-      const serving = createServingCertificate({
-        client: agentClient(),
-        subject: () => ({ nodeName: name, addresses: ['100.64.7.9'] }),
-        store: { load: async () => undefined, save: async () => {} },
-        onKeyPair: ({ certificate }) => got.resolve(certificate),
-        clock: hasty,
-        random: Math.random,
-        log,
-      }).run(AbortSignal.any([over, stop.signal]));
+      const serving = keepServingCertificate(
+        {
+          client: agentClient(),
+          subject: { nodeName: name, address: '100.64.7.9' },
+          file: join(folder, 'serving-certificate.pem'),
+          onCertificate: ({ cert }) => got.resolve(cert),
+          clock: hasty,
+          random: Math.random,
+          log,
+        },
+        AbortSignal.any([over, stop.signal]),
+      );
       const certificate = new X509Certificate(await got.promise);
       stop.abort();
       await serving;

@@ -19,8 +19,8 @@ import { type Clock, systemClock } from '@tartan/kube/clock';
 import { eventually } from '@tartan/kube/testing';
 import { createKubernetes, type Kubernetes } from '@tartan/sim-kubernetes';
 import { createSelfSignedCertificate } from '../certificates/x509.ts';
+import { readCertificate, writeCertificate } from '../identity/node-certificate.ts';
 import { createServerSupervisor, type ServerSupervisor } from './server-supervisor.ts';
-import { createKeyPairFile } from './serving-certificate.ts';
 import { createFakeRuntime, type FakeRuntime } from './testing/fake-runtime.ts';
 
 /** Waiting takes no time, but for a verdict. */
@@ -128,7 +128,7 @@ describe('the kubelet API of a Mac', { timeout: 60_000 }, () => {
     await approve(0);
     await eventually('the approved one is served', async () => !(await ask(port)).issuer?.includes('system:node'));
     assert.ok((api.validity()?.notAfter ?? 0) > systemClock.now());
-    assert.ok(await createKeyPairFile(join(folder, 'serving-certificate.pem')).load());
+    assert.ok(await readCertificate(join(folder, 'serving-certificate.pem')));
     stop.abort();
     await done;
     assert.equal(api.port(), undefined);
@@ -136,8 +136,8 @@ describe('the kubelet API of a Mac', { timeout: 60_000 }, () => {
   });
 
   test('uses the stored certificate after a restart', async () => {
-    const kept = createSelfSignedCertificate({ nodeName: 'kept', addresses: ['127.0.0.1'] }, systemClock.now());
-    await createKeyPairFile(join(folder, 'serving-certificate.pem')).save(kept);
+    const kept = createSelfSignedCertificate({ nodeName: 'kept', address: '127.0.0.1' }, systemClock.now());
+    await writeCertificate(join(folder, 'serving-certificate.pem'), kept);
     serve();
     const port = await listening(1);
     await eventually('the stored one is served', async () => (await ask(port)).issuer?.includes('system:node:kept'));

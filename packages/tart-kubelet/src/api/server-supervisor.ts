@@ -2,9 +2,10 @@ import type { Client, Transport } from '@tartan/kube';
 import { type Random, sleep } from '@tartan/kube/clock';
 import { createSelfSignedCertificate, type Validity } from '../certificates/x509.ts';
 import { createBackoff } from '../identity/backoff.ts';
+import type { NodeCertificate } from '../identity/node-certificate.ts';
 import { createReviews } from './auth/reviews.ts';
 import { createKubeletApi, type KubeletApiOptions } from './server.ts';
-import { createKeyPairFile, createServingCertificate, parseCertificate, validityOf } from './serving-certificate.ts';
+import { keepServingCertificate } from './serving-certificate.ts';
 
 export interface ServerSupervisorOptions extends Omit<KubeletApiOptions, 'reviews' | 'host' | 'clientCA' | 'keyPair'> {
   /** As the Node: both reviews and the certificate are asked for with its own rights. */
@@ -45,7 +46,6 @@ export const createServerSupervisor = (options: ServerSupervisorOptions): Server
   const { client, transport, address, clientCA, file, random, onListening, ...common } = options;
   const { nodeName, port, clock, log } = common;
   const reviews = createReviews({ transport, clock, nodeName });
-  const store = createKeyPairFile(file);
   const backoff = createBackoff(clock, random, maxRetryMs);
   let bound: number | undefined;
   let validity: Validity | undefined;
@@ -62,7 +62,7 @@ export const createServerSupervisor = (options: ServerSupervisorOptions): Server
   };
 
   const serveOn = async (place: Endpoint, signal: AbortSignal): Promise<void> => {
-    const subject = { nodeName, addresses: [place.host] };
+    const subject = { nodeName, address: place.host };
     const keyPair = createSelfSignedCertificate(subject, clock.now());
     const api = createKubeletApi({ ...common, reviews, host: place.host, clientCA: place.ca, keyPair });
     const stop = new AbortController();
@@ -74,22 +74,14 @@ export const createServerSupervisor = (options: ServerSupervisorOptions): Server
     backoff.reset();
     bound = listening.port;
     onListening?.(listening.port);
-    const certificate = createServingCertificate({
-      client,
-      subject: () => subject,
-      store,
-      onKeyPair: (approved) => {
-        api.setKeyPair(approved);
-        const known = parseCertificate(approved);
-        validity = known && validityOf(known);
-      },
-      clock,
-      random,
-      log,
-    });
+    const onCertificate = (approved: NodeCertificate): void => {
+      api.setKeyPair(approved);
+      validity = approved;
+    };
+    const certificate = keepServingCertificate({ client, subject, file, onCertificate, clock, random, log }, ended);
     const changed = waitForChange(place, Number.POSITIVE_INFINITY, ended).finally(() => stop.abort());
     try {
-      await Promise.all([certificate.run(ended), changed]);
+      await Promise.all([certificate, changed]);
       await serving;
     } finally {
       bound = undefined;

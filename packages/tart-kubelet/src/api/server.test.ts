@@ -90,7 +90,7 @@ describe('the kubelet API', { timeout: 60_000 }, () => {
   test('uses a new certificate for the next connection', async () => {
     const before = await stage.dialTLS();
     const { cert, key } = await stage.issue('renewed', { usage: 'server auth' });
-    stage.served.api.setKeyPair({ certificate: cert, key });
+    stage.served.api.setKeyPair({ cert, key });
     const next = await stage.dialTLS();
     assert.equal(next.getPeerCertificate().subject.CN, 'renewed');
     for (const socket of [before, next]) {
@@ -148,9 +148,6 @@ describe('the kubelet API', { timeout: 60_000 }, () => {
 
   test('reports why it cannot listen', async () => {
     const { cert, key } = await stage.issue('server', { usage: 'server auth' });
-    await assert.rejects(
-      stage.open({}, { port: stage.served.port, keyPair: { certificate: cert, key } }),
-      /cannot listen on/,
-    );
+    await assert.rejects(stage.open({}, { port: stage.served.port, keyPair: { cert, key } }), /cannot listen on/);
   });
 });

@@ -1,12 +1,12 @@
 import { constants } from 'node:crypto';
 import { createServer } from 'node:https';
-import { listen, type Logger } from '@tartan/kube';
+import { listen, type Logger, untilAborted } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { createRequestAuth, type RequestAuthOptions } from './auth/auth.ts';
 import { handleRequest, type RequestDeps } from './handle-request.ts';
 import { HttpError, sendError, toHttpError } from './http-response.ts';
 import type { PodRuntime } from './pod-runtime.ts';
-import type { ServingKeyPair } from './serving-certificate.ts';
+import type { NodeCertificate } from '../identity/node-certificate.ts';
 import { createUpgradeHandler } from './streaming/handle-upgrade.ts';
 
 /** Ours are the API server, a scraper or two and people behind kubectl. Whoever is more, longer or slower than that is cut off. */
@@ -38,6 +38,8 @@ const defaultLimits: ApiLimits = {
   closingMs: 1_000,
 };
 
+type KeyPair = Pick<NodeCertificate, 'cert' | 'key'>;
+
 export interface KubeletApiOptions extends Pick<RequestDeps, 'metrics'> {
   runtime: PodRuntime;
   reviews: RequestAuthOptions['reviews'];
@@ -48,7 +50,7 @@ export interface KubeletApiOptions extends Pick<RequestDeps, 'metrics'> {
   port: number;
   /** Whose client certificates are believed, as PEM: the cluster's client CA, which comes with the join credentials. */
   clientCA: string;
-  keyPair: ServingKeyPair;
+  keyPair: KeyPair;
   clock: Clock;
   log: Logger;
   limits?: Partial<ApiLimits>;
@@ -59,13 +61,13 @@ export interface KubeletApi {
   /** Resolves when it listens. Stays pending when it cannot: `run` says why. */
   readonly address: Promise<{ host: string; port: number }>;
   /** From now on for new connections; those that are open keep what they have seen. */
-  setKeyPair(identity: ServingKeyPair): void;
+  setKeyPair(keyPair: KeyPair): void;
   /** Serves until `signal` fires; then sessions are ended. Rejects when it cannot listen. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-const tlsOptions = (clientCA: string, { certificate, key }: ServingKeyPair) => ({
-  cert: certificate,
+const tlsOptions = (clientCA: string, { cert, key }: KeyPair) => ({
+  cert,
   key,
   ca: clientCA,
   minVersion: 'TLSv1.2' as const,
@@ -133,22 +135,17 @@ export const createKubeletApi = (options: KubeletApiOptions): KubeletApi => {
 
   return {
     address: address.promise,
-    setKeyPair: (identity) => server.setSecureContext(tlsOptions(clientCA, identity)),
+    setKeyPair: (keyPair) => server.setSecureContext(tlsOptions(clientCA, keyPair)),
     run: async (signal) => {
       if (signal.aborted) return;
       const bound = await listen(server, 'the kubelet API', host, port);
       log.info('The kubelet API listens', bound);
       address.resolve(bound);
       const serverFailed = Promise.withResolvers<never>();
-      const stopped = Promise.withResolvers<void>();
-      const stop = (): void => stopped.resolve();
       server.on('error', serverFailed.reject);
-      signal.addEventListener('abort', stop, { once: true });
-      if (signal.aborted) stop();
       try {
-        await Promise.race([stopped.promise, serverFailed.promise]);
+        await Promise.race([untilAborted(signal), serverFailed.promise]);
       } finally {
-        signal.removeEventListener('abort', stop);
         await new Promise<void>((resolve) => {
           // Sessions have no end of their own, and a connection that was upgraded is not the server's any more.
           const cancelTimer = clock.after(limits.closingMs, () => {

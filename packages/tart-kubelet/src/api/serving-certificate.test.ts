@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -17,31 +17,23 @@ import { type Clock, systemClock } from '@tartan/kube/clock';
 import { eventually } from '@tartan/kube/testing';
 import { createKubernetes, type Kubernetes } from '@tartan/sim-kubernetes';
 import { createCertificateRequest, createSelfSignedCertificate } from '../certificates/x509.ts';
-import {
-  createKeyPairFile,
-  createServingCertificate,
-  type ServingKeyPair,
-  servingSigner,
-} from './serving-certificate.ts';
+import { type NodeCertificate, readCertificate, writeCertificate } from '../identity/node-certificate.ts';
+import { keepServingCertificate, servingSigner } from './serving-certificate.ts';
 
-const subject = { nodeName: 'mac-1', addresses: ['192.0.2.7', '198.51.100.7'] };
+const subject = { nodeName: 'mac-1', address: '192.0.2.7' };
 const log = createLogger({ clock: systemClock, level: 'error', write: () => {} });
 
 describe('a certificate of the kubelet API', () => {
-  test('that is self-signed names the Node, its addresses and its usages', () => {
+  test('that is self-signed names the Node, its address and its usages', () => {
     const made = createSelfSignedCertificate(subject, systemClock.now());
-    const certificate = new X509Certificate(made.certificate);
+    const certificate = new X509Certificate(made.cert);
     assert.equal(certificate.subject, 'O=system:nodes\nCN=system:node:mac-1');
     assert.equal(certificate.checkIP('192.0.2.7'), '192.0.2.7');
-    assert.ok(certificate.checkIP('198.51.100.7'));
     assert.equal(certificate.checkIP('192.0.2.8'), undefined);
     assert.deepEqual(certificate.keyUsage, ['1.3.6.1.5.5.7.3.1']);
     assert.ok(certificate.verify(certificate.publicKey));
     assert.ok(Date.parse(certificate.validTo) > systemClock.now());
-    assert.throws(
-      () => createSelfSignedCertificate({ nodeName: 'x', addresses: ['mac.local'] }, 0),
-      /is no IPv4 address/,
-    );
+    assert.throws(() => createSelfSignedCertificate({ nodeName: 'x', address: 'mac.local' }, 0), /is no IPv4 address/);
   });
 
   test('is requested in a form that a signer can read', async () => {
@@ -63,9 +55,12 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
     client: Client;
     subresources: Subresources;
     agent: Client;
+    /** Of the certificate. */
+    file: string;
   }
   const withWorld = async (play: (world: World) => Promise<void>): Promise<void> => {
     const kubernetes = await createKubernetes();
+    const folder = await mkdtemp(join(tmpdir(), 'serving-'));
     try {
       const admin = inProcessTransport(kubernetes.handle, {
         user: { commonName: 'admin', organizations: ['system:masters'] },
@@ -78,55 +73,38 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
         client: createClient(admin, { clock: systemClock }),
         subresources: createSubresources(admin, { clock: systemClock }),
         agent: createClient(node, { clock: systemClock }),
+        file: join(folder, 'serving-certificate.pem'),
       });
     } finally {
       kubernetes.stop();
+      await rm(folder, { recursive: true });
     }
   };
   /** Requests as they come. */
   const nextRequest = (client: Client, known: number) =>
     eventually('there is a request', async () => (await client.list(certificateSigningRequests)).items[known]);
-  const undecided = (client: Client) =>
-    eventually('there is an undecided request', async () => {
-      const { items } = await client.list(certificateSigningRequests);
-      return items.find(({ status }) => status?.conditions === undefined);
-    });
   /** Waiting takes no time in the agent; the controllers of the cluster live on the real clock. */
   const hasty: Clock = {
     ...systemClock,
     after: (milliseconds, run) => systemClock.after(milliseconds === 15 * 60_000 ? patienceMs : 5, run),
   };
-  let addresses = ['192.0.2.7'];
   /** How long it waits for a verdict. */
   let patienceMs = 15 * 60_000;
 
-  const start = (world: World, kept: ServingKeyPair | undefined, full = false, clock = hasty) => {
-    const identities: ServingKeyPair[] = [];
-    const saved: ServingKeyPair[] = [];
+  const start = (world: World, clock = hasty) => {
+    const identities: NodeCertificate[] = [];
     let told = (): void => {};
-    const certificate = createServingCertificate({
-      client: world.agent,
-      subject: () => ({ nodeName: 'mac-1', addresses }),
-      store: {
-        load: async () => kept,
-        save: async (identity) => {
-          if (full) throw new Error('no space');
-          saved.push(identity);
-        },
-      },
-      onKeyPair: (identity) => {
-        identities.push(identity);
-        told();
-      },
-      clock,
-      random: () => 0.5,
-      log,
-    });
+    const onCertificate = (identity: NodeCertificate): void => {
+      identities.push(identity);
+      told();
+    };
     const stop = new AbortController();
-    const done = certificate.run(stop.signal);
+    const done = keepServingCertificate(
+      { client: world.agent, subject, file: world.file, onCertificate, clock, random: () => 0.5, log },
+      stop.signal,
+    );
     return {
       identities,
-      saved,
       count: async (wanted: number): Promise<void> => {
         while (identities.length < wanted) {
           await new Promise<void>((resolve) => {
@@ -142,30 +120,23 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
   };
   const verdict = { type: 'Approved', reason: 'Test', message: 'fine' } as const;
 
-  test('is requested, stored, used once issued, and requested again when an address has changed', () =>
+  test('is requested, stored with mode 0600, and used once issued', () =>
     withWorld(async (world) => {
-      const running = start(world, undefined);
-      try {
-        const first = await nextRequest(world.client, 0);
-        assert.equal(first.spec.signerName, servingSigner);
-        assert.deepEqual(first.spec.usages, ['digital signature', 'server auth']);
-        await world.subresources.approveCertificate(first, verdict);
-        await running.count(1);
-        assert.deepEqual(running.saved, running.identities, 'kept before it is used');
-        assert.ok(new X509Certificate(running.identities[0]?.certificate ?? '').checkIP('192.0.2.7'));
-        addresses = ['192.0.2.8'];
-        await world.subresources.approveCertificate(await undecided(world.client), verdict);
-        await running.count(2);
-        assert.ok(new X509Certificate(running.identities[1]?.certificate ?? '').checkIP('192.0.2.8'));
-      } finally {
-        addresses = ['192.0.2.7'];
-        await running.close();
-      }
+      const running = start(world);
+      const first = await nextRequest(world.client, 0);
+      assert.equal(first.spec.signerName, servingSigner);
+      assert.deepEqual(first.spec.usages, ['digital signature', 'server auth']);
+      await world.subresources.approveCertificate(first, verdict);
+      await running.count(1);
+      assert.deepEqual(await readCertificate(world.file), running.identities[0]);
+      assert.equal((await stat(world.file)).mode & 0o777, 0o600);
+      assert.ok(new X509Certificate(running.identities[0]?.cert ?? '').checkIP('192.0.2.7'));
+      await running.close();
     }));
 
   test('is used even if it cannot be stored', () =>
     withWorld(async (world) => {
-      const running = start(world, undefined, true);
+      const running = start({ ...world, file: join(world.file, 'not a folder') });
       await world.subresources.approveCertificate(await nextRequest(world.client, 0), verdict);
       await running.count(1);
       await running.close();
@@ -174,24 +145,21 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
   test('is not requested in a loop by a Mac whose clock is ahead', () =>
     withWorld(async (world) => {
       /** From when it has a certificate, that one's life is nearly over. */
-      const late = (identity: ServingKeyPair): number => {
-        const { validFromDate, validToDate } = new X509Certificate(identity.certificate);
-        return validFromDate.getTime() + 0.9 * (validToDate.getTime() - validFromDate.getTime());
-      };
-      let saved: readonly ServingKeyPair[] = [];
+      const late = ({ notBefore, notAfter }: NodeCertificate): number => notBefore + 0.9 * (notAfter - notBefore);
+      let served: readonly NodeCertificate[] = [];
       let waits = 0;
       // No minute ever passes.
       const ahead: Clock = {
         ...systemClock,
-        now: () => (saved[0] === undefined ? systemClock.now() : late(saved[0])),
+        now: () => (served[0] === undefined ? systemClock.now() : late(served[0])),
         after: (milliseconds, run) => {
           if (milliseconds < 60_000) return systemClock.after(milliseconds, run);
           waits += 1;
           return () => {};
         },
       };
-      const running = start(world, undefined, false, ahead);
-      ({ saved } = running);
+      const running = start(world, ahead);
+      served = running.identities;
       try {
         await world.subresources.approveCertificate(await nextRequest(world.client, 0), verdict);
         await running.count(1);
@@ -206,7 +174,7 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
   test('is requested again when nobody approves or denies', () =>
     withWorld(async (world) => {
       patienceMs = 5;
-      const running = start(world, undefined);
+      const running = start(world);
       await nextRequest(world.client, 1);
       await running.close();
       patienceMs = 15 * 60_000;
@@ -214,19 +182,22 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
 
   test('that was stored is used without a request, unless it does not match', () =>
     withWorld(async (world) => {
-      const kept = createSelfSignedCertificate({ nodeName: 'mac-1', addresses: ['192.0.2.7'] }, systemClock.now());
-      const running = start(world, kept);
+      const kept = createSelfSignedCertificate(subject, systemClock.now());
+      await writeCertificate(world.file, kept);
+      const running = start(world);
       await running.count(1);
       await running.close();
       assert.deepEqual((await world.client.list(certificateSigningRequests)).items, []);
+      const text = await readFile(world.file, 'utf8');
       const misfits = [
-        createSelfSignedCertificate({ nodeName: 'mac-1', addresses: ['192.0.2.9'] }, systemClock.now()),
-        createSelfSignedCertificate({ nodeName: 'mac-1', addresses: ['192.0.2.7'] }, 0),
-        { certificate: kept.certificate, key: createSelfSignedCertificate(subject, 0).key },
-        { certificate: 'rubbish', key: 'rubbish' },
+        createSelfSignedCertificate({ nodeName: 'mac-1', address: '192.0.2.9' }, systemClock.now()),
+        createSelfSignedCertificate(subject, 0),
+        { cert: kept.cert, key: createSelfSignedCertificate(subject, 0).key },
       ];
-      for (const [index, misfit] of misfits.entries()) {
-        const again = start(world, misfit);
+      for (const [index, misfit] of [...misfits, 'rubbish', text.slice(0, 200)].entries()) {
+        if (typeof misfit === 'string') await writeFile(world.file, misfit);
+        else await writeCertificate(world.file, misfit);
+        const again = start(world);
         await nextRequest(world.client, index);
         assert.deepEqual(again.identities, []);
         await again.close();
@@ -235,7 +206,7 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
 
   test('is requested again after a denial', () =>
     withWorld(async (world) => {
-      const running = start(world, undefined);
+      const running = start(world);
       try {
         const first = await nextRequest(world.client, 0);
         await world.subresources.approveCertificate(first, { ...verdict, type: 'Denied' });
@@ -245,22 +216,4 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
         await running.close();
       }
     }));
-});
-
-describe('the file of a serving certificate', () => {
-  test('holds certificate and key with mode 0600; other content is ignored', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'serving-'));
-    try {
-      const file = createKeyPairFile(join(folder, 'serving-certificate.pem'));
-      assert.equal(await file.load(), undefined);
-      const made = createSelfSignedCertificate(subject, systemClock.now());
-      await file.save({ ...made, certificate: made.certificate.trimEnd() });
-      assert.deepEqual(await file.load(), made);
-      assert.equal((await stat(join(folder, 'serving-certificate.pem'))).mode & 0o777, 0o600);
-      await file.save({ certificate: made.certificate, key: createSelfSignedCertificate(subject, 0).key });
-      assert.equal(await file.load(), undefined);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
-  });
 });

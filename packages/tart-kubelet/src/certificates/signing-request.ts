@@ -1,36 +1,38 @@
 import { certificateSigningRequests, type Client } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
+import { type NodeCertificate, parseNodeCertificate } from '../identity/node-certificate.ts';
 import { type CertificateSubject, createCertificateRequest } from './x509.ts';
 
 type Request = NonNullable<(typeof certificateSigningRequests)['ofType']>;
 
-/** What became of a request. The message is of whoever denied it: it names machines and nothing secret. */
-type SigningResult =
-  | { readonly kind: 'issued'; readonly certificate: string }
-  | { readonly kind: 'denied'; readonly message: string };
+/** No certificate this time. The message is the approver's: it names machines and nothing secret. */
+export class CertificateDenied extends Error {
+  override readonly name = 'CertificateDenied';
+}
 
-const signingResultOf = ({ status }: Request): SigningResult | undefined => {
-  if (status?.certificate !== undefined)
-    return { kind: 'issued', certificate: Buffer.from(status.certificate, 'base64').toString() };
+/** The certificate in PEM. `undefined`: not decided yet. Throws CertificateDenied. */
+const issuedCertificate = ({ status }: Request): string | undefined => {
+  if (status?.certificate !== undefined) return Buffer.from(status.certificate, 'base64').toString();
   const conditions = status?.conditions ?? [];
   if (conditions.every(({ type }) => type === 'Approved')) return undefined;
-  const message = conditions.map((one) => `${one.type} ${one.reason ?? ''}: ${one.message ?? ''}`).join(' ');
-  return { kind: 'denied', message };
+  throw new CertificateDenied(
+    conditions.map((one) => `${one.type} ${one.reason ?? ''}: ${one.message ?? ''}`).join(' '),
+  );
 };
 
-/** Watches a request until it is decided. Rejects when `signal` fires. */
-const waitForCertificate = async (client: Client, name: string, signal: AbortSignal): Promise<SigningResult> => {
+/** Watches a request until it is decided. Rejects with CertificateDenied, and when `signal` fires. */
+const waitForCertificate = async (client: Client, name: string, signal: AbortSignal): Promise<string> => {
   const selection = { fieldSelector: `metadata.name=${name}`, signal };
   for (;;) {
     const { items, resourceVersion } = await client.list(certificateSigningRequests, selection);
     const [request] = items;
-    if (request === undefined) return { kind: 'denied', message: `The certificate request ${name} is gone.` };
-    const result = signingResultOf(request);
-    if (result !== undefined) return result;
+    if (request === undefined) throw new CertificateDenied(`The certificate request ${name} is gone.`);
+    const issued = issuedCertificate(request);
+    if (issued !== undefined) return issued;
     for await (const event of client.watch(certificateSigningRequests, { ...selection, resourceVersion })) {
       if (event.type === 'DELETED') break;
       if (event.type === 'BOOKMARK') continue;
-      const found = signingResultOf(event.object);
+      const found = issuedCertificate(event.object);
       if (found !== undefined) return found;
     }
   }
@@ -52,12 +54,10 @@ interface RequestOptions {
 }
 
 /**
- * Requests a certificate for a new key and waits for the decision. No decision in time counts as denied. The key is forgotten unless a
- * certificate is issued. Rejects when the API server does not answer.
+ * Requests a certificate for a new key and waits for the decision. The key is forgotten unless a certificate is issued. Rejects with
+ * CertificateDenied, also when there is no decision in time, or with a KubeError.
  */
-export const requestCertificate = async (
-  options: RequestOptions,
-): Promise<SigningResult & { readonly key: string }> => {
+export const requestCertificate = async (options: RequestOptions): Promise<NodeCertificate> => {
   const { client, clock, subject, generateName, signerName, usages, timeoutMs } = options;
   const { key, request } = createCertificateRequest(subject);
   const timeout = new AbortController();
@@ -79,10 +79,12 @@ export const requestCertificate = async (
       },
       { signal },
     );
-    return { ...(await waitForCertificate(client, metadata.name, signal)), key };
+    const issued = parseNodeCertificate(`${await waitForCertificate(client, metadata.name, signal)}\n${key}`);
+    if (issued !== undefined) return issued;
+    throw new CertificateDenied('What was issued is no certificate of the key that asked.');
   } catch (error) {
     if (options.signal.aborted || !timeout.signal.aborted) throw error;
-    return { kind: 'denied', message: `Nobody approved the request within ${timeoutMs / 60_000} min.`, key };
+    throw new CertificateDenied(`Nobody approved the request within ${timeoutMs / 60_000} min.`);
   } finally {
     cancelTimer();
   }

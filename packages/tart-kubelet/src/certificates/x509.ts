@@ -21,11 +21,11 @@ export interface Validity {
   readonly notAfter: number;
 }
 
-/** Whom a certificate of ours is about. One for clients has no addresses. */
+/** The subject of a certificate. One for clients has no address. */
 export interface CertificateSubject {
   readonly nodeName: string;
-  /** IPv4 addresses by which the API server reaches this Node. */
-  readonly addresses?: readonly string[];
+  /** IPv4 address at which the API server reaches this Node. */
+  readonly address?: string;
 }
 
 const organizationOID = objectID('55040a');
@@ -44,21 +44,14 @@ const bytesOfAddress = (address: string): Buffer => {
   throw new Error(`${JSON.stringify(address)} is no IPv4 address: a serving certificate cannot hold it`);
 };
 
-/** The extension that holds addresses; `undefined` when there are none. */
-const subjectAltNames = ({ addresses = [] }: CertificateSubject): Buffer | undefined => {
-  const names = addresses.map((address) => implicitTag(7, bytesOfAddress(address)));
-  return names.length === 0 ? undefined : sequence(subjectAltNameOID, octetString(sequence(...names)));
-};
+/** The extension that holds the address, if there is one. */
+const subjectAltNames = ({ address }: CertificateSubject): readonly Buffer[] =>
+  address === undefined
+    ? []
+    : [sequence(subjectAltNameOID, octetString(sequence(implicitTag(7, bytesOfAddress(address)))))];
 
-interface KeyPair {
-  /** As a certificate holds it. */
-  readonly publicKey: Buffer;
-  readonly privateKey: KeyObject;
-  /** The private one in PEM. Never leaves this Mac. */
-  readonly key: string;
-}
-
-const generateKeyPair = (): KeyPair => {
+/** A new key: the public one as a certificate holds it, and the private one in PEM as well, which never leaves this Mac. */
+const generateKeyPair = () => {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
     publicKey: publicKey.export({ format: 'der', type: 'spki' }),
@@ -70,27 +63,19 @@ const generateKeyPair = (): KeyPair => {
 /** ECDSA with SHA-256. */
 const signatureAlgorithm = sequence(objectID('2a8648ce3d040302'));
 
-const signWith = (content: Buffer, { privateKey }: KeyPair): Buffer =>
+const signWith = (content: Buffer, privateKey: KeyObject): Buffer =>
   sequence(content, signatureAlgorithm, bitString(sign('sha256', content, privateKey)));
-
-interface CertificateRequest {
-  /** PEM. Never leaves this Mac. */
-  readonly key: string;
-  /** PKCS#10 in PEM. */
-  readonly request: string;
-}
 
 const extensionRequest = objectID('2a864886f70d01090e');
 const requestVersion = integer(Buffer.of(0));
 
-/** A fresh key, and the request to certify it as that of this Node: for a client, or with addresses for serving. */
-export const createCertificateRequest = (subject: CertificateSubject): CertificateRequest => {
-  const keys = generateKeyPair();
-  const names = subjectAltNames(subject);
-  // An empty set of attributes, which is what the provider takes for none.
-  const attributes = names === undefined ? [] : [sequence(extensionRequest, set(sequence(names)))];
-  const content = sequence(requestVersion, distinguishedName(subject), keys.publicKey, explicitTag(0, ...attributes));
-  return { key: keys.key, request: pem('CERTIFICATE REQUEST', signWith(content, keys)) };
+/** A new key, and the request (PKCS#10 in PEM) to certify it as that of this Node: for a client, or with an address for serving. */
+export const createCertificateRequest = (subject: CertificateSubject) => {
+  const { key, privateKey, publicKey } = generateKeyPair();
+  // Without an address an empty set of attributes, which is what the provider takes for none.
+  const attributes = subjectAltNames(subject).map((names) => sequence(extensionRequest, set(sequence(names))));
+  const content = sequence(requestVersion, distinguishedName(subject), publicKey, explicitTag(0, ...attributes));
+  return { key, request: pem('CERTIFICATE REQUEST', signWith(content, privateKey)) };
 };
 
 const hourMs = 3_600_000;
@@ -103,13 +88,9 @@ const serverAuth = sequence(objectID('551d25'), octetString(sequence(objectID('2
  * One that vouches for itself, until somebody else does: an API server without `--kubelet-certificate-authority` is content with it, and
  * people can read logs while a request waits for its approval.
  */
-export const createSelfSignedCertificate = (
-  subject: CertificateSubject,
-  now: number,
-): { readonly certificate: string; readonly key: string } => {
-  const keys = generateKeyPair();
+export const createSelfSignedCertificate = (subject: CertificateSubject, now: number) => {
+  const { key, privateKey, publicKey } = generateKeyPair();
   const name = distinguishedName(subject);
-  const names = subjectAltNames(subject);
   const content = sequence(
     version3,
     integer(Buffer.concat([Buffer.of(1), randomBytes(15)])),
@@ -117,8 +98,8 @@ export const createSelfSignedCertificate = (
     name,
     sequence(time(now - hourMs), time(now + 365 * 24 * hourMs)),
     name,
-    keys.publicKey,
-    explicitTag(3, sequence(keyUsage, serverAuth, ...(names === undefined ? [] : [names]))),
+    publicKey,
+    explicitTag(3, sequence(keyUsage, serverAuth, ...subjectAltNames(subject))),
   );
-  return { certificate: pem('CERTIFICATE', signWith(content, keys)), key: keys.key };
+  return { cert: pem('CERTIFICATE', signWith(content, privateKey)), key };
 };

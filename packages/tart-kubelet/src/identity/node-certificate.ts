@@ -1,16 +1,15 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Validity } from '../certificates/x509.ts';
 import { writeFileAtomic } from '../journal/atomic-write.ts';
 
-/** Who the Node is: a client certificate with its key, both in PEM. */
-export interface NodeCertificate {
+/** A certificate of the Node with its key, both in PEM. */
+export interface NodeCertificate extends Validity {
   readonly cert: string;
   readonly key: string;
   /** `system:node:mac-1`. */
   readonly user: string;
-  readonly notBefore: number;
-  readonly notAfter: number;
 }
 
 const pemBlocks = (text: string, kind: RegExp): readonly string[] =>

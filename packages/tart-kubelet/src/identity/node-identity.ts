@@ -13,13 +13,7 @@ import type { Validity } from '../certificates/x509.ts';
 import { createBackoff } from './backoff.ts';
 import { decide, type Decision, isUsable, type Snapshot } from './decide.ts';
 import { createKubeconfigFile } from './kubeconfig-file.ts';
-import {
-  certificatePath,
-  type NodeCertificate,
-  parseNodeCertificate,
-  readCertificate,
-  writeCertificate,
-} from './node-certificate.ts';
+import { certificatePath, type NodeCertificate, readCertificate, writeCertificate } from './node-certificate.ts';
 
 /** How a configuration leads to an API server. */
 export type CreateTransport = (config: ClusterConfig, clock: Clock) => Transport;
@@ -36,21 +30,14 @@ const isSameCluster = (one: ClusterConfig, other: ClusterConfig): boolean =>
 /** A verdict comes within a second. A request that has none after this time is taken for lost, and another one is made. */
 const approvalTimeoutMs = 5 * 60_000;
 
-/** No certificate this time. Says what the one who decided says, which names machines and nothing secret. */
-class CertificateDenied extends Error {
-  override readonly name = 'CertificateDenied';
-}
-
-/**
- * Asks for a client certificate of this Node and waits for the verdict. Needs what `system:node-bootstrapper` may, no more.
- */
-const requestClientCertificate = async (
+/** Requests a client certificate of this Node and waits for the decision. Needs the rights of `system:node-bootstrapper`, no more. */
+const requestClientCertificate = (
   client: Client,
   nodeName: string,
   clock: Clock,
   signal: AbortSignal,
-): Promise<NodeCertificate> => {
-  const result = await requestCertificate({
+): Promise<NodeCertificate> =>
+  requestCertificate({
     client,
     clock,
     signal,
@@ -60,12 +47,6 @@ const requestClientCertificate = async (
     usages: ['client auth', 'digital signature'],
     timeoutMs: approvalTimeoutMs,
   });
-  if (result.kind === 'denied') throw new CertificateDenied(result.message);
-  const certificate = parseNodeCertificate(`${result.certificate}\n${result.key}`);
-  if (certificate === undefined)
-    throw new CertificateDenied('What was issued is no certificate of the key that asked.');
-  return certificate;
-};
 
 export interface IdentityOptions {
   /** A path. The certificate is kept beside it. */
@@ -233,8 +214,7 @@ export const createNodeIdentity = (options: IdentityOptions): NodeIdentity => {
       return kubeconfigFile.config;
     },
     get validity() {
-      const { notBefore, notAfter } = current?.certificate ?? {};
-      return notBefore === undefined || notAfter === undefined ? undefined : { notBefore, notAfter };
+      return current?.certificate;
     },
     run: async (signal) => {
       while (!signal.aborted) await reconcile(signal);

@@ -70,7 +70,7 @@ export const createApiHarness = async (): Promise<ApiHarness> => {
   const issue: ApiHarness['issue'] = (commonName, options) => issueFrom(kubernetes, commonName, options);
 
   const open: ApiHarness['open'] = async (limits = {}, more = {}) => {
-    const { cert, key } = await issue('server', { usage: 'server auth' });
+    const keyPair = await issue('server', { usage: 'server auth' });
     const runtime = createFakeRuntime({ folder: mkdtempSync(join(folder, 'api-')) });
     const api = createKubeletApi({
       runtime,
@@ -82,7 +82,7 @@ export const createApiHarness = async (): Promise<ApiHarness> => {
       host,
       port: 0,
       clientCA: kubernetes.identity.caCertificate,
-      keyPair: { certificate: cert, key },
+      keyPair,
       clock: systemClock,
       log: createLogger({ clock: systemClock, level: 'error', write: () => {} }),
       metrics: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'tart_up 1\n' }),
