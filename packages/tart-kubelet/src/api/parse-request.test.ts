@@ -131,7 +131,7 @@ describe('the query of a request', () => {
 
 describe('what kubectl reads and sends', () => {
   test('a valid terminal size', () => {
-    assert.deepEqual(parseTerminalSize('{"Width":90,"Height":30}\n'), { width: 90, height: 30 });
+    assert.deepEqual(parseTerminalSize('{"Width":90,"Height":30}\n'), { columns: 90, rows: 30 });
     for (const bad of [
       '',
       '{}',

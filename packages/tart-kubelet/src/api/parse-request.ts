@@ -4,20 +4,9 @@ import type { ContainerName, ExecRequest, PodName, StreamRequest } from './pod-r
 
 /** What a request is about. */
 export type Route =
-  | { readonly kind: 'containerLogs'; readonly container: ContainerName }
-  | { readonly kind: 'exec'; readonly container: ContainerName }
-  | { readonly kind: 'attach'; readonly container: ContainerName }
+  | { readonly kind: 'containerLogs' | 'exec' | 'attach'; readonly container: ContainerName }
   | { readonly kind: 'portForward'; readonly pod: PodName }
-  | { readonly kind: 'pods' }
-  | { readonly kind: 'metrics' }
-  | { readonly kind: 'resourceMetrics' }
-  | { readonly kind: 'noMetrics' }
-  | { readonly kind: 'health' };
-
-export interface ParsedRequest {
-  readonly route: Route;
-  readonly query: URLSearchParams;
-}
+  | { readonly kind: 'pods' | 'metrics' | 'resourceMetrics' | 'noMetrics' | 'health' };
 
 const fixedRoutes: Readonly<Record<string, Route>> = {
   '/pods': { kind: 'pods' },
@@ -39,11 +28,6 @@ const namesIn = (path: string, count: number): string[] => {
   return names;
 };
 
-const containerNameIn = (path: string): ContainerName => {
-  const [namespace = '', pod = '', container = ''] = namesIn(path, 3);
-  return { namespace, pod, container };
-};
-
 const routeOf = (path: string): Route => {
   const simple = Object.hasOwn(fixedRoutes, path) ? fixedRoutes[path] : undefined;
   if (simple) return simple;
@@ -51,8 +35,10 @@ const routeOf = (path: string): Route => {
   switch (first) {
     case 'containerLogs':
     case 'exec':
-    case 'attach':
-      return { kind: first, container: containerNameIn(path) };
+    case 'attach': {
+      const [namespace = '', pod = '', container = ''] = namesIn(path, 3);
+      return { kind: first, container: { namespace, pod, container } };
+    }
     case 'portForward': {
       const [namespace = '', pod = ''] = namesIn(path, 2);
       return { kind: first, pod: { namespace, pod } };
@@ -65,8 +51,8 @@ const routeOf = (path: string): Route => {
 /** Those that become something else than HTTP. */
 const isStreaming = ({ kind }: Route): boolean => kind === 'exec' || kind === 'attach' || kind === 'portForward';
 
-/** Total but for HttpError. Percent signs are not decoded: no name needs them. */
-export const parseRequest = (method: string, url: string): ParsedRequest => {
+/** Throws nothing but HttpError. Percent signs are not decoded: no name needs them. */
+export const parseRequest = (method: string, url: string): { route: Route; query: URLSearchParams } => {
   const [path = '', ...query] = url.split('?');
   const route = routeOf(path);
   const methods = isStreaming(route) ? ['GET', 'POST'] : ['GET', 'HEAD'];
@@ -90,20 +76,11 @@ const integerParameter = (query: URLSearchParams, name: string, least: number): 
   throw badRequest(`The parameter ${name} must be a whole number of at least ${least}`);
 };
 
-interface LogQuery {
-  readonly follow: boolean;
-  readonly previous: boolean;
-  readonly timestamps: boolean;
-  readonly tailLines: number | undefined;
-  readonly limitBytes: number | undefined;
-  /** In the form of a record's time. */
-  readonly since: string | undefined;
-}
-
 const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 /** Beyond the year 9999 a time has no form as a record's. */
 const maxTime = Date.parse('9999-12-31T23:59:59Z');
 
+/** In the form of a record's time. */
 const parseSince = (query: URLSearchParams, now: number): string | undefined => {
   const seconds = integerParameter(query, 'sinceSeconds', 1);
   const time = query.get('sinceTime') ?? '';
@@ -115,7 +92,7 @@ const parseSince = (query: URLSearchParams, now: number): string | undefined => 
   return formatLogTime(Math.min(Math.max(0, parsed), maxTime));
 };
 
-export const parseLogQuery = (query: URLSearchParams, now: number): LogQuery => ({
+export const parseLogQuery = (query: URLSearchParams, now: number) => ({
   follow: booleanParameter(query, 'follow'),
   previous: booleanParameter(query, 'previous'),
   timestamps: booleanParameter(query, 'timestamps'),

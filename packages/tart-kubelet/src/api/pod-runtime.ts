@@ -1,5 +1,6 @@
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { KubeObject } from '@tartan/kube';
+import type { TerminalSize } from '@tartan/tart';
 import type { LogRecord } from '../logs/log-record.ts';
 
 /**
@@ -51,11 +52,6 @@ export interface StreamRequest {
 
 export interface ExecRequest extends StreamRequest {
   readonly command: readonly string[];
-}
-
-export interface TerminalSize {
-  readonly width: number;
-  readonly height: number;
 }
 
 /** A running command, or a view on the main process. */

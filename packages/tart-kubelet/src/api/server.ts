@@ -9,34 +9,24 @@ import type { PodRuntime } from './pod-runtime.ts';
 import type { NodeCertificate } from '../identity/node-certificate.ts';
 import { createUpgradeHandler } from './streaming/handle-upgrade.ts';
 
-/** Ours are the API server, a scraper or two and people behind kubectl. Whoever is more, longer or slower than that is cut off. */
-export interface ApiLimits {
+/** Clients are the API server, a scraper or two and people behind kubectl. More, longer or slower clients are cut off. */
+const defaultLimits = {
   /** Connections at a time, and how many of them may be exec, attach or port-forward. */
-  readonly connections: number;
-  readonly sessions: number;
-  readonly headerBytes: number;
-  /** A message of a WebSocket. kubectl sends at most 32,769 bytes in one. */
-  readonly messageBytes: number;
-  /** For the handshake, and again for the headers of a request. */
-  readonly openingMs: number;
-  /** Between two requests of a connection. */
-  readonly keepAliveMs: number;
-  /** Nothing moves in either direction. Long, as with any kubelet: `logs -f` of a quiet machine is no mistake. */
-  readonly idleMs: number;
-  /** How long requests under way may take once the server is told to stop. */
-  readonly closingMs: number;
-}
-
-const defaultLimits: ApiLimits = {
   connections: 256,
   sessions: 128,
   headerBytes: 32 * 1024,
+  /** A message of a WebSocket. kubectl sends at most 32,769 bytes in one. */
   messageBytes: 1024 * 1024,
+  /** For the handshake, and again for the headers of a request. */
   openingMs: 10_000,
+  /** Between two requests of a connection. */
   keepAliveMs: 90_000,
+  /** Nothing moves in either direction. Long, as with any kubelet: `logs -f` of a quiet machine is no mistake. */
   idleMs: 4 * 60 * 60 * 1000,
+  /** How long requests under way may take once the server is told to stop. */
   closingMs: 1_000,
 };
+export type ApiLimits = Readonly<typeof defaultLimits>;
 
 type KeyPair = Pick<NodeCertificate, 'cert' | 'key'>;
 

@@ -163,7 +163,7 @@ describe('the Pod runtime', { timeout: 60_000 }, () => {
         'test -t 0 || exit 1; until test "$(stty size)" = "40 100"; do sleep 0.01; done; echo sized; exit 3';
       const session = await exec(['sh', '-c', command], { stdin: true, stderr: false, tty: true });
       assert.ok(session.stdout && session.stderr === undefined);
-      for (let width = 81; width <= 100; width += 1) session.resize({ width, height: 40 });
+      for (let columns = 81; columns <= 100; columns += 1) session.resize({ columns, rows: 40 });
       assert.match(await text(session.stdout), /sized/);
       assert.deepEqual(await session.result, { kind: 'exited', code: 3 });
     });

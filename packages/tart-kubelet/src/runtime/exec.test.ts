@@ -32,11 +32,11 @@ test('a command that has exited is not killed: its PID may be reused', async () 
 test('terminal resizes are serialized, and the last one wins', async () => {
   const set: number[] = [];
   const gates: (() => void)[] = [];
-  const resize = coalesceResizes(({ width }) => {
-    set.push(width);
+  const resize = coalesceResizes(({ columns }) => {
+    set.push(columns);
     return new Promise((resolve) => gates.push(resolve));
   });
-  const width = (columns: number): void => resize({ width: columns, height: 24 });
+  const width = (columns: number): void => resize({ columns, rows: 24 });
   width(1);
   width(2);
   width(3);

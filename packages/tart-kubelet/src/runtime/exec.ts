@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Clock } from '@tartan/kube/clock';
-import type { ExecResult, Tart } from '@tartan/tart';
-import type { ExecRequest, RemoteResult, RemoteSession, TerminalSize } from '../api/pod-runtime.ts';
+import type { ExecResult, Tart, TerminalSize } from '@tartan/tart';
+import type { ExecRequest, RemoteResult, RemoteSession } from '../api/pod-runtime.ts';
 
 /** Sets sizes one after the other: of those that come meanwhile only the last counts, and it is never overtaken by an older one. */
 export const coalesceResizes = (set: (size: TerminalSize) => Promise<void>): ((size: TerminalSize) => void) => {
@@ -96,7 +96,7 @@ export const execInGuest = (
     stdin: session.stdin,
     stdout: out,
     stderr: errors,
-    resize: coalesceResizes(({ width, height }) => session.resize({ rows: height, columns: width })),
+    resize: coalesceResizes((size) => session.resize(size)),
     result: ended.then(outcomeOf),
     close: () => {
       // Its number may be another process's by now.

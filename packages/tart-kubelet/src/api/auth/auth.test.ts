@@ -16,7 +16,7 @@ import { HttpError } from '../http-response.ts';
 import type { Route } from '../parse-request.ts';
 import { createRequestAuth, userOfCertificate } from './auth.ts';
 import { createReviewCache } from './review-cache.ts';
-import { createReviews, permissionsFor, type Reviews, type User } from './reviews.ts';
+import { createReviews, permissions, type Reviews, type User } from './reviews.ts';
 
 const clockAnd = () => ({
   clock: manualClock(),
@@ -117,29 +117,18 @@ describe('authorization of requests', () => {
   });
 
   test('exec needs the verb create for every HTTP method', () => {
-    const container = { namespace: 'a', pod: 'b', container: 'c' };
-    for (const kind of ['exec', 'attach'] as const) {
-      assert.deepEqual(permissionsFor({ kind, container }), [{ verb: 'create', subresource: 'proxy' }]);
-    }
-    assert.deepEqual(permissionsFor({ kind: 'portForward', pod: container }), [
-      { verb: 'create', subresource: 'proxy' },
-    ]);
-    assert.deepEqual(permissionsFor({ kind: 'resourceMetrics' }), [{ verb: 'get', subresource: 'metrics' }]);
+    for (const kind of ['exec', 'attach', 'portForward'] as const)
+      assert.deepEqual(permissions[kind], [{ verb: 'create', subresource: 'proxy' }]);
+    assert.deepEqual(permissions.resourceMetrics, [{ verb: 'get', subresource: 'metrics' }]);
   });
 });
 
 describe('the review cache', () => {
   test('evicts the least recently used entry and shares reviews in flight', async () => {
     const asked: string[] = [];
-    const cache = createReviewCache<string>({
-      clock: manualClock(),
-      ttlMs: () => 1000,
-      maxEntries: 2,
-      maxInFlight: 10,
-      onFull: () => new Error('full'),
-    });
+    const cached = createReviewCache<string>(manualClock(), 2, () => 1000);
     const get = (key: string) =>
-      cache.get(key, async () => {
+      cached(key, async () => {
         asked.push(key);
         return key;
       });

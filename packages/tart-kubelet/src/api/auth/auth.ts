@@ -6,7 +6,7 @@ import type { Clock } from '@tartan/kube/clock';
 import { HttpError } from '../http-response.ts';
 import type { Route } from '../parse-request.ts';
 import { createReviewCache } from './review-cache.ts';
-import { type Permission, permissionsFor, type Reviews, type User } from './reviews.ts';
+import { type Permission, permissions, type Reviews, type User } from './reviews.ts';
 
 type Subject = { readonly CN?: unknown; readonly O?: unknown };
 
@@ -43,25 +43,18 @@ export interface RequestAuthOptions {
 }
 
 /** Short, since a right that was taken away must not linger; a denial shorter still, since it was perhaps just granted. */
-const cacheTtls = { user: 60_000, nobody: 10_000, allowed: 60_000, denied: 10_000 };
-const authLimits = { tokens: 256, verdicts: 1024, asking: 32, tokenLength: 16 * 1024 };
+const positiveTtlMs = 60_000;
+const negativeTtlMs = 10_000;
+const maxTokenLength = 16 * 1024;
 
 const bearerToken = (incoming: IncomingMessage): string | undefined =>
   /^bearer +([\w.~+/=-]+) *$/i.exec(incoming.headers.authorization ?? '')?.[1];
 
 export const createRequestAuth = ({ reviews, nodeName, clock, log }: RequestAuthOptions): RequestAuth => {
-  const onFull = (): Error => new HttpError(503, 'Too many requests are being checked at once: try again');
-  const cacheLimits = { clock, maxInFlight: authLimits.asking, onFull };
-  const users = createReviewCache<User | undefined>({
-    ...cacheLimits,
-    maxEntries: authLimits.tokens,
-    ttlMs: (user) => (user ? cacheTtls.user : cacheTtls.nobody),
-  });
-  const decisions = createReviewCache<boolean>({
-    ...cacheLimits,
-    maxEntries: authLimits.verdicts,
-    ttlMs: (allowed) => (allowed ? cacheTtls.allowed : cacheTtls.denied),
-  });
+  const cachedUser = createReviewCache<User | undefined>(clock, 256, (user) => (user ? positiveTtlMs : negativeTtlMs));
+  const cachedDecision = createReviewCache<boolean>(clock, 1024, (allowed) =>
+    allowed ? positiveTtlMs : negativeTtlMs,
+  );
 
   const reviewed = async <T>(what: string, review: () => Promise<T>): Promise<T> => {
     try {
@@ -80,24 +73,24 @@ export const createRequestAuth = ({ reviews, nodeName, clock, log }: RequestAuth
       if (user) return user;
     }
     const token = bearerToken(incoming);
-    if (token === undefined || token.length > authLimits.tokenLength) return undefined;
+    if (token === undefined || token.length > maxTokenLength) return undefined;
     // The token itself is not kept.
     const key = createHash('sha256').update(token).digest('base64');
-    return reviewed('whose token this is', () => users.get(key, () => reviews.reviewToken(token)));
+    return reviewed('whose token this is', () => cachedUser(key, () => reviews.reviewToken(token)));
   };
 
   const isAllowed = (user: User, permission: Permission): Promise<boolean> => {
     const key = JSON.stringify([user.name, user.uid, user.groups, user.extra, permission.verb, permission.subresource]);
-    return reviewed('whether this is allowed', () => decisions.get(key, () => reviews.reviewAccess(user, permission)));
+    return reviewed('whether this is allowed', () => cachedDecision(key, () => reviews.reviewAccess(user, permission)));
   };
 
   return {
     authorize: async (incoming, route) => {
       const user = await authenticate(incoming);
       if (!user) throw new HttpError(401, 'Unauthorized');
-      const permissions = permissionsFor(route);
-      for (const permission of permissions) if (await isAllowed(user, permission)) return user;
-      const required = permissions.map(({ verb, subresource }) => `${verb} nodes/${subresource}`).join(' or ');
+      const sufficient = permissions[route.kind];
+      for (const permission of sufficient) if (await isAllowed(user, permission)) return user;
+      const required = sufficient.map(({ verb, subresource }) => `${verb} nodes/${subresource}`).join(' or ');
       const name = JSON.stringify(user.name.slice(0, 256));
       throw new HttpError(
         403,

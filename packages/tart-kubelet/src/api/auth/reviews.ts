@@ -1,4 +1,4 @@
-import { KubeError, type Transport } from '@tartan/kube';
+import { createRestClient, KubeError, type Transport } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { z } from 'zod';
 import type { Route } from '../parse-request.ts';
@@ -9,33 +9,23 @@ export interface Permission {
   readonly subresource: string;
 }
 
+const get = (subresource: string): Permission => ({ verb: 'get', subresource });
+const createProxy: Permission = { verb: 'create', subresource: 'proxy' };
+
 /**
  * What one must be allowed to do, in the words of Kubernetes' roles; any one of them is enough. Narrow ones come first, so that who reads
  * Pods or health needs no `nodes/proxy`, which is as good as root. To run something takes `create`, also when a WebSocket starts with GET.
  */
-export const permissionsFor = ({ kind }: Route): readonly Permission[] => {
-  switch (kind) {
-    case 'exec':
-    case 'attach':
-    case 'portForward':
-      return [{ verb: 'create', subresource: 'proxy' }];
-    case 'containerLogs':
-      return [{ verb: 'get', subresource: 'proxy' }];
-    case 'metrics':
-    case 'resourceMetrics':
-    case 'noMetrics':
-      return [{ verb: 'get', subresource: 'metrics' }];
-    case 'pods':
-      return [
-        { verb: 'get', subresource: 'pods' },
-        { verb: 'get', subresource: 'proxy' },
-      ];
-    case 'health':
-      return [
-        { verb: 'get', subresource: 'healthz' },
-        { verb: 'get', subresource: 'proxy' },
-      ];
-  }
+export const permissions: Readonly<Record<Route['kind'], readonly Permission[]>> = {
+  exec: [createProxy],
+  attach: [createProxy],
+  portForward: [createProxy],
+  containerLogs: [get('proxy')],
+  metrics: [get('metrics')],
+  resourceMetrics: [get('metrics')],
+  noMetrics: [get('metrics')],
+  pods: [get('pods'), get('proxy')],
+  health: [get('healthz'), get('proxy')],
 };
 
 export interface User {
@@ -68,49 +58,19 @@ const tokenReview = z.object({
 const accessReview = z.object({ status: z.object({ allowed: z.boolean(), denied: z.boolean().optional() }) });
 
 const deadlineMs = 10_000;
-const maxBodyBytes = 256 * 1024;
-
-const readBody = async (body: AsyncIterable<Uint8Array>): Promise<string> => {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of body) {
-    size += part.byteLength;
-    if (size > maxBodyBytes) throw new KubeError('malformed', 'The answer to a review is too long to be one');
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString();
-};
 
 /** Reviews are answered at once and stored nowhere, so they have none of the metadata by which the client knows objects. */
 export const createReviews = (options: { transport: Transport; clock: Clock; nodeName: string }): Reviews => {
   const { transport, clock, nodeName } = options;
+  const rest = createRestClient(transport, { clock, userAgent: 'tart-kubelet', defaultDeadlineMs: deadlineMs });
 
-  const post = async <T>(group: string, plural: string, body: object, shape: z.ZodType<T>): Promise<T> => {
-    const expired = new AbortController();
-    const cancelTimer = clock.after(deadlineMs, () =>
-      expired.abort(new KubeError('timeout', `Cannot create ${plural}: no answer within ${deadlineMs / 1000} s`)),
-    );
-    try {
-      const response = await transport.send({
-        method: 'POST',
-        path: `/apis/${group}/v1/${plural}`,
-        headers: { accept: 'application/json', 'content-type': 'application/json', 'user-agent': 'tart-kubelet' },
-        body: JSON.stringify({ apiVersion: `${group}/v1`, ...body }),
-        signal: expired.signal,
-      });
-      const text = await readBody(response.body);
-      if (response.code !== 201 && response.code !== 200) {
-        throw new KubeError('serverError', `Cannot create ${plural}: the server answered ${response.code}`, {
-          code: response.code,
-        });
-      }
-      return shape.parse(JSON.parse(text));
-    } catch (error) {
-      if (error instanceof KubeError) throw error;
-      throw new KubeError('malformed', `Cannot create ${plural}: the answer is no review`, { cause: error });
-    } finally {
-      cancelTimer();
-    }
+  const post = async <T>(group: string, plural: string, review: object, shape: z.ZodType<T>): Promise<T> => {
+    const what = `create ${plural}`;
+    const body = { apiVersion: `${group}/v1`, ...review };
+    const answer = await rest.request({ what, method: 'POST', path: `/apis/${group}/v1/${plural}`, body });
+    const { data } = shape.safeParse(answer);
+    if (data === undefined) throw new KubeError('malformed', `Cannot ${what}: the answer is no review`);
+    return data;
   };
 
   return {

@@ -33,10 +33,24 @@ export interface SpdyConnection {
 
 /** How long the other side may take to close after us. Closing first would make the system throw away what it has not read yet. */
 const closingMs = 10_000;
-/** While a reader of ours is slow we do not read, and would not hear of the end: this write fails then. */
 const pingMs = 2_000;
 /** An API server that translates between protocols waits with us, and does not hear of its client's end either. */
 const maxStalledMs = 4 * 60 * 60 * 1000;
+
+/**
+ * While a reader of ours is slow we do not read, and would not hear of the other side's end: a ping fails then. Until the returned
+ * function is called.
+ */
+export const pingWhileStalled = (clock: Clock, ping: () => void, giveUp: () => void): (() => void) => {
+  const until = clock.monotonic() + maxStalledMs;
+  const next = (): void => {
+    if (clock.monotonic() >= until) return giveUp();
+    ping();
+    cancelTimer = clock.after(pingMs, next);
+  };
+  let cancelTimer = clock.after(pingMs, next);
+  return () => cancelTimer();
+};
 
 /** The server's side of SPDY over any carrier: a TLS socket, or a WebSocket made to look like one. */
 export const serveSpdy = (transport: Duplex, { clock, onStream, maxStreams }: SpdyOptions): SpdyConnection => {
@@ -96,19 +110,16 @@ export const serveSpdy = (transport: Duplex, { clock, onStream, maxStreams }: Sp
 
   /** Waits for a slow reader of ours, and asks meanwhile whether the other side is still there. */
   const waitWithPings = async (resumed: Promise<void>): Promise<void> => {
-    let cancelPing = (): void => {};
-    const until = clock.monotonic() + maxStalledMs;
-    const ping = (): void => {
-      if (clock.monotonic() >= until) return void transport.destroy();
-      sendFrame(formatPing(2));
-      cancelPing = clock.after(pingMs, ping);
-    };
-    cancelPing = clock.after(pingMs, ping);
+    const stopPings = pingWhileStalled(
+      clock,
+      () => sendFrame(formatPing(2)),
+      () => void transport.destroy(),
+    );
     const closed = Promise.withResolvers<void>();
     transport.once('close', closed.resolve);
     await Promise.race([resumed, closed.promise]);
     transport.off('close', closed.resolve);
-    cancelPing();
+    stopPings();
   };
 
   const handle = async (frame: Frame): Promise<void> => {
@@ -135,15 +146,13 @@ export const serveSpdy = (transport: Duplex, { clock, onStream, maxStreams }: Sp
       case 'ping':
         // Those with an even number are answers to ours.
         return frame.id % 2 === 1 ? sendFrame(formatPing(frame.id)) : undefined;
-      case 'goaway':
-        return;
     }
   };
 
   const run = async (): Promise<void> => {
-    const parser = createFrameParser();
+    const parse = createFrameParser();
     try {
-      for await (const chunk of transport) for (const frame of parser.push(chunk)) await handle(frame);
+      for await (const chunk of transport) for (const frame of parse(chunk)) await handle(frame);
     } catch {
       // Whoever breaks the rules is cut off; of a broken connection there is nothing more to say.
     } finally {

@@ -4,23 +4,18 @@ export type Frame =
   /** Of one frame there may be several: a piece is handed on as soon as it is there. */
   | { readonly kind: 'data'; readonly streamId: number; readonly fin: boolean; readonly bytes: Buffer }
   | { readonly kind: 'reset'; readonly streamId: number }
-  | { readonly kind: 'ping'; readonly id: number }
-  | { readonly kind: 'goaway' };
+  | { readonly kind: 'ping'; readonly id: number };
 
 /** The other side does not speak the protocol, or wants too much of us. The connection is of no use any more. */
 export class SpdyError extends Error {}
 
-const types = { syn: 1, reply: 2, reset: 3, ping: 6, goaway: 7 } as const;
+const types = { syn: 1, reply: 2, reset: 3, ping: 6 } as const;
 const version = 3;
 const finFlag = 1;
 const headLength = 8;
 /** Headers of a stream are a few hundred bytes. Data has no limit of its own, since it is never held. */
 const maxControlBytes = 64 * 1024;
 const streamMask = 0x7fffffff;
-
-export interface FrameParser {
-  push(chunk: Buffer): Frame[];
-}
 
 const parseControlFrame = (type: number, flags: number, body: Buffer): Frame | undefined => {
   const id = body.length >= 4 ? body.readUInt32BE(0) : undefined;
@@ -35,15 +30,14 @@ const parseControlFrame = (type: number, flags: number, body: Buffer): Frame | u
     case types.ping:
       if (id === undefined) throw missing;
       return { kind: 'ping', id };
-    case types.goaway:
-      return { kind: 'goaway' };
     default:
-      // Whatever else there is (SETTINGS, WINDOW_UPDATE, …) says nothing that we need.
+      // Whatever else there is (SETTINGS, WINDOW_UPDATE, GOAWAY, …) says nothing that we need.
       return undefined;
   }
 };
 
-export const createFrameParser = (): FrameParser => {
+/** Called with the bytes of one connection, chunk by chunk. */
+export const createFrameParser = (): ((chunk: Buffer) => Frame[]) => {
   let held: Buffer = Buffer.alloc(0);
   /** Of a data frame that is under way. */
   let data: { streamId: number; fin: boolean; left: number } | undefined;
@@ -74,18 +68,16 @@ export const createFrameParser = (): FrameParser => {
     return { frame: parseControlFrame(first & 0xffff, flags, body), used: headLength + length };
   };
 
-  return {
-    push: (chunk) => {
-      const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
-      const frames: Frame[] = [];
-      let at = 0;
-      for (let found = next(bytes); found; found = next(bytes.subarray(at))) {
-        at += found.used;
-        if (found.frame) frames.push(found.frame);
-      }
-      held = bytes.subarray(at);
-      return frames;
-    },
+  return (chunk) => {
+    const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    const frames: Frame[] = [];
+    let at = 0;
+    for (let found = next(bytes); found; found = next(bytes.subarray(at))) {
+      at += found.used;
+      if (found.frame) frames.push(found.frame);
+    }
+    held = bytes.subarray(at);
+    return frames;
   };
 };
 

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '@tartan/kube/clock';
-import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
+import { createWebSocketStream, WebSocket, WebSocketServer } from 'ws';
 import type { RequestAuth } from '../auth/auth.ts';
 import { badRequest, HttpError, rejectUpgrade, toHttpError } from '../http-response.ts';
-import { parseAttachQuery, type ParsedRequest, parseExecQuery, parseRequest } from '../parse-request.ts';
+import { parseAttachQuery, parseExecQuery, parseRequest, type Route } from '../parse-request.ts';
 import type { PodName, PodRuntime, RemoteSession, StreamRequest } from '../pod-runtime.ts';
 import { servePortForward } from './port-forward.ts';
 import { serveSession } from './remote-command.ts';
@@ -44,43 +44,20 @@ const negotiate = (header: string | string[] | undefined, known: readonly string
   throw badRequest(`None of your protocols is spoken here: use ${known.join(' or ')}`);
 };
 
-/** What is to be done once the protocol has been switched. */
-type StreamTask =
-  | { readonly kind: 'command'; readonly streams: StreamRequest; open(): Promise<RemoteSession> }
-  | { readonly kind: 'forward'; readonly pod: PodName };
-
-const streamTaskFor = ({ route, query }: ParsedRequest, runtime: PodRuntime): StreamTask => {
-  switch (route.kind) {
-    case 'exec': {
-      const request = parseExecQuery(query);
-      return { kind: 'command', streams: request, open: () => runtime.exec(route.container, request) };
-    }
-    case 'attach': {
-      const streams = parseAttachQuery(query);
-      return { kind: 'command', streams, open: () => runtime.attach(route.container, streams) };
-    }
-    case 'portForward':
-      return { kind: 'forward', pod: route.pod };
-    case 'containerLogs':
-    case 'pods':
-    case 'metrics':
-    case 'resourceMetrics':
-    case 'noMetrics':
-    case 'health':
-      throw badRequest('There is nothing to switch protocols for at this path');
-  }
-};
-
 const switchToSpdy = (socket: Duplex, head: Buffer, protocol: string): void => {
   const lines = ['Connection: Upgrade', 'Upgrade: SPDY/3.1', `X-Stream-Protocol-Version: ${protocol}`];
   socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`);
   if (head.length > 0) socket.unshift(head);
 };
 
-export type HandleUpgrade = (incoming: IncomingMessage, socket: Duplex, head: Buffer) => void;
+interface Upgrade {
+  readonly incoming: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+}
 
 /** exec, attach and port-forward, in both protocols. Whoever may not, or asks for nonsense, is refused before anything is switched. */
-export const createUpgradeHandler = (deps: UpgradeDeps): HandleUpgrade => {
+export const createUpgradeHandler = (deps: UpgradeDeps) => {
   const { runtime, auth, clock, maxSessions, maxMessageBytes, onError, closeWhenIdle } = deps;
   const webSocketOptions = {
     noServer: true,
@@ -107,57 +84,79 @@ export const createUpgradeHandler = (deps: UpgradeDeps): HandleUpgrade => {
       });
     });
 
-  const command = async (
-    { streams, open }: StreamTask & { kind: 'command' },
-    incoming: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-  ): Promise<void> => {
-    if (transportOf(incoming) === 'websocket') {
-      negotiate(incoming.headers['sec-websocket-protocol'], remoteCommandProtocols);
-      const webSocket = await openWebSocket(commands, incoming, socket, head);
-      if (webSocket) await serveSession(webSocketClient(webSocket, { clock }), open, onError);
-      return;
+  /** Switches the protocol. `undefined`: the client is gone. Throws HttpError unless the client offers a protocol of ours. */
+  const switchProtocol = async (
+    { incoming, socket, head }: Upgrade,
+    server: WebSocketServer,
+    webSocketProtocols: readonly string[],
+    spdyProtocol: string,
+  ): Promise<WebSocket | Duplex | undefined> => {
+    const { headers } = incoming;
+    if (transportOf(incoming) === 'spdy') {
+      switchToSpdy(socket, head, negotiate(headers['x-stream-protocol-version'], [spdyProtocol]));
+      return socket;
     }
-    switchToSpdy(socket, head, negotiate(incoming.headers['x-stream-protocol-version'], [spdyCommandProtocol]));
-    const client = await spdyClient(socket, streams, { clock });
+    negotiate(headers['sec-websocket-protocol'], webSocketProtocols);
+    if (server === forwards) delete headers['sec-websocket-protocol'];
+    return openWebSocket(server, incoming, socket, head);
+  };
+
+  const serveCommand = async (
+    upgrade: Upgrade,
+    streams: StreamRequest,
+    open: () => Promise<RemoteSession>,
+  ): Promise<void> => {
+    const carrier = await switchProtocol(upgrade, commands, remoteCommandProtocols, spdyCommandProtocol);
+    const client =
+      carrier instanceof WebSocket
+        ? webSocketClient(carrier, clock)
+        : carrier && (await spdyClient(carrier, streams, clock));
     if (client) await serveSession(client, open, onError);
   };
 
-  const forward = async (pod: PodName, incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+  const serveForward = async (upgrade: Upgrade, pod: PodName): Promise<void> => {
     const dial = (port: number, signal: AbortSignal): Promise<Duplex> => runtime.dial(pod, port, signal);
-    if (transportOf(incoming) === 'websocket') {
-      negotiate(incoming.headers['sec-websocket-protocol'], [forwardProtocols.webSocket]);
-      delete incoming.headers['sec-websocket-protocol'];
-      const webSocket = await openWebSocket(forwards, incoming, socket, head);
-      if (!webSocket) return;
-      const carrier = createWebSocketStream(webSocket);
-      carrier.on('error', () => webSocket.terminate());
-      return await servePortForward(carrier, { clock, dial, onError });
-    }
-    switchToSpdy(socket, head, negotiate(incoming.headers['x-stream-protocol-version'], [forwardProtocols.spdy]));
-    await servePortForward(socket, { clock, dial, onError });
+    const carrier = await switchProtocol(upgrade, forwards, [forwardProtocols.webSocket], forwardProtocols.spdy);
+    if (carrier instanceof WebSocket) {
+      const stream = createWebSocketStream(carrier);
+      stream.on('error', () => carrier.terminate());
+      await servePortForward(stream, { clock, dial, onError });
+    } else if (carrier) await servePortForward(carrier, { clock, dial, onError });
   };
 
-  const serve = async (incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
-    const target = parseRequest(incoming.method ?? '', incoming.url ?? '');
-    await auth.authorize(incoming, target.route);
-    const work = streamTaskFor(target, runtime);
+  /** Throws HttpError for a path without a stream, and for a query that makes no sense. */
+  const streamTaskFor = (route: Route, query: URLSearchParams): ((upgrade: Upgrade) => Promise<void>) => {
+    if (route.kind === 'exec') {
+      const request = parseExecQuery(query);
+      return (upgrade) => serveCommand(upgrade, request, () => runtime.exec(route.container, request));
+    }
+    if (route.kind === 'attach') {
+      const streams = parseAttachQuery(query);
+      return (upgrade) => serveCommand(upgrade, streams, () => runtime.attach(route.container, streams));
+    }
+    if (route.kind === 'portForward') return (upgrade) => serveForward(upgrade, route.pod);
+    throw badRequest('There is nothing to switch protocols for at this path');
+  };
+
+  const serve = async (upgrade: Upgrade): Promise<void> => {
+    const { incoming, socket } = upgrade;
+    const { route, query } = parseRequest(incoming.method ?? '', incoming.url ?? '');
+    await auth.authorize(incoming, route);
+    const task = streamTaskFor(route, query);
     if (socket.destroyed) return;
     if (sessions >= maxSessions) throw new HttpError(503, `There are ${maxSessions} sessions already: end one of them`);
     sessions += 1;
     try {
-      if (work.kind === 'command') await command(work, incoming, socket, head);
-      else await forward(work.pod, incoming, socket, head);
+      await task(upgrade);
     } finally {
       sessions -= 1;
     }
   };
 
-  return (incoming, socket, head) => {
+  return (incoming: IncomingMessage, socket: Duplex, head: Buffer): void => {
     socket.on('error', () => socket.destroy());
     closeWhenIdle(incoming);
-    serve(incoming, socket, head).catch((error: unknown) => {
+    serve({ incoming, socket, head }).catch((error: unknown) => {
       const httpError = toHttpError(error);
       onError(error);
       if (!socket.destroyed) rejectUpgrade(socket, httpError);

@@ -1,21 +1,19 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { untilAborted } from '@tartan/kube';
+import type { TerminalSize } from '@tartan/tart';
 import { z } from 'zod';
+import { parseJson } from '../../parse-json.ts';
 import { toHttpError } from '../http-response.ts';
-import type { RemoteResult, RemoteSession, TerminalSize } from '../pod-runtime.ts';
+import type { RemoteResult, RemoteSession } from '../pod-runtime.ts';
 
-const dimension = z.number().int().min(0).max(65_535);
-const sizeSchema = z.object({ Width: dimension, Height: dimension });
+/** Zeros are sent by a client that does not know its size. */
+const dimension = z.number().int().min(1).max(65_535);
+const sizeSchema = z
+  .object({ Width: dimension, Height: dimension })
+  .transform(({ Width, Height }) => ({ columns: Width, rows: Height }));
 
-/** undefined for what is no size, and for zeros, which a client sends that does not know its own. */
-export const parseTerminalSize = (text: string): TerminalSize | undefined => {
-  try {
-    const { Width: width, Height: height } = sizeSchema.parse(JSON.parse(text));
-    return width === 0 || height === 0 ? undefined : { width, height };
-  } catch {
-    return undefined;
-  }
-};
+export const parseTerminalSize = (text: string): TerminalSize | undefined => parseJson(sizeSchema, text);
 
 /** Who has asked for an exec or attach, whatever the protocol. */
 export interface RemoteClient {
@@ -67,28 +65,19 @@ export const formatStatus = (outcome: RemoteResult): string => {
   });
 };
 
-/** Whichever comes first; what is too late is ended. */
+/** `undefined`: the client is gone before it is open. A session that opens later is closed. */
 const openUnlessDisconnected = async (
   open: () => Promise<RemoteSession>,
   disconnected: AbortSignal,
-): Promise<RemoteSession | undefined> => {
+): Promise<RemoteSession | void> => {
   const opening = open();
-  const disconnection = Promise.withResolvers<undefined>();
-  const leave = (): void => disconnection.resolve(undefined);
-  disconnected.addEventListener('abort', leave, { once: true });
-  if (disconnected.aborted) leave();
-  try {
-    const session = await Promise.race([opening, disconnection.promise]);
-    if (!session) {
-      opening.then(
-        (late) => late.close(),
-        () => {},
-      );
-    }
-    return session;
-  } finally {
-    disconnected.removeEventListener('abort', leave);
-  }
+  const session = await Promise.race([opening, untilAborted(disconnected)]);
+  if (!session)
+    opening.then(
+      (late) => late.close(),
+      () => {},
+    );
+  return session;
 };
 
 /**
@@ -102,32 +91,23 @@ export const serveSession = async (
   onError: (error: unknown) => void,
 ): Promise<void> => {
   let session: RemoteSession | undefined;
-  try {
-    session = await openUnlessDisconnected(open, client.disconnected);
-  } catch (error) {
-    onError(error);
-    await client.finish(formatStatus({ kind: 'failed', message: toHttpError(error).message })).catch(() => {});
-    return;
-  }
-  if (!session) return;
-  const running = session;
-  const end = (): void => running.close();
+  const end = (): void => session?.close();
   client.disconnected.addEventListener('abort', end, { once: true });
   try {
-    client.onResize((size) => running.resize(size));
-    if (running.stdin) {
-      // A command may end without having read everything: that is no failure.
-      pipeline(client.stdin, running.stdin).catch(() => {});
-    } else {
-      client.stdin.resume();
-    }
+    const opened = await openUnlessDisconnected(open, client.disconnected);
+    if (!opened) return;
+    session = opened;
+    client.onResize((size) => opened.resize(size));
+    // A command may end without having read everything: that is no failure.
+    if (opened.stdin) pipeline(client.stdin, opened.stdin).catch(() => {});
+    else client.stdin.resume();
     const print = async (source: Readable | undefined, to: 'stdout' | 'stderr'): Promise<void> => {
       if (source) for await (const chunk of source) await client.write(to, chunk);
     };
     const [outcome] = await Promise.all<RemoteResult | void>([
-      running.result,
-      print(running.stdout, 'stdout'),
-      print(running.stderr, 'stderr'),
+      opened.result,
+      print(opened.stdout, 'stdout'),
+      print(opened.stderr, 'stderr'),
     ]);
     if (outcome) await client.finish(formatStatus(outcome));
   } catch (error) {

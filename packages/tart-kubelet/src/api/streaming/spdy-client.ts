@@ -14,15 +14,8 @@ const openingMs = 30_000;
 /** Sizes come one per line; a line longer than this is none. */
 const maxSizeLine = 1024;
 
-const isStreamType = (text: string): text is StreamType => streamTypes.some((type) => type === text);
-
-const expectedStreams = ({ stdin, stdout, stderr, tty }: StreamRequest): StreamType[] => [
-  'error',
-  ...(stdin ? (['stdin'] as const) : []),
-  ...(stdout ? (['stdout'] as const) : []),
-  ...(stderr ? (['stderr'] as const) : []),
-  ...(tty ? (['resize'] as const) : []),
-];
+const isExpected = (type: StreamType, wanted: StreamRequest): boolean =>
+  type === 'error' || wanted[type === 'resize' ? 'tty' : type];
 
 const readSizes = (stream: SpdyStream, onLine: (text: string) => void): void => {
   let held = '';
@@ -44,10 +37,10 @@ const writeTo = (stream: Duplex | undefined, bytes: Buffer): Promise<void> =>
 export const spdyClient = async (
   transport: Duplex,
   wanted: StreamRequest,
-  { clock }: { clock: Clock },
+  clock: Clock,
 ): Promise<RemoteClient | undefined> => {
   const streams = new Map<StreamType, SpdyStream>();
-  const missing = new Set(expectedStreams(wanted));
+  const missing = new Set(streamTypes.filter((type) => isExpected(type, wanted)));
   const complete = Promise.withResolvers<boolean>();
   const resizes = createResizeBuffer();
   const disconnected = new AbortController();
@@ -55,8 +48,8 @@ export const spdyClient = async (
     clock,
     maxStreams: streamTypes.length,
     onStream: (stream) => {
-      const type = stream.headers.get('streamtype') ?? '';
-      if (!isStreamType(type) || streams.has(type)) return void stream.destroy();
+      const type = streamTypes.find((one) => one === stream.headers.get('streamtype'));
+      if (type === undefined || streams.has(type)) return void stream.destroy();
       streams.set(type, stream);
       if (type === 'resize') readSizes(stream, (text) => resizes.push(parseTerminalSize(text)));
       // On the others clients send nothing but the end.

@@ -1,31 +1,23 @@
 import { Readable } from 'node:stream';
 import type { Clock } from '@tartan/kube/clock';
 import type { RawData, WebSocket } from 'ws';
+import { pingWhileStalled } from '../spdy/connection.ts';
 import { createResizeBuffer, parseTerminalSize, type RemoteClient } from './remote-command.ts';
 
 /** The first byte of each message. */
 const channels = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, close: 255 } as const;
 export const remoteCommandProtocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const;
 
-/** While the command is slow to read we do not read either, and would not hear of the client's end: this write fails then. */
-const pingMs = 2_000;
-const maxStalledMs = 4 * 60 * 60 * 1000;
 const maxMessageBytes = 32 * 1024;
 
 const bytesOf = (data: RawData): Buffer =>
   Array.isArray(data) ? Buffer.concat(data) : Buffer.isBuffer(data) ? data : Buffer.from(data);
 
 /** exec and attach over WebSocket: `v5.channel.k8s.io`, or `v4` of which it has all but the end of stdin. */
-export const webSocketClient = (socket: WebSocket, { clock }: { clock: Clock }): RemoteClient => {
+export const webSocketClient = (socket: WebSocket, clock: Clock): RemoteClient => {
   const disconnected = new AbortController();
   const resizes = createResizeBuffer();
   let stopPings: (() => void) | undefined;
-  let stalledSince = 0;
-  const ping = (): void => {
-    if (clock.monotonic() - stalledSince >= maxStalledMs) return socket.terminate();
-    socket.ping();
-    stopPings = clock.after(pingMs, ping);
-  };
   const resume = (): void => {
     if (!stopPings) return;
     stopPings();
@@ -40,8 +32,11 @@ export const webSocketClient = (socket: WebSocket, { clock }: { clock: Clock }):
     if (stdin.destroyed || stdin.readableEnded) return;
     if (stdin.push(bytes) || stopPings) return;
     socket.pause();
-    stalledSince = clock.monotonic();
-    stopPings = clock.after(pingMs, ping);
+    stopPings = pingWhileStalled(
+      clock,
+      () => socket.ping(),
+      () => socket.terminate(),
+    );
   };
   let inputEnded = false;
   const endInput = (): void => {

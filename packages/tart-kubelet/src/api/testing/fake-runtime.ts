@@ -8,7 +8,8 @@ import { createLogNotifier } from '../../logs/log-notifier.ts';
 import { createLogWriter, type LogWriter } from '../../logs/log-writer.ts';
 import { readLogRecords } from '../../logs/read-log.ts';
 import { badRequest, HttpError } from '../http-response.ts';
-import type { ExecRequest, PodRuntime, RemoteResult, RemoteSession, TerminalSize } from '../pod-runtime.ts';
+import type { TerminalSize } from '@tartan/tart';
+import type { ExecRequest, PodRuntime, RemoteResult, RemoteSession } from '../pod-runtime.ts';
 
 /** For tests: one container whose commands run on this very machine, and whose main process is an echo. */
 export interface FakeRuntime extends PodRuntime {
@@ -81,7 +82,7 @@ export const createFakeRuntime = (options: FakeRuntimeOptions): FakeRuntime => {
       stderr: request.tty || !request.stderr ? undefined : child.stderr,
       resize: (size) => {
         runtime.sizes.push(size);
-        stdout.write(`size ${size.width}x${size.height}\n`);
+        stdout.write(`size ${size.columns}x${size.rows}\n`);
       },
       result,
       close: () => void child.kill('SIGKILL'),
