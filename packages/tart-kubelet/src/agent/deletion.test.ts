@@ -60,7 +60,7 @@ describe('a Pod that is deleted', { timeout: 120_000 }, () => {
         await stage.deletePod(pod);
         stage.startAgent();
         await stage.waitForPod(pod, 'is gone', isGone);
-        await eventually('it is forgotten', async () => (await stage.journal.list()).length === 0);
+        await eventually('it is forgotten', async () => (await stage.journal.list()).uids.length === 0);
         await hasNothingOf(stage, vmNameOf(pod));
       },
       { speed: 60 },
@@ -105,7 +105,7 @@ describe('a Pod that vanished from the API server', { timeout: 120_000 }, () => 
         await eventually('its VM is off', async () => (await stage.runningVms()).length === 0);
         assert.ok(stage.clock.monotonic() - since >= 120_000 - 5_000, 'it had two minutes');
         await eventually('its disk is gone', async () => !(await vms(stage)).includes(vmNameOf(pod)));
-        await eventually('it is forgotten', async () => (await stage.journal.list()).length === 0);
+        await eventually('it is forgotten', async () => (await stage.journal.list()).uids.length === 0);
         await hasNothingOf(stage, vmNameOf(pod));
         assert.deepEqual(await readdir(join(stage.folder, 'logs')), [], 'its logs go with it');
       },

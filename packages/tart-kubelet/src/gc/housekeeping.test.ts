@@ -39,10 +39,11 @@ const createHarness = (more: Partial<HousekeepingOptions> = {}) => {
     logs: { podUIDs: async () => [...logs] },
     runs: { removeLogs: async (uid) => void logs.delete(uid) },
     journal: {
-      list: async () => [
-        { kind: 'record', record: record('recorded') },
-        { kind: 'unreadable', uid: 'torn', message: 'torn' },
-      ],
+      list: async () => ({
+        uids: ['recorded', 'torn'],
+        records: [record('recorded')],
+        problems: ['torn'],
+      }),
     },
     images: {
       records: { names: async () => [], forget: async () => {} },

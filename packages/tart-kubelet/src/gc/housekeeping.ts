@@ -74,13 +74,12 @@ export const createHousekeeping = (options: HousekeepingOptions): Housekeeping =
     const pruned = await pruneImageRecords(options.images);
     if (pruned.length > 0) log.info('Forgot images that are not here any more', { forgotten: pruned });
     const [folders, podLogs] = [await guests.list(), await logs.podUIDs()];
-    const entries = await journal.list();
-    const uids = new Set(entries.map((entry) => (entry.kind === 'record' ? entry.record.pod.uid : entry.uid)));
-    const vms = new Set(entries.flatMap((entry) => (entry.kind === 'record' ? [entry.record.vm] : [])));
+    const { records, uids } = await journal.list();
     // A record that cannot be read tells no name; but the name ends with the UID.
-    const isRecorded = (vm: string): boolean => vms.has(vm) || [...uids].some((uid) => vm.endsWith(uid));
+    const isRecorded = (vm: string): boolean =>
+      records.some((record) => record.vm === vm) || uids.some((uid) => vm.endsWith(uid));
     let orphanedFolders = folders.filter((vm) => !isRecorded(vm));
-    let orphanedLogs = podLogs.filter((uid) => !uids.has(uid));
+    let orphanedLogs = podLogs.filter((uid) => !uids.includes(uid));
     if (orphanedFolders.length + orphanedLogs.length === 0) return;
 
     const running = vmProcesses(await processes.list(), tartPaths).map(({ name }) => name);

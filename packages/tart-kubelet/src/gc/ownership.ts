@@ -20,11 +20,9 @@ export interface Ownership {
 
 /** Whether the journal has a virtual machine of this name. Rejects when a record cannot be read: it may be the one. */
 export const isInJournal = async (journal: Pick<Journal, 'list'>, vm: string): Promise<boolean> => {
-  const entries = await journal.list();
-  if (entries.some((entry) => entry.kind === 'record' && entry.record.vm === vm)) return true;
-  const unreadable = entries.find((entry) => entry.kind === 'unreadable');
-  if (unreadable !== undefined)
-    throw new Error(`It is not known whether ${vm} is in the journal: ${unreadable.message}`);
+  const { records, problems } = await journal.list();
+  if (records.some((record) => record.vm === vm)) return true;
+  if (problems.length > 0) throw new Error(`It is not known whether ${vm} is in the journal: ${problems[0]}`);
   return false;
 };
 

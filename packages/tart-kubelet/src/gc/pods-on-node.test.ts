@@ -28,8 +28,8 @@ const record = (uid: string, more: Partial<VmRecord> = {}): VmRecord => ({
   state: { kind: 'configured' },
   ...more,
 });
-const journalOf = (...entries: Awaited<ReturnType<Journal['list']>>): Pick<Journal, 'list'> => ({
-  list: async () => entries,
+const journalOf = (records: readonly VmRecord[], ...problems: string[]): Pick<Journal, 'list'> => ({
+  list: async () => ({ uids: records.map(({ pod }) => pod.uid), records, problems }),
 });
 const noJournal: Pick<Journal, 'list'> = { list: () => Promise.reject(new Error('no disk')) };
 
@@ -71,7 +71,7 @@ describe('the Pods on a Node', () => {
       const mine = await add('a', 'mac-1', 'ghcr.io/team/runner:main');
       const unknown = await add('b', 'mac-1', 'ghcr.io/team/other:1');
       await add('c', 'mac-2', 'ghcr.io/team/runner:main');
-      const journal = journalOf({ kind: 'record', record: record(mine.metadata.uid, { vm: 'named-otherwise' }) });
+      const journal = journalOf([record(mine.metadata.uid, { vm: 'named-otherwise' })]);
       const found = await listPodsOnNode(own, 'mac-1', journal)(signal);
       assert.deepEqual(
         [...found].sort((one, other) => (`${one.images[0]}` < `${other.images[0]}` ? -1 : 1)),
@@ -93,26 +93,23 @@ describe('the Pods on a Node', () => {
   test('reject when the journal or the API server cannot be read', () =>
     withCluster(async ({ own }) => {
       await assert.rejects(listPodsOnNode(own, 'mac-1', noJournal)(signal), /no disk/);
-      await assert.rejects(listPodsOnNode(own, 'mac-2', journalOf())(signal));
+      await assert.rejects(listPodsOnNode(own, 'mac-2', journalOf([]))(signal));
     }));
 
   test('a Pod with an invalid UID has no VM, and needs its image', async () => {
     const pod = { metadata: { uid: '../x', name: 'a', namespace: 'ns' }, spec: { containers: [{ image: 'r/a:1' }] } };
     const list = async () => ({ items: [pod], resourceVersion: '1' });
-    const found = await listPodsOnNode({ list: list as never }, 'mac-1', journalOf())(signal);
+    const found = await listPodsOnNode({ list: list as never }, 'mac-1', journalOf([]))(signal);
     assert.deepEqual(found, [{ uid: '../x', vm: undefined, images: ['r/a:1'] }]);
   });
 });
 
 describe('the journal lookup', () => {
   test('returns true, false, or rejects', async () => {
-    const known = journalOf({ kind: 'record', record: record('u1') });
+    const known = journalOf([record('u1')]);
     assert.equal(await isInJournal(known, 'ns-a-u1'), true);
     assert.equal(await isInJournal(known, 'ns-a-u'), false);
-    const torn = journalOf(
-      { kind: 'record', record: record('u1') },
-      { kind: 'unreadable', uid: 'u2', message: 'torn' },
-    );
+    const torn = journalOf([record('u1')], 'torn');
     assert.equal(await isInJournal(torn, 'ns-a-u1'), true);
     await assert.rejects(isInJournal(torn, 'ns-a-u2'), /torn/);
     await assert.rejects(isInJournal(noJournal, 'ns-a-u1'));

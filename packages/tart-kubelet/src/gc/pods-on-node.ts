@@ -29,13 +29,10 @@ export const listPodsOnNode =
   (client: Pick<Client, 'list'>, nodeName: string, journal: Pick<Journal, 'list'>) =>
   async (signal: AbortSignal): Promise<readonly BoundPod[]> => {
     const { items } = await client.list(pods, { fieldSelector: `spec.nodeName=${nodeName}`, signal });
-    const entries = await journal.list();
-    const records = new Map(
-      entries.flatMap((entry) => (entry.kind === 'record' ? [[entry.record.pod.uid, entry.record]] : [])),
-    );
+    const { records } = await journal.list();
     return items.map((pod) => {
       const { uid, name, namespace = '' } = pod.metadata;
-      const record = records.get(uid);
+      const record = records.find((one) => one.pod.uid === uid);
       return {
         uid,
         vm: record?.vm ?? vmNameOf({ uid, name, namespace }),

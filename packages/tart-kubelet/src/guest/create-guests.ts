@@ -8,7 +8,7 @@ import type { Pod } from '../pods/snapshot.ts';
 import { environmentOf, type HostAddress, sourcesOf } from '../pods/spec/environment.ts';
 import { type GuestFolder, guestFolderOf, isVmName, removeUntrustedFolder, replaceFile } from './guest-folder.ts';
 import { readGuestResult, readRunnerMarkers } from './guest-status.ts';
-import { configError, GuestConfigError, type Guests } from './guests.ts';
+import { configError, type Guests } from './guests.ts';
 import {
   assertDistinctPaths,
   mountedVolumes,
@@ -79,15 +79,14 @@ const readGuestInputs = async (
     ),
   ]);
 
-  const environment = environmentOf(pod, container, { hostIP, dataOf: (source) => lookup(source)?.text });
-  if (environment.kind === 'problem') throw configError(environment.message);
+  const { variables, skipped } = environmentOf(pod, container, { hostIP, dataOf: (source) => lookup(source)?.text });
   const volumes = mounted.map((volume) => {
     const files = projectVolume(volume, { pod, hostIP, lookup });
     const ofTokens = planned.flatMap(({ in: at }) => (at?.volume === volume.name ? [at.path] : []));
     assertDistinctPaths(volume.name, [...files.keys(), ...ofTokens]);
     return { name: volume.name, files };
   });
-  return { env: formatEnvFile(environment.variables), skipped: environment.skipped, volumes, tokens };
+  return { env: formatEnvFile(variables), skipped, volumes, tokens };
 };
 
 interface GuestsOptions extends TokenDeps {
@@ -133,22 +132,14 @@ const listFolders = async (folder: string): Promise<readonly string[]> => {
 
 export const createGuests = (options: GuestsOptions): Guests => {
   const folderOf = (vm: string): GuestFolder => guestFolderOf(options.folder, vm);
-  const prepare = async (pod: Live<Pod>, vm: string, address: HostAddress, signal: AbortSignal) => {
-    const folder = folderOf(vm);
-    // Before anything else: what an older run reported or was given must not pass for this one's, whatever comes of it.
-    await removeUntrustedFolder(folder.root);
-    const gathered = await readGuestInputs(options, pod, address, signal);
-    signal.throwIfAborted();
-    return { kind: 'ready', shares: await writeShares(folder, gathered), skipped: gathered.skipped } as const;
-  };
   return {
     prepare: async (pod, vm, address, signal) => {
-      try {
-        return await prepare(pod, vm, address, signal);
-      } catch (error) {
-        if (error instanceof GuestConfigError) return error.problem;
-        throw error;
-      }
+      const folder = folderOf(vm);
+      // Before anything else: what an older run reported or was given must not pass for this one's, whatever comes of it.
+      await removeUntrustedFolder(folder.root);
+      const inputs = await readGuestInputs(options, pod, address, signal);
+      signal.throwIfAborted();
+      return { shares: await writeShares(folder, inputs), skipped: inputs.skipped };
     },
     renewTokens: async (pod, vm, signal) => renewTokens(options, folderOf(vm), pod, signal),
     result: async (vm) => readGuestResult(folderOf(vm).status),

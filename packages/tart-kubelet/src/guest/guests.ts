@@ -4,21 +4,11 @@ import type { Pod } from '../pods/snapshot.ts';
 import type { HostAddress } from '../pods/spec/environment.ts';
 import type { RunnerMarkers } from './guest-status.ts';
 
-/** What could not be handed over, and what somebody has to change. Held back and tried again: the object may come later. */
-interface GuestConfigProblem {
-  readonly kind: 'problem';
-  readonly reason: 'CreateContainerConfigError' | 'TokenRefused';
-  readonly message: string;
+export interface PreparedGuest {
+  readonly shares: readonly Share[];
+  /** Keys of envFrom that cannot be variables: told to the user, and left out. */
+  readonly skipped: readonly string[];
 }
-
-export type PreparedGuest =
-  | {
-      readonly kind: 'ready';
-      readonly shares: readonly Share[];
-      /** Keys of envFrom that cannot be variables: told to the user, and left out. */
-      readonly skipped: readonly string[];
-    }
-  | GuestConfigProblem;
 
 /**
  * What guests are given (variables, tokens, projected volumes) and what they say (`status`), in folders that they see as shares.
@@ -27,7 +17,8 @@ export type PreparedGuest =
 export interface Guests {
   /**
    * Lays out everything for a run of this Pod, anew and whole; `status` is empty then. Reads ConfigMaps, Secrets and tokens as the
-   * server has them now. Safe to repeat while the virtual machine is off. Rejects when the server or the disk does not answer.
+   * server has them now. Safe to repeat while the virtual machine is off. Rejects with GuestConfigError, or when the server or the disk
+   * does not answer.
    */
   prepare(pod: Live<Pod>, vm: string, address: HostAddress, signal: AbortSignal): Promise<PreparedGuest>;
   /**
@@ -47,13 +38,16 @@ export interface Guests {
   list(): Promise<readonly string[]>;
 }
 
-/** Somebody has to change something first. The message is for people, and never has anything from inside a Secret or a token. */
+/**
+ * The guest cannot be given what its Pod names before somebody changes something: it is retried, as the object may come later. The message
+ * is for people, and never has anything from inside a Secret or a token.
+ */
 export class GuestConfigError extends Error {
-  readonly problem: GuestConfigProblem;
-  constructor(reason: GuestConfigProblem['reason'], message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+  readonly reason: 'CreateContainerConfigError' | 'TokenRefused';
+  constructor(reason: GuestConfigError['reason'], message: string, cause?: unknown) {
+    super(message, { cause });
     this.name = 'GuestConfigError';
-    this.problem = { kind: 'problem', reason, message };
+    this.reason = reason;
   }
 }
 

@@ -1,7 +1,7 @@
 import { guestNames } from '@tartan/api';
 import { type Client, configMaps, isKubeError, secrets } from '@tartan/kube';
 import type { Pod } from '../pods/snapshot.ts';
-import { type ConfigSource, type HostAddress, resolveFieldRef } from '../pods/spec/environment.ts';
+import { type ConfigSource, type HostAddress, resolveFieldRef, sourceOf } from '../pods/spec/environment.ts';
 import { configError } from './guests.ts';
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number];
@@ -155,14 +155,9 @@ interface ProjectionInputs extends HostAddress {
 type DownwardItems = NonNullable<NonNullable<VolumeSource['downwardAPI']>['items']>;
 type Files = Map<string, Uint8Array>;
 
-const sourceOf = ({ configMap, secret }: VolumeSource): ConfigSource | undefined => {
-  if (configMap !== undefined) return { kind: 'ConfigMap', name: configMap.name ?? '' };
-  return secret === undefined ? undefined : { kind: 'Secret', name: secret.name ?? '' };
-};
-
 /** What must be read before the volume can be filled. */
 export const sourcesOfVolume = ({ sources }: ProjectedVolume): readonly ConfigSource[] =>
-  sources.map(sourceOf).filter((source) => source !== undefined);
+  sources.map(({ configMap, secret }) => sourceOf(configMap, secret)).filter((source) => source !== undefined);
 
 const projectObject = (volume: string, from: ConfigSource, projection: VolumeSource, read: LookupSource): Files => {
   const { items, optional = false } = projection.configMap ?? projection.secret ?? {};
@@ -199,8 +194,8 @@ const projectDownwardAPI = (volume: string, items: DownwardItems, { pod, ...addr
 export const projectVolume = ({ name, sources }: ProjectedVolume, inputs: ProjectionInputs): Files => {
   const files: Files = new Map();
   for (const projection of sources) {
-    const from = sourceOf(projection);
-    const { downwardAPI, serviceAccountToken } = projection;
+    const { configMap, downwardAPI, secret, serviceAccountToken } = projection;
+    const from = sourceOf(configMap, secret);
     if (from === undefined && downwardAPI === undefined && serviceAccountToken === undefined)
       throw configError(
         `The volume ${name} projects ${Object.keys(projection).join(', ')}, which a virtual machine cannot have. Take it out.`,

@@ -42,7 +42,7 @@ describe('a secret that a guest is given', () => {
       Object.assign(pod.spec?.containers[0] ?? {}, { env: from('ZERO') });
       await tell(prepare(pod));
 
-      for (const [at, expected] of ['ready', 'ENOENT', 'EISDIR', 'ENOTDIR|EEXIST', 'zero byte'].entries()) {
+      for (const [at, expected] of ['shares', 'ENOENT', 'EISDIR', 'ENOTDIR|EEXIST', 'zero byte'].entries()) {
         const line = lines[at] ?? '';
         assert.match(line, new RegExp(expected));
         for (const form of forms) assert.ok(!line.includes(form), line);

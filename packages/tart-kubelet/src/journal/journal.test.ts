@@ -28,9 +28,9 @@ describe('the journal', () => {
   it('returns what was written, also to another process, until it is removed', async () => {
     await createJournal(join(folder, 'new')).write(example);
     const other = createJournal(join(folder, 'new'));
-    assert.deepEqual(await other.list(), [{ kind: 'record', record: example }]);
+    assert.deepEqual(await other.list(), { uids: ['u1'], records: [example], problems: [] });
     await other.write({ ...example, run: 1 });
-    assert.deepEqual(await other.read('u1'), { kind: 'record', record: { ...example, run: 1 } });
+    assert.deepEqual(await other.read('u1'), { ...example, run: 1 });
     await other.remove('u1');
     await other.remove('u1');
     assert.equal(await other.read('u1'), undefined);
@@ -39,7 +39,7 @@ describe('the journal', () => {
 
   it('is empty when its folder does not exist', async () => {
     const journal = createJournal(join(folder, 'none'));
-    assert.deepEqual(await journal.list(), []);
+    assert.deepEqual(await journal.list(), { uids: [], records: [], problems: [] });
     await journal.remove('u1');
   });
 
@@ -68,8 +68,11 @@ describe('the journal', () => {
       const journal = createJournal(folder);
       await make(join(folder, 'u1.json'));
       await journal.write({ ...example, pod: { ...example.pod, uid: 'u9' } });
-      assert.deepEqual((await journal.list()).map(({ kind }) => kind).toSorted(), ['record', 'unreadable']);
-      assert.equal((await journal.read('u1'))?.kind, 'unreadable');
+      const { problems, records, uids } = await journal.list();
+      assert.deepEqual([...uids].sort(), ['u1', 'u9']);
+      assert.deepEqual([records.map(({ pod }) => pod.uid), problems.length], [['u9'], 1]);
+      assert.match(problems[0] ?? '', /u1\.json cannot be read: /);
+      assert.equal(await journal.read('u1'), 'unreadable');
     });
 
   it('ignores temporary files of a crash, and removes them with the UID', async () => {
@@ -77,7 +80,7 @@ describe('the journal', () => {
     await journal.write(example);
     await writeFile(join(folder, 'u1.json.tmp-1'), '{');
     await writeFile(join(folder, 'notes.txt'), '');
-    assert.equal((await journal.list()).length, 1);
+    assert.deepEqual((await journal.list()).uids, ['u1']);
     await journal.remove('u1');
     assert.deepEqual(await readdir(folder), ['notes.txt']);
   });
@@ -85,15 +88,15 @@ describe('the journal', () => {
   it('reads a file again when another process has changed it', async () => {
     const journal = createJournal(folder);
     await journal.write(example);
-    assert.equal((await journal.read('u1'))?.kind, 'record');
+    assert.deepEqual(await journal.read('u1'), example);
     await createJournal(folder).write({ ...example, run: 1 });
-    assert.deepEqual(await journal.read('u1'), { kind: 'record', record: { ...example, run: 1 } });
+    assert.deepEqual(await journal.read('u1'), { ...example, run: 1 });
     await writeFile(join(folder, 'u1.json'), '{');
-    assert.equal((await journal.read('u1'))?.kind, 'unreadable');
+    assert.equal(await journal.read('u1'), 'unreadable');
     await rm(join(folder, 'u1.json'));
     assert.equal(await journal.read('u1'), undefined);
     await journal.write({ ...example, run: 2 });
-    assert.deepEqual(await journal.list(), [{ kind: 'record', record: { ...example, run: 2 } }]);
+    assert.deepEqual((await journal.list()).records, [{ ...example, run: 2 }]);
   });
 
   it('keeps the old record when a write fails', async () => {

@@ -1,5 +1,6 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorMessage } from '@tartan/kube';
 import { z } from 'zod';
 import { undefinedIfMissing } from '../file-errors.ts';
 import { readGuestFile } from '../guest/guest-file.ts';
@@ -61,33 +62,21 @@ export const formatRecord = (one: VmRecord): string => `${JSON.stringify(one)}\n
 /** `undefined`: torn, of another program, or of a version that we do not know. */
 export const parseRecord = (text: string): VmRecord | undefined => parseJson(recordSchema, text);
 
-type JournalEntry =
-  | { readonly kind: 'record'; readonly record: VmRecord }
-  /** Something is there under this UID, and nobody can tell what. Whoever it is about may have ended: it must not start again. */
-  | { readonly kind: 'unreadable'; readonly uid: string; readonly message: string };
-
 const suffix = '.json';
 /** Ours have some hundred bytes; a message of tart may add a few thousand. */
 const maxRecordBytes = 256 * 1024;
 
-/** Never rejects for what a file is or holds. */
-const readEntry = async (folder: string, uid: string): Promise<JournalEntry | undefined> => {
+/** `undefined`: there is none. Rejects with why it cannot be read. */
+const readRecord = async (folder: string, uid: string): Promise<VmRecord | undefined> => {
   const name = `${uid}${suffix}`;
-  const unreadable = (why: string): JournalEntry => ({
-    kind: 'unreadable',
-    uid,
-    message: `${join(folder, name)} cannot be read: ${why}`,
-  });
-  try {
-    const content = await readGuestFile(folder, name, maxRecordBytes);
-    if (content.kind === 'missing') return undefined;
-    if (content.kind === 'refused') return unreadable(content.reason);
-    const record = content.truncated ? undefined : parseRecord(content.bytes.toString('utf8'));
-    // A copy under another name would speak for a Pod that it is not about.
-    return record?.pod.uid === uid ? { kind: 'record', record } : unreadable(`it holds no record of ${uid}`);
-  } catch (error) {
-    return unreadable(String(error));
-  }
+  const content = await readGuestFile(folder, name, maxRecordBytes);
+  if (content.kind === 'missing') return undefined;
+  const isWhole = content.kind === 'read' && !content.truncated;
+  const record = isWhole ? parseRecord(content.bytes.toString('utf8')) : undefined;
+  // A copy under another name would speak for a Pod that it is not about.
+  if (record?.pod.uid === uid) return record;
+  const why = content.kind === 'refused' ? content.reason : `it holds no record of ${uid}`;
+  throw new Error(`${join(folder, name)} cannot be read: ${why}`);
 };
 
 /**
@@ -98,8 +87,14 @@ const readEntry = async (folder: string, uid: string): Promise<JournalEntry | un
  */
 export interface Journal {
   /** Every UID of which anything is known. Rejects when the folder cannot be read: then nothing is known to be nobody's. */
-  list(): Promise<readonly JournalEntry[]>;
-  read(uid: string): Promise<JournalEntry | undefined>;
+  list(): Promise<{
+    readonly uids: readonly string[];
+    readonly records: readonly VmRecord[];
+    /** Why the records of the other UIDs cannot be read. */
+    readonly problems: readonly string[];
+  }>;
+  /** `unreadable`: something is there under this UID. Whoever it is about may have ended, and must not start again. */
+  read(uid: string): Promise<VmRecord | 'unreadable' | undefined>;
   write(record: VmRecord): Promise<void>;
   /** The last act for a Pod, after everything of it is gone: until then its UID is known to have been here. Not there is fine. */
   remove(uid: string): Promise<void>;
@@ -119,15 +114,19 @@ export const createJournal = (folder: string): Journal => {
   return {
     read: async (uid) => {
       checkUid(uid);
-      return readEntry(folder, uid);
+      return readRecord(folder, uid).catch(() => 'unreadable' as const);
     },
     list: async () => {
       const uids = (await names())
         .filter((name) => name.endsWith(suffix))
         .map((name) => name.slice(0, -suffix.length))
         .filter((uid) => uidPattern.test(uid));
-      const entries = await Promise.all(uids.map((uid) => readEntry(folder, uid)));
-      return entries.filter((entry) => entry !== undefined);
+      const found = await Promise.allSettled(uids.map((uid) => readRecord(folder, uid)));
+      return {
+        uids,
+        records: found.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value] : [])),
+        problems: found.flatMap((one) => (one.status === 'rejected' ? [errorMessage(one.reason)] : [])),
+      };
     },
     write: async (record) => {
       const path = pathOf(record.pod.uid);

@@ -1,5 +1,5 @@
 import { buildEvent, type EventReason, type PodWaitReason } from '@tartan/api';
-import type { Client, EventRecorder, Logger } from '@tartan/kube';
+import { type Client, errorMessage, type EventRecorder, type Logger } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { ProcessTable, Tart } from '@tartan/tart';
 import type { Guests } from '../guest/guests.ts';
@@ -92,7 +92,7 @@ export const failed = (
 ): Extract<ActionResult, { kind: 'failed' }> => ({
   kind: 'failed',
   reason,
-  message: error instanceof Error ? error.message : String(error),
+  message: errorMessage(error),
 });
 
 /** The record that there is, or the first one for this Pod. */

@@ -165,11 +165,6 @@ export const createPodController = (options: PodControllerOptions): PodControlle
     ],
   });
 
-  /** What an earlier agent left, also of Pods that do not exist any more. */
-  const enqueueFromJournal = async (): Promise<void> => {
-    for (const entry of await journal.list()) enqueue(entry.kind === 'record' ? entry.record.pod.uid : entry.uid);
-  };
-
   return {
     lister: createPodLister(podCache, workers),
     vmExited: (uid) => enqueue(uid),
@@ -179,7 +174,8 @@ export const createPodController = (options: PodControllerOptions): PodControlle
       if (!signal.aborted) {
         const working = controller.run(signal);
         await controller.ready;
-        await enqueueFromJournal();
+        // What an earlier agent left, also of Pods that do not exist any more.
+        for (const uid of (await journal.list()).uids) enqueue(uid);
         await working;
       }
       for (const worker of workers.values()) stopPodWorker(worker);

@@ -1,9 +1,9 @@
 import { lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Live } from '@tartan/kube';
+import { errorMessage, type Live } from '@tartan/kube';
 import { isSameProcess, type VmProcess, vmProcesses } from '@tartan/tart';
-import type { Journal, VmRecord } from '../journal/journal.ts';
+import type { VmRecord } from '../journal/journal.ts';
 import { vmNameOf } from '../journal/vm-identity.ts';
 import type { VmRun } from '../vm-runs/vm-runs.ts';
 import { getLivePod, getLivePodByUid, type PodCache } from './apiserver/pod-cache.ts';
@@ -49,11 +49,6 @@ export const runOf = (
   vm,
 });
 
-const readRecord = async (journal: Journal, uid: string): Promise<Snapshot['record']> => {
-  const entry = await journal.read(uid);
-  return entry?.kind === 'record' ? entry.record : entry?.kind;
-};
-
 /** Of a Pod that only a record speaks of. */
 const isNotFound = async (
   { client, nodeName }: PodDeps,
@@ -94,18 +89,19 @@ interface ObserveContext {
 
 const readProcessesAndSlots = async ({ deps, workers }: ObserveContext, { uid, vm, record }: ThisPod) => {
   const { clock, journal, processes, tartPaths, vmSlots: total } = deps;
-  const [list, entries] = await Promise.all([processes.list(), journal.list()]);
+  const [list, { records }] = await Promise.all([processes.list(), journal.list()]);
   const running = vmProcesses(list, tartPaths);
   const now = clock.now();
   /** Its start was refused, and is not retried yet. Meanwhile others may have its slot: their images may start. */
   const isBackingOff = ({ pod, state }: VmRecord): boolean =>
     state.kind === 'configured' && (workers.get(pod.uid)?.lastFailure?.retryAt ?? 0) > now;
-  const records = entries.flatMap((entry) =>
-    entry.kind === 'record' && !isBackingOff(entry.record) ? [entry.record] : [],
-  );
   const createdAt = typeof record === 'object' ? record.createdAt : now;
-  const names = running.map(({ name }) => name);
-  return { running, slots: { total, usedByOthers: slotsUsedByOthers({ uid, vm, createdAt }, names, records) } };
+  const usedByOthers = slotsUsedByOthers(
+    { uid, vm, createdAt },
+    running.map(({ name }) => name),
+    records.filter((one) => !isBackingOff(one)),
+  );
+  return { running, slots: { total, usedByOthers } };
 };
 
 /** Right before a start. When they cannot be read, there is no free slot. */
@@ -137,10 +133,9 @@ const observeVm = async (
     const { running, slots } = await readProcessesAndSlots(context, thisPod);
     return { vm: vmOf(context.deps, thisPod, running, address), slots };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
     const { vmSlots: total } = context.deps;
     return {
-      vm: { kind: 'unknown', message: `It is not known how the virtual machine is: ${why}` },
+      vm: { kind: 'unknown', message: `It is not known how the virtual machine is: ${errorMessage(error)}` },
       slots: { total, usedByOthers: total },
     };
   }
@@ -183,7 +178,7 @@ export const observe = async (
   uid: string,
 ): Promise<PodObservation | undefined> => {
   const { deps, podCache, signal, worker } = context;
-  const record = await readRecord(deps.journal, uid);
+  const record = await deps.journal.read(uid);
   const pod = podCache.get(uid);
   if (pod === undefined && record === undefined) return undefined;
   // The API server has it: the watch is behind, and will bring it.

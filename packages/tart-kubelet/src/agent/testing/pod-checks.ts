@@ -22,8 +22,8 @@ export const eventReasonsOf = ({ events }: Harness, { metadata: { name } }: Live
 
 /** The process of its virtual machine, as the journal has it. */
 export const processOf = async ({ journal }: Harness, { metadata: { uid } }: Live<Pod>) => {
-  const entry = await journal.read(uid);
-  return entry?.kind === 'record' && entry.record.state.kind === 'running' ? entry.record.state.process : undefined;
+  const record = await journal.read(uid);
+  return typeof record === 'object' && record.state.kind === 'running' ? record.state.process : undefined;
 };
 
 /** Somebody labels the Pod: the agent looks at it once more. */

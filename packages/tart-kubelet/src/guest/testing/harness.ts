@@ -20,7 +20,7 @@ import { createKubernetes, type Kubernetes } from '@tartan/sim-kubernetes';
 import type { Pod } from '../../pods/snapshot.ts';
 import { examplePod } from '../../pods/testing/example.ts';
 import { createGuests } from '../create-guests.ts';
-import type { Guests, PreparedGuest } from '../guests.ts';
+import { GuestConfigError, type Guests, type PreparedGuest } from '../guests.ts';
 
 type Spec = NonNullable<Pod['spec']>;
 
@@ -41,7 +41,8 @@ export interface GuestHarness {
   secret(name: string, stringData: Record<string, string>, type?: string): Promise<void>;
   /** A Pod on this Node. */
   pod(change?: (spec: Spec, pod: Pod) => void): Promise<Live<Pod>>;
-  prepare(pod: Live<Pod>): Promise<PreparedGuest>;
+  /** Answers a GuestConfigError, and rejects with any other. */
+  prepare(pod: Live<Pod>): Promise<PreparedGuest | GuestConfigError>;
   /** A file of the virtual machine, by its path in there. */
   read(path: string): Promise<string>;
   /** Every file of the virtual machine, but for what is not shared. */
@@ -112,7 +113,11 @@ export const withGuestHarness = async (body: (harness: GuestHarness) => Promise<
       change(fresh.spec, fresh);
       return admin.create(pods, fresh);
     },
-    prepare: (pod) => stage.guests.prepare(pod, vm, { hostIP: '10.0.0.1' }, never),
+    prepare: (pod) =>
+      stage.guests.prepare(pod, vm, { hostIP: '10.0.0.1' }, never).catch((error: unknown) => {
+        if (error instanceof GuestConfigError) return error;
+        throw error;
+      }),
     read: (path) => readFile(join(folder, vm, path), 'utf8'),
     files: async () => {
       const entries = await readdir(join(folder, vm), { recursive: true, withFileTypes: true });
@@ -145,12 +150,14 @@ export const token = (audience: string, more: object = {}) => ({
 });
 
 /** Asserts that it is ready, and answers the shares by name. */
-export const sharesOf = (handover: PreparedGuest): Record<string, { path: string; readOnly: boolean }> => {
-  assert.ok(handover.kind === 'ready', JSON.stringify(handover));
+export const sharesOf = (
+  handover: PreparedGuest | GuestConfigError,
+): Record<string, { path: string; readOnly: boolean }> => {
+  if (handover instanceof GuestConfigError) throw handover;
   return Object.fromEntries(handover.shares.map(({ name, path, readOnly }) => [name, { path, readOnly }]));
 };
 
-export const problemOf = (handover: PreparedGuest): string => {
-  assert.ok(handover.kind === 'problem', JSON.stringify(handover));
+export const problemOf = (handover: PreparedGuest | GuestConfigError): string => {
+  assert.ok(handover instanceof GuestConfigError, JSON.stringify(handover));
   return `${handover.reason}: ${handover.message}`;
 };

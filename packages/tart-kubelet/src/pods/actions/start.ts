@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import type { Live } from '@tartan/kube';
+import { errorMessage, type Live } from '@tartan/kube';
 import { isTartError, type TartReason } from '@tartan/tart';
+import { GuestConfigError } from '../../guest/guests.ts';
 import { retryAfterFreeingSpace } from '../../images/golden-base.ts';
 import type { RunState } from '../../journal/journal.ts';
 import { writeOwnershipMarker } from '../../journal/vm-identity.ts';
@@ -19,8 +20,6 @@ import { countRunningVms, readSlots, runOf } from '../observe.ts';
 import type { Pod } from '../snapshot.ts';
 import { vmSizeOf } from '../spec/vm-size.ts';
 
-type DecisionOf<K extends Decision['kind']> = Extract<Decision, { kind: K }>;
-
 /** The collector leaves it alone from before it exists. */
 const holdVm = async ({ worker, vm, deps }: ActionContext): Promise<void> => {
   worker.releaseVm ??= await deps.holds.hold(vm);
@@ -33,27 +32,22 @@ const recordRefusedStart = async (context: ActionContext, reason: TartReason, me
   await context.deps.startRecorder.recordRefusal({ reason, message, image: image.digest ?? image.reference, running });
 };
 
-const ensureSession = async (context: ActionContext): Promise<void> => {
-  const { signal, deps } = context;
-  try {
-    await deps.session.ensure(signal);
-  } catch (error) {
-    if (!signal.aborted) await recordRefusedStart(context, 'no GUI session', failed(error).message);
-    throw error;
-  }
-};
-
 /** The console session, what the guest is given, and a slot; or why one of these is not there. */
 const prepareStart = async (context: ActionContext, pod: Live<Pod>) => {
   const { signal, vm, deps } = context;
   try {
-    await ensureSession(context);
+    await deps.session.ensure(signal);
   } catch (error) {
+    if (!signal.aborted) await recordRefusedStart(context, 'no GUI session', errorMessage(error));
     return failed(error);
   }
-  const handover = await deps.guests.prepare(pod, vm, { hostIP: deps.hostIP() }, signal);
-  if (handover.kind === 'problem') return { ...handover, kind: 'failed' as const };
-  return { ...handover, slots: await readSlots(context) };
+  try {
+    const guest = await deps.guests.prepare(pod, vm, { hostIP: deps.hostIP() }, signal);
+    return { kind: 'ready' as const, ...guest, slots: await readSlots(context) };
+  } catch (error) {
+    if (error instanceof GuestConfigError) return failed(error, error.reason);
+    throw error;
+  }
 };
 
 /** A fresh clone under a name that is free: the driver refuses any other (INC-429). A failed clone deletes nothing (INC-47). */
@@ -161,7 +155,7 @@ const recordRunning = async (
 export const adopt = async (
   context: ActionContext,
   pod: Live<Pod>,
-  { process }: DecisionOf<'adopt'>,
+  { process }: Extract<Decision, { kind: 'adopt' }>,
 ): Promise<ActionResult> => {
   const { state } = recordOrNew(context);
   await holdVm(context);

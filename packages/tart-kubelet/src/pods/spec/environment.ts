@@ -1,3 +1,4 @@
+import { configError } from '../../guest/guests.ts';
 import type { Pod } from '../snapshot.ts';
 
 /**
@@ -56,16 +57,6 @@ interface EnvironmentInputs extends HostAddress {
   readonly dataOf: (source: ConfigSource) => Readonly<Record<string, string>> | undefined;
 }
 
-type Environment =
-  | {
-      readonly kind: 'resolved';
-      readonly variables: ReadonlyMap<string, string>;
-      /** Keys of envFrom that cannot be names of variables. Kubernetes leaves them out and tells of it. */
-      readonly skipped: readonly string[];
-    }
-  /** It cannot start before somebody changes something. */
-  | { readonly kind: 'problem'; readonly message: string };
-
 type Container = NonNullable<Pod['spec']>['containers'][number];
 type EnvVar = NonNullable<Container['env']>[number];
 type ValueFrom = NonNullable<EnvVar['valueFrom']>;
@@ -73,40 +64,39 @@ type ValueFrom = NonNullable<EnvVar['valueFrom']>;
 /** The guest makes shell lines of them: what is no name must not become one. */
 const namePattern = /^[-._A-Za-z][-._A-Za-z0-9]*$/;
 
-class EnvironmentError extends Error {}
+/** What a reference names. */
+export const sourceOf = (
+  configMap: { readonly name?: string } | undefined,
+  secret: { readonly name?: string } | undefined,
+): ConfigSource | undefined => {
+  if (configMap !== undefined) return { kind: 'ConfigMap', name: configMap.name ?? '' };
+  return secret && { kind: 'Secret', name: secret.name ?? '' };
+};
 
-const valueFromSource = (
-  source: ConfigSource,
-  key: string,
-  optional: boolean,
-  inputs: EnvironmentInputs,
-): string | undefined => {
-  const data = inputs.dataOf(source);
-  const value = data !== undefined && Object.hasOwn(data, key) ? data[key] : undefined;
-  if (value !== undefined || optional) return value;
-  throw new EnvironmentError(
-    data === undefined
-      ? `The ${source.kind} ${source.name} is not there. Make it, or mark the reference as optional.`
-      : `The ${source.kind} ${source.name} has no key ${key}. Add it, or mark the reference as optional.`,
-  );
+/** `undefined`: optional and not there. */
+const dataOf = ({ kind, name }: ConfigSource, optional: boolean | undefined, inputs: EnvironmentInputs) => {
+  const data = inputs.dataOf({ kind, name });
+  if (data !== undefined || optional === true) return data;
+  throw configError(`The ${kind} ${name} is not there. Make it, or mark the reference as optional.`);
 };
 
 /** `undefined`: optional and not there, so the variable is left out. */
 const valueFrom = (pod: Pod, name: string, from: ValueFrom, inputs: EnvironmentInputs): string | undefined => {
-  const { configMapKeyRef: configMap, fieldRef, secretKeyRef: secret } = from;
-  if (configMap !== undefined)
-    return valueFromSource(
-      { kind: 'ConfigMap', name: configMap.name ?? '' },
-      configMap.key,
-      configMap.optional === true,
-      inputs,
+  const { configMapKeyRef, fieldRef, secretKeyRef } = from;
+  const source = sourceOf(configMapKeyRef, secretKeyRef);
+  const ref = configMapKeyRef ?? secretKeyRef;
+  if (source !== undefined && ref !== undefined) {
+    const data = dataOf(source, ref.optional, inputs) ?? {};
+    if (Object.hasOwn(data, ref.key)) return data[ref.key];
+    if (ref.optional === true) return undefined;
+    throw configError(
+      `The ${source.kind} ${source.name} has no key ${ref.key}. Add it, or mark the reference as optional.`,
     );
-  if (secret !== undefined)
-    return valueFromSource({ kind: 'Secret', name: secret.name ?? '' }, secret.key, secret.optional === true, inputs);
+  }
   const value = fieldRef === undefined ? undefined : resolveFieldRef(pod, fieldRef.fieldPath, inputs);
   if (value !== undefined) return value;
   const what = fieldRef?.fieldPath ?? Object.keys(from).join(', ');
-  throw new EnvironmentError(
+  throw configError(
     `The variable ${name} takes its value from ${what}, which a virtual machine cannot have before it is on. Take it out.`,
   );
 };
@@ -115,14 +105,8 @@ const variablesFromSources = (container: Container, inputs: EnvironmentInputs) =
   const variables = new Map<string, string>();
   const skipped: string[] = [];
   for (const { configMapRef, prefix = '', secretRef } of container.envFrom ?? []) {
-    const ref = configMapRef ?? secretRef;
-    if (ref === undefined) continue;
-    const source: ConfigSource = { kind: configMapRef === undefined ? 'Secret' : 'ConfigMap', name: ref.name ?? '' };
-    const data = inputs.dataOf(source);
-    if (data === undefined && ref.optional !== true)
-      throw new EnvironmentError(
-        `The ${source.kind} ${source.name} is not there. Make it, or mark the reference as optional.`,
-      );
+    const source = sourceOf(configMapRef, secretRef);
+    const data = source && dataOf(source, (configMapRef ?? secretRef)?.optional, inputs);
     for (const [key, value] of Object.entries(data ?? {})) {
       const name = `${prefix}${key}`;
       if (namePattern.test(name)) variables.set(name, value);
@@ -132,44 +116,30 @@ const variablesFromSources = (container: Container, inputs: EnvironmentInputs) =
   return { variables, skipped };
 };
 
-/** What must be read before the environment can be made, each once. */
-export const sourcesOf = (container: Container): readonly ConfigSource[] => {
-  const named = (kind: ConfigSource['kind'], ref: { name?: string } | undefined): ConfigSource[] =>
-    ref === undefined ? [] : [{ kind, name: ref.name ?? '' }];
-  const all = [
-    ...(container.envFrom ?? []).flatMap(({ configMapRef, secretRef }) => [
-      ...named('ConfigMap', configMapRef),
-      ...named('Secret', secretRef),
-    ]),
-    ...(container.env ?? []).flatMap(({ valueFrom: from }) => [
-      ...named('ConfigMap', from?.configMapKeyRef),
-      ...named('Secret', from?.secretKeyRef),
-    ]),
-  ];
-  return [...new Map(all.map((source) => [`${source.kind}/${source.name}`, source])).values()];
-};
+/** What must be read before the environment can be made. */
+export const sourcesOf = ({ env = [], envFrom = [] }: Container): readonly ConfigSource[] =>
+  [
+    ...envFrom.map(({ configMapRef, secretRef }) => sourceOf(configMapRef, secretRef)),
+    ...env.map(({ valueFrom: from }) => sourceOf(from?.configMapKeyRef, from?.secretKeyRef)),
+  ].filter((source) => source !== undefined);
 
 /**
  * The variables of the container, by the rules of Kubernetes: `envFrom` first and in its order, then `env` over it. Values that are
- * written out may refer to what stands before them; values from elsewhere are taken as they are.
+ * written out may refer to what stands before them; values from elsewhere are taken as they are. `skipped` are keys of envFrom that cannot
+ * be names of variables, which Kubernetes leaves out and reports. Throws GuestConfigError.
  */
-export const environmentOf = (pod: Pod, container: Container, inputs: EnvironmentInputs): Environment => {
-  try {
-    const { variables, skipped } = variablesFromSources(container, inputs);
-    for (const { name, value, valueFrom: from } of container.env ?? []) {
-      if (!namePattern.test(name))
-        throw new EnvironmentError(`${JSON.stringify(name)} cannot be the name of a variable in a guest. Rename it.`);
-      const resolved =
-        value !== undefined && value !== ''
-          ? expandReferences(value, (other) => variables.get(other))
-          : from === undefined
-            ? ''
-            : valueFrom(pod, name, from, inputs);
-      if (resolved !== undefined) variables.set(name, resolved);
-    }
-    return { kind: 'resolved', variables, skipped };
-  } catch (error) {
-    if (error instanceof EnvironmentError) return { kind: 'problem', message: error.message };
-    throw error;
+export const environmentOf = (pod: Pod, container: Container, inputs: EnvironmentInputs) => {
+  const { variables, skipped } = variablesFromSources(container, inputs);
+  for (const { name, value, valueFrom: from } of container.env ?? []) {
+    if (!namePattern.test(name))
+      throw configError(`${JSON.stringify(name)} cannot be the name of a variable in a guest. Rename it.`);
+    const resolved =
+      value !== undefined && value !== ''
+        ? expandReferences(value, (other) => variables.get(other))
+        : from === undefined
+          ? ''
+          : valueFrom(pod, name, from, inputs);
+    if (resolved !== undefined) variables.set(name, resolved);
   }
+  return { variables, skipped };
 };
