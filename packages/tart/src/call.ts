@@ -17,24 +17,13 @@ const signalGroup = (child: ChildProcess, signal: NodeJS.Signals): void => {
 /** From SIGTERM to SIGKILL, and from the end of a call to the end of waiting for others that hold its pipes. */
 export const graceMs = 2000;
 
-/** Terminates the process group of a call. */
-export interface Terminator {
-  /** Why it was terminated. */
-  cause(): TartError | undefined;
-  /** SIGTERM, and SIGKILL after a grace period. Only the first call counts. */
-  terminate(error: TartError): void;
-  abort(): void;
-  /** The process has ended. */
-  stop(): void;
-}
-
 /** Terminates the group when `signal` fires. */
 export const createTerminator = (
   child: ChildProcess,
   clock: Clock,
   command: string,
   signal: AbortSignal | undefined,
-): Terminator => {
+) => {
   let terminatedBy: TartError | undefined;
   let cancelKill = (): void => {};
   const terminate = (error: TartError): void => {
@@ -46,9 +35,12 @@ export const createTerminator = (
   const abort = (): void => terminate(abortedError(command, signal?.reason));
   signal?.addEventListener('abort', abort, { once: true });
   return {
+    /** Why it was terminated. */
     cause: () => terminatedBy,
+    /** SIGTERM, and SIGKILL after a grace period. Only the first call counts. */
     terminate,
     abort,
+    /** The process has ended. */
     stop: () => {
       cancelKill();
       signal?.removeEventListener('abort', abort);

@@ -60,11 +60,6 @@ interface AgentDeps {
   readonly log: Logger;
 }
 
-interface Agent {
-  /** Until `signal` fires. Virtual machines stay on, and the next agent takes them over. */
-  run(signal: AbortSignal): Promise<void>;
-}
-
 /** What tart really is: the command is a script that leads to it. */
 const tartProgram = '/usr/local/lib/tart.app/Contents/MacOS/tart';
 /** Written by macOS whenever a guest gets an address. */
@@ -72,7 +67,7 @@ const leaseFile = '/var/db/dhcpd_leases';
 const clock = systemClock;
 
 /** Everything that the agent is made of: an identity, a Node, virtual machines, and an API by which people reach into them. */
-export const createAgent = ({ options, root, env, uid, log }: AgentDeps): Agent => {
+export const createAgent = ({ options, root, env, uid, log }: AgentDeps) => {
   const { nodeName } = options;
   const common = { clock, random: Math.random, log };
   const paths = agentPaths(root, options.kubeconfig);
@@ -188,7 +183,8 @@ export const createAgent = ({ options, root, env, uid, log }: AgentDeps): Agent 
     await events.flush(flushMs);
   };
   return {
-    run: async (signal) => {
+    /** Until `signal` fires. Virtual machines stay on, and the next agent takes them over. */
+    run: async (signal: AbortSignal) => {
       // Events are still written when all else has ended.
       const shutdown = new AbortController();
       await Promise.all([identity.run(shutdown.signal), work(signal).finally(() => shutdown.abort())]);

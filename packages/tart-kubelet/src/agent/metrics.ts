@@ -17,16 +17,6 @@ export interface MacMetricsOptions {
   readonly certificates: () => Readonly<Record<'client' | 'serving', Validity | undefined>>;
 }
 
-export interface MacMetrics {
-  /** What was found on the Mac. A guest that is not in the list any more is gone. */
-  setObserved(found: {
-    readonly slots?: VmSlots;
-    readonly guestDisks?: readonly GuestDiskUsage[];
-    readonly vmStart?: StartHealth;
-  }): void;
-  garbageCollected(reason: GarbageReason): void;
-}
-
 const gcReasonLabels: Readonly<Record<GarbageReason, string>> = {
   'orphan clone': 'orphan_clone',
   'stale image': 'stale_image',
@@ -34,7 +24,7 @@ const gcReasonLabels: Readonly<Record<GarbageReason, string>> = {
   'under pressure': 'pressure',
 };
 
-export const createMacMetrics = (registry: Registry, options: MacMetricsOptions): MacMetrics => {
+export const createMacMetrics = (registry: Registry, options: MacMetricsOptions) => {
   const registers = [registry];
   const guestDisk = new Gauge({
     name: names.guestDiskUsagePercent,
@@ -96,7 +86,12 @@ export const createMacMetrics = (registry: Registry, options: MacMetricsOptions)
   });
   for (const reason of Object.values(gcReasonLabels)) collected.inc({ reason }, 0);
   return {
-    setObserved: (found) => {
+    /** What was found on the Mac. A guest that is not in the list any more is gone. */
+    setObserved: (found: {
+      readonly slots?: VmSlots;
+      readonly guestDisks?: readonly GuestDiskUsage[];
+      readonly vmStart?: StartHealth;
+    }) => {
       if (found.slots !== undefined) {
         slots.set(found.slots.total);
         taken.set(found.slots.taken);
@@ -106,9 +101,11 @@ export const createMacMetrics = (registry: Registry, options: MacMetricsOptions)
       guestDisk.reset();
       for (const { vm, usedPercent } of found.guestDisks) guestDisk.set({ vm }, usedPercent);
     },
-    garbageCollected: (reason) => collected.inc({ reason: gcReasonLabels[reason] }),
+    garbageCollected: (reason: GarbageReason) => collected.inc({ reason: gcReasonLabels[reason] }),
   };
 };
+
+export type MacMetrics = ReturnType<typeof createMacMetrics>;
 
 type Pod = Parameters<PodMetrics['booted']>[0];
 

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import type { Subresources } from '@tartan/kube';
-import type { PodRuntime } from '../api/pod-runtime.ts';
 import { createHousekeeping } from '../gc/housekeeping.ts';
 import { listPodsOnNode } from '../gc/pods-on-node.ts';
 import { createGuests } from '../guest/create-guests.ts';
-import { createImageManager, type ImageManager, type ImageManagerOptions } from '../images/image-manager.ts';
+import { createImageManager, type ImageManagerOptions } from '../images/image-manager.ts';
 import { createPullCredentials } from '../images/pull-secrets.ts';
 import { createJournal } from '../journal/journal.ts';
 import { createLogFiles } from '../logs/log-files.ts';
@@ -41,20 +40,11 @@ export interface VmSubsystemOptions
   readonly podMetrics?: PodMetrics | undefined;
 }
 
-/** The virtual machines of this Mac: made and ended for Pods, reached into, and collected. */
-export interface VmSubsystem {
-  readonly pods: PodController;
-  readonly images: ImageManager;
-  readonly runtime: PodRuntime;
-  /** Until `signal` fires. Virtual machines stay on. */
-  run(signal: AbortSignal): Promise<void>;
-}
-
 /** Pods in their last minutes are bound to the Node beside those that came after them. */
 const workersFor = (maxPods: number): number => 2 * maxPods + 4;
 
-/** Puts everything together that has to do with virtual machines. Does nothing by itself. */
-export const createVmSubsystem = (options: VmSubsystemOptions): VmSubsystem => {
+/** The virtual machines of this Mac: made and ended for Pods, reached into, and collected. Does nothing before `run`. */
+export const createVmSubsystem = (options: VmSubsystemOptions) => {
   const { client, clock, nodeName, paths, tartHome } = options;
   const journal = createJournal(paths.journal);
   const files = createLogFiles(paths.logs);
@@ -102,7 +92,8 @@ export const createVmSubsystem = (options: VmSubsystemOptions): VmSubsystem => {
       changes,
       isFinished: (run) => runs.isLogFinished(run),
     }),
-    run: async (signal) => {
+    /** Until `signal` fires. Virtual machines stay on. */
+    run: async (signal: AbortSignal) => {
       await Promise.all([runs.run(signal), pods.run(signal), collector?.run(signal), housekeeping.run(signal)]);
     },
   };

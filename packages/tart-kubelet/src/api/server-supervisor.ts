@@ -22,16 +22,6 @@ export interface ServerSupervisorOptions extends Omit<KubeletApiOptions, 'review
   readonly onListening?: (port: number) => void;
 }
 
-/** The kubelet API of this Mac, wherever its Node is reached. */
-export interface ServerSupervisor {
-  /** Until `signal` fires. Never rejects: without it the Mac still runs Pods. */
-  run(signal: AbortSignal): Promise<void>;
-  /** On which it listens now. */
-  port(): number | undefined;
-  /** Of the certificate that the API server knows us by. Undefined while it is one of our own making, which nobody trusts. */
-  validity(): Validity | undefined;
-}
-
 /** The address of a Node changes when its tailnet does, a few times a year. */
 const pollMs = 5_000;
 const startupPollMs = 500;
@@ -42,7 +32,7 @@ const maxRetryMs = 60_000;
  * begins anew when the address, or the authority of the cluster, is another.
  * Guarantees: believes no client certificate without an authority. What goes wrong is in the log, and tried again.
  */
-export const createServerSupervisor = (options: ServerSupervisorOptions): ServerSupervisor => {
+export const createServerSupervisor = (options: ServerSupervisorOptions) => {
   const { client, transport, address, clientCA, file, random, onListening, ...common } = options;
   const { nodeName, port, clock, log } = common;
   const reviews = createReviews({ transport, clock, nodeName });
@@ -101,9 +91,12 @@ export const createServerSupervisor = (options: ServerSupervisorOptions): Server
   };
 
   return {
+    /** On which it listens now. */
     port: () => bound,
+    /** Of the certificate that the API server knows us by. Undefined while it is one of our own making, which nobody trusts. */
     validity: () => validity,
-    run: async (signal) => {
+    /** Until `signal` fires. Never rejects: without it the Mac still runs Pods. */
+    run: async (signal: AbortSignal) => {
       while (!signal.aborted) {
         const place = currentEndpoint();
         if (place === undefined) {
@@ -123,3 +116,6 @@ export const createServerSupervisor = (options: ServerSupervisorOptions): Server
     },
   };
 };
+
+/** The kubelet API of this Mac, wherever its Node is reached. */
+export type ServerSupervisor = ReturnType<typeof createServerSupervisor>;

@@ -46,16 +46,6 @@ export interface KubeletApiOptions extends Pick<RequestDeps, 'metrics'> {
   limits?: Partial<ApiLimits>;
 }
 
-/** The API by which the API server reaches into Pods. */
-export interface KubeletApi {
-  /** Resolves when it listens. Stays pending when it cannot: `run` says why. */
-  readonly address: Promise<{ host: string; port: number }>;
-  /** From now on for new connections; those that are open keep what they have seen. */
-  setKeyPair(keyPair: KeyPair): void;
-  /** Serves until `signal` fires; then sessions are ended. Rejects when it cannot listen. */
-  run(signal: AbortSignal): Promise<void>;
-}
-
 const tlsOptions = (clientCA: string, { cert, key }: KeyPair) => ({
   cert,
   key,
@@ -65,7 +55,8 @@ const tlsOptions = (clientCA: string, { cert, key }: KeyPair) => ({
   secureOptions: constants.SSL_OP_NO_TICKET,
 });
 
-export const createKubeletApi = (options: KubeletApiOptions): KubeletApi => {
+/** The API by which the API server reaches into Pods. */
+export const createKubeletApi = (options: KubeletApiOptions) => {
   const { runtime, reviews, nodeName, host, port, clientCA, clock, log, metrics } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const auth = createRequestAuth({ reviews, nodeName, clock, log });
@@ -124,9 +115,12 @@ export const createKubeletApi = (options: KubeletApiOptions): KubeletApi => {
   });
 
   return {
+    /** Resolves when it listens. Stays pending when it cannot: `run` says why. */
     address: address.promise,
-    setKeyPair: (keyPair) => server.setSecureContext(tlsOptions(clientCA, keyPair)),
-    run: async (signal) => {
+    /** From now on for new connections; those that are open keep what they have seen. */
+    setKeyPair: (keyPair: KeyPair) => server.setSecureContext(tlsOptions(clientCA, keyPair)),
+    /** Serves until `signal` fires; then sessions are ended. Rejects when it cannot listen. */
+    run: async (signal: AbortSignal) => {
       if (signal.aborted) return;
       const bound = await listen(server, 'the kubelet API', host, port);
       log.info('The kubelet API listens', bound);
@@ -151,3 +145,5 @@ export const createKubeletApi = (options: KubeletApiOptions): KubeletApi => {
     },
   };
 };
+
+export type KubeletApi = ReturnType<typeof createKubeletApi>;

@@ -75,11 +75,6 @@ export interface HostFacts {
 /** The last that was known of each. What was never known is absent. */
 export type Facts = { readonly [Name in keyof HostFacts]?: Awaited<ReturnType<HostFacts[Name]>> };
 
-export interface FactsCache {
-  /** All facts as fresh as they can be had in a moment. Never rejects. */
-  refresh(signal: AbortSignal): Promise<Facts>;
-}
-
 /** A pass over the Node waits this long for facts. What comes later is for the next one. */
 const waitMs = 2_000;
 /** After this time a look is told to give up. */
@@ -89,7 +84,7 @@ const deadlineMs = 30_000;
  * Asks all of them at once, each on its own: one that is slow, fails or hangs costs its own freshness and nothing else (INC-12, INC-43). A
  * label or condition does not flap because one look failed.
  */
-export const createFactsCache = (host: HostFacts, clock: Clock, log: Logger): FactsCache => {
+export const createFactsCache = (host: HostFacts, clock: Clock, log: Logger) => {
   let known: Facts = {};
   const pending = new Map<keyof HostFacts, Promise<void>>();
   const failing = new Set<keyof HostFacts>();
@@ -127,7 +122,8 @@ export const createFactsCache = (host: HostFacts, clock: Clock, log: Logger): Fa
   ];
 
   return {
-    refresh: async (signal) => {
+    /** All facts as fresh as they can be had in a moment. Never rejects. */
+    refresh: async (signal: AbortSignal) => {
       for (const name of names) if (!pending.has(name)) pending.set(name, collect(name, signal));
       const all = new AbortController();
       void Promise.all(pending.values()).then(() => all.abort());
@@ -136,3 +132,5 @@ export const createFactsCache = (host: HostFacts, clock: Clock, log: Logger): Fa
     },
   };
 };
+
+export type FactsCache = ReturnType<typeof createFactsCache>;

@@ -10,21 +10,10 @@ export interface CollectorOptions extends GcDeps {
   readonly onCollected?: ((reason: GarbageReason) => void) | undefined;
 }
 
-/** Deletes what this agent made and nobody needs. With --disable-vm-gc there is none at all (B3). */
-export interface Collector {
-  /** One round now, after the one that is under way. Never rejects. */
-  collect(): Promise<void>;
-  /** Something has failed for lack of space: as much as it takes to be above the mark, and at least one thing. Never rejects. */
-  freeSpace(): Promise<void>;
-  /** A golden base was cloned from: its time starts anew. */
-  markUsed(golden: string): void;
-  /** A round at once, and then every five minutes, until `signal` fires. */
-  run(signal: AbortSignal): Promise<void>;
-}
-
 const intervalMs = 5 * 60_000;
 
-export const createCollector = (options: CollectorOptions): Collector => {
+/** Deletes what this agent made and nobody needs. With --disable-vm-gc there is none at all (B3). */
+export const createCollector = (options: CollectorOptions) => {
   const { clock, log } = options;
   const end = new AbortController();
   let lastUsed: ReadonlyMap<string, number> = new Map();
@@ -77,12 +66,16 @@ export const createCollector = (options: CollectorOptions): Collector => {
   };
 
   return {
+    /** One round now, after the one that is under way. Never rejects. */
     collect: () => enqueue(false, end.signal),
+    /** Something has failed for lack of space: as much as it takes to be above the mark, and at least one thing. Never rejects. */
     freeSpace: () => enqueue(true, end.signal),
-    markUsed: (golden) => {
+    /** A golden base was cloned from: its time starts anew. */
+    markUsed: (golden: string) => {
       lastUsed = new Map([...lastUsed, [golden, clock.now()]]);
     },
-    run: async (signal) => {
+    /** A round at once, and then every five minutes, until `signal` fires. */
+    run: async (signal: AbortSignal) => {
       const stop = (): void => end.abort();
       signal.addEventListener('abort', stop, { once: true });
       while (!signal.aborted) {
@@ -93,3 +86,5 @@ export const createCollector = (options: CollectorOptions): Collector => {
     },
   };
 };
+
+export type Collector = ReturnType<typeof createCollector>;

@@ -50,24 +50,18 @@ export interface HousekeepingOptions {
   readonly log: Logger;
 }
 
-/** Folders of guests and of logs that belong to nobody: those of the agent alone, so also with --disable-vm-gc. */
-interface Housekeeping {
-  /** Rejects when anything that matters cannot be told; then nothing was removed. */
-  sweep(signal: AbortSignal): Promise<void>;
-  /** At once, and then every ten minutes, until `signal` fires. */
-  run(signal: AbortSignal): Promise<void>;
-}
-
 const intervalMs = 10 * 60_000;
 
 /**
+ * Removes folders of guests and of logs that belong to no Pod. They are the agent's alone, so also with --disable-vm-gc.
+ *
  * What a lost journal leaves behind, or a Pod whose finalizer somebody took away: secrets of a job among it (INC-404).
  *
  * Flow: folders → journal → processes → Pods, in this order: a Pod and its record are there before its folders.
  * Guarantees: what a Pod, a record or a running virtual machine may still use stays; in doubt everything does. As long as each folder has
  * its record, nobody is asked for Pods.
  */
-export const createHousekeeping = (options: HousekeepingOptions): Housekeeping => {
+export const createHousekeeping = (options: HousekeepingOptions) => {
   const { guests, logs, runs, journal, processes, tartPaths, clock, log } = options;
 
   const sweep = async (signal: AbortSignal): Promise<void> => {
@@ -95,8 +89,10 @@ export const createHousekeeping = (options: HousekeepingOptions): Housekeeping =
   };
 
   return {
+    /** Rejects when anything that matters cannot be told; then nothing was removed. */
     sweep,
-    run: async (signal) => {
+    /** At once, and then every ten minutes, until `signal` fires. */
+    run: async (signal: AbortSignal) => {
       while (!signal.aborted) {
         await sweep(signal).catch((error: unknown) => {
           if (!signal.aborted) log.warn('Files that belong to no Pod were not removed', { error });

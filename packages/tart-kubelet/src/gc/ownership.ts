@@ -7,17 +7,6 @@ import { type OwnershipMarker, readOwnershipMarker } from '../journal/vm-identit
 /** `unknown`: the journal or the marker could not be read. Whoever deletes reads it as not ours. */
 export type Owner = 'ours' | 'not ours' | 'unknown';
 
-/** Who made what is on this Mac. A name proves nothing: a bake may give its virtual machine any (INC-46, B5). */
-export interface Ownership {
-  /**
-   * A local virtual machine is ours if the journal has it and its folder has our marker. Both, since a name can be used again, and a
-   * folder be renamed. An image (`repository@digest`) is ours if the journal has that we fetched it. Only reads. Never rejects.
-   */
-  ownerOf(name: string): Promise<Owner>;
-  /** It is deleted. Safe to repeat. */
-  forget(name: string): Promise<void>;
-}
-
 /** Whether the journal has a virtual machine of this name. Rejects when a record cannot be read: it may be the one. */
 export const isInJournal = async (journal: Pick<Journal, 'list'>, vm: string): Promise<boolean> => {
   const { records, problems } = await journal.list();
@@ -52,8 +41,12 @@ interface OwnershipOptions {
 }
 
 /** By what this agent has written down. */
-export const createOwnership = ({ images, ...options }: OwnershipOptions): Ownership => ({
-  ownerOf: async (name) => {
+export const createOwnership = ({ images, ...options }: OwnershipOptions) => ({
+  /**
+   * A local virtual machine is ours if the journal has it and its folder has our marker. Both, since a name can be used again, and a
+   * folder be renamed. An image (`repository@digest`) is ours if the journal has that we fetched it. Only reads. Never rejects.
+   */
+  ownerOf: async (name: string) => {
     try {
       if (name.includes('/')) return (await images.isOwned(name)) ? 'ours' : 'not ours';
       const isRecorded = isGoldenName(name) ? images.isOwned(name) : options.isInJournal(name);
@@ -63,5 +56,9 @@ export const createOwnership = ({ images, ...options }: OwnershipOptions): Owner
     }
   },
   // The journal of a Pod ends with its Pod, not with its virtual machine.
-  forget: (name) => (name.includes('/') || isGoldenName(name) ? images.forget(name) : Promise.resolve()),
+  /** It is deleted. Safe to repeat. */
+  forget: (name: string) => (name.includes('/') || isGoldenName(name) ? images.forget(name) : Promise.resolve()),
 });
+
+/** Who made what is on this Mac. A name proves nothing: a bake may give its virtual machine any (INC-46, B5). */
+export type Ownership = ReturnType<typeof createOwnership>;

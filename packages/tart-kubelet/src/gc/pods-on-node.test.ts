@@ -28,7 +28,7 @@ const record = (uid: string, more: Partial<VmRecord> = {}): VmRecord => ({
   state: { kind: 'configured' },
   ...more,
 });
-const journalOf = (records: readonly VmRecord[], ...problems: string[]): Pick<Journal, 'list'> => ({
+const journalOf = (records: VmRecord[], ...problems: string[]): Pick<Journal, 'list'> => ({
   list: async () => ({ uids: records.map(({ pod }) => pod.uid), records, problems }),
 });
 const noJournal: Pick<Journal, 'list'> = { list: () => Promise.reject(new Error('no disk')) };

@@ -1,22 +1,15 @@
 import { backoffMs } from '@tartan/kube';
 import type { Clock, Random } from '@tartan/kube/clock';
 
-/** Counts failures in a row, and says when the next try may be. */
-export interface Backoff {
-  /** 0 when nothing has failed. */
-  readonly retryAt: number;
-  failed(): void;
-  reset(): void;
-}
-
 /** Every denied request stays in the cluster for an hour: at this pace, a dozen of them. */
 const defaultMaxMs = 5 * 60_000;
 
-/** The upper half of each wait is random: Macs that lost the API server together do not come back together. */
-export const createBackoff = (clock: Pick<Clock, 'now'>, random: Random, maxMs = defaultMaxMs): Backoff => {
+/** Counts failures in a row. The upper half of each wait is random: Macs that lost the API server together do not come back together. */
+export const createBackoff = (clock: Pick<Clock, 'now'>, random: Random, maxMs = defaultMaxMs) => {
   let failures = 0;
   let retryAt = 0;
   return {
+    /** 0 when nothing has failed. */
     get retryAt() {
       return retryAt;
     },

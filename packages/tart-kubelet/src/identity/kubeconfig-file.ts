@@ -2,19 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { type ClusterConfig, loadConfig, type Logger } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 
-/** The kubeconfig on this Mac's disk, read again and again. */
-export interface KubeconfigFile {
-  /** The last one that could be read. */
-  readonly config: ClusterConfig | undefined;
-  /** Looks at the file; answers whether it is another one than before. */
-  reload(): Promise<boolean>;
-}
-
 /**
+ * The kubeconfig on this Mac's disk, read again and again.
+ *
  * A file that goes away, or turns into something else, leaves what was read before: the Node need not go because of it. What is
  * wrong with a file is said once.
  */
-export const createKubeconfigFile = (path: string, clock: Clock, log: Logger): KubeconfigFile => {
+export const createKubeconfigFile = (path: string, clock: Clock, log: Logger) => {
   let last: string | undefined;
   let config: ClusterConfig | undefined;
 
@@ -35,9 +29,11 @@ export const createKubeconfigFile = (path: string, clock: Clock, log: Logger): K
   };
 
   return {
+    /** The last one that could be read. */
     get config() {
       return config;
     },
+    /** Looks at the file; answers whether it is another one than before. */
     reload: async () => {
       const text = await readText();
       if (text === last) return false;

@@ -9,7 +9,6 @@ import {
 } from '@tartan/kube';
 import { type Clock, type Random, sleep } from '@tartan/kube/clock';
 import { requestCertificate } from '../certificates/signing-request.ts';
-import type { Validity } from '../certificates/x509.ts';
 import { createBackoff } from './backoff.ts';
 import { decide, type Decision, isUsable, type Snapshot } from './decide.ts';
 import { createKubeconfigFile } from './kubeconfig-file.ts';
@@ -59,20 +58,6 @@ export interface IdentityOptions {
   readonly createTransport?: CreateTransport;
 }
 
-/** Who this Mac is to Kubernetes. */
-export interface NodeIdentity {
-  /** Requests of the Node, always with its latest certificate. Without one they fail as `unauthorized`. */
-  readonly transport: Transport;
-  /** Resolves when the Node has a certificate for the first time. */
-  readonly ready: Promise<void>;
-  /** Where the cluster is, once known: whoever needs its certificate authority. */
-  readonly cluster: ClusterConfig | undefined;
-  /** Of its latest certificate, also when that is refused or over. */
-  readonly validity: Validity | undefined;
-  /** Joins, renews and joins again until `signal` fires. Never rejects. */
-  run(signal: AbortSignal): Promise<void>;
-}
-
 interface StoredCertificate {
   readonly certificate: NodeCertificate;
   readonly stored: boolean;
@@ -86,7 +71,7 @@ interface StoredCertificate {
  * Guarantees: nothing of a key or a token is in a log line or an error. A crash at any point costs one more request.
  * Caveats: a certificate that could not be written is used and written later; a restart before that needs new join credentials.
  */
-export const createNodeIdentity = (options: IdentityOptions): NodeIdentity => {
+export const createNodeIdentity = (options: IdentityOptions) => {
   const { kubeconfig, nodeName, clock, random, log, createTransport = createHttpsTransport } = options;
   const file = certificatePath(kubeconfig);
   const kubeconfigFile = createKubeconfigFile(kubeconfig, clock, log);
@@ -208,17 +193,25 @@ export const createNodeIdentity = (options: IdentityOptions): NodeIdentity => {
   };
 
   return {
+    /** Requests of the Node, always with its latest certificate. Without one they fail as `unauthorized`. */
     transport: nodeTransport,
+    /** Resolves when the Node has a certificate for the first time. */
     ready: ready.promise,
+    /** Where the cluster is, once known: whoever needs its certificate authority. */
     get cluster() {
       return kubeconfigFile.config;
     },
+    /** Of its latest certificate, also when that is refused or over. */
     get validity() {
       return current?.certificate;
     },
-    run: async (signal) => {
+    /** Joins, renews and joins again until `signal` fires. Never rejects. */
+    run: async (signal: AbortSignal) => {
       while (!signal.aborted) await reconcile(signal);
       nodeTransport.close();
     },
   };
 };
+
+/** Who this Mac is to Kubernetes. */
+export type NodeIdentity = ReturnType<typeof createNodeIdentity>;

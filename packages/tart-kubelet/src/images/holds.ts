@@ -1,17 +1,10 @@
 /** Who works with a local name, so that nobody deletes it meanwhile. Within this process: others are seen by their processes. */
-export interface Holds {
-  /** Keeps it from being deleted until the returned function is called. Waits for a delete that is under way. */
-  hold(name: string): Promise<() => void>;
-  /** `false`, without doing anything: it is held, or another delete is under way. Never waits. */
-  ifUnheld(name: string, work: () => Promise<void>): Promise<boolean>;
-  names(): ReadonlySet<string>;
-}
-
-export const createHolds = (): Holds => {
+export const createHolds = () => {
   const held = new Map<string, number>();
   const deletes = new Map<string, Promise<void>>();
   return {
-    hold: async (name) => {
+    /** Keeps it from being deleted until the returned function is called. Waits for a delete that is under way. */
+    hold: async (name: string) => {
       for (let under = deletes.get(name); under !== undefined; under = deletes.get(name)) await under;
       held.set(name, (held.get(name) ?? 0) + 1);
       let over = false;
@@ -23,7 +16,8 @@ export const createHolds = (): Holds => {
         else held.set(name, left);
       };
     },
-    ifUnheld: async (name, work) => {
+    /** `false`, without doing anything: it is held, or another delete is under way. Never waits. */
+    ifUnheld: async (name: string, work: () => Promise<void>) => {
       if (held.has(name) || deletes.has(name)) return false;
       const { promise, resolve } = Promise.withResolvers<void>();
       deletes.set(name, promise);
@@ -38,3 +32,5 @@ export const createHolds = (): Holds => {
     names: () => new Set(held.keys()),
   };
 };
+
+export type Holds = ReturnType<typeof createHolds>;

@@ -7,11 +7,11 @@ import { createOwnership, hasMarker, isInJournal } from '../gc/ownership.ts';
 import { listPodsOnNode } from '../gc/pods-on-node.ts';
 import type { Journal } from '../journal/journal.ts';
 import { writeOwnershipMarker } from '../journal/vm-identity.ts';
-import { createEnsureGolden, type EnsureGolden } from './golden-base.ts';
-import { createHolds, type Holds } from './holds.ts';
-import { createImageRecords, type ImageRecords } from './image-records.ts';
-import { createLocalImages, type LocalImages } from './local-images.ts';
-import { createPulls, type Pulls, withPullRecords } from './pulls.ts';
+import { createEnsureGolden } from './golden-base.ts';
+import { createHolds } from './holds.ts';
+import { createImageRecords } from './image-records.ts';
+import { createLocalImages } from './local-images.ts';
+import { createPulls, withPullRecords } from './pulls.ts';
 
 export interface ImageManagerOptions
   extends Pick<CollectorOptions, 'clock' | 'disk' | 'log' | 'onCollected' | 'processes' | 'tartPaths'> {
@@ -28,22 +28,11 @@ export interface ImageManagerOptions
   readonly openFiles?: OpenFiles | undefined;
 }
 
-/** The images of this Mac: how they come, what is made of them, and how they go. */
-export interface ImageManager {
-  readonly ensureGolden: EnsureGolden;
-  readonly pulls: Pulls;
-  readonly holds: Holds;
-  readonly local: LocalImages;
-  readonly records: ImageRecords;
-  /** `undefined` with --disable-vm-gc. Whoever has it runs it. */
-  readonly collector: Collector | undefined;
-}
-
 /** Two share a link of 1 Gbit/s; more would only make each of them slower (tuist/tuist#11362). */
 const pullLimit = 2;
 
 /** Puts everything together. Does nothing by itself. */
-export const createImageManager = (options: ImageManagerOptions): ImageManager => {
+export const createImageManager = (options: ImageManagerOptions) => {
   const { tart, tartHome, folder, client, nodeName, journal, disableVMGC } = options;
   const holds = createHolds();
   const local = createLocalImages(tartHome);
@@ -73,6 +62,10 @@ export const createImageManager = (options: ImageManagerOptions): ImageManager =
     holds,
     local,
     records,
+    /** `undefined` with --disable-vm-gc. Whoever has it runs it. */
     collector,
   };
 };
+
+/** The images of this Mac: how they come, what is made of them, and how they go. */
+export type ImageManager = ReturnType<typeof createImageManager>;

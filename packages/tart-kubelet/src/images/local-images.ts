@@ -3,18 +3,6 @@ import { join } from 'node:path';
 import { errorCode, undefinedIfMissing } from '../file-errors.ts';
 import { formatTagReference, type ImageReference, type PinnedImage } from './image-reference.ts';
 
-/**
- * What tart keeps on this Mac, from the disk: tart itself would throw away the part of a pull that was cut before it answers (INC-422). All
- * read what is there now; an error is never the same as absent (INC-49).
- */
-export interface LocalImages {
-  /** What a tag pointed at when it was last pulled. */
-  digestOf(reference: ImageReference): Promise<string | undefined>;
-  has(image: PinnedImage): Promise<boolean>;
-  /** Whether there is a whole virtual machine of this name. */
-  hasVm(name: string): Promise<boolean>;
-}
-
 /** Together they make a virtual machine. */
 const vmFiles = ['config.json', 'disk.img', 'nvram.bin'];
 
@@ -26,11 +14,12 @@ const undefinedIfAbsent = <T>(work: Promise<T>): Promise<T | undefined> =>
   });
 
 /** As tart lays them out: a folder for each digest, a link for each tag, and the colon of a port written as %3A. */
-export const createLocalImages = (tartHome: string): LocalImages => {
+export const createLocalImages = (tartHome: string) => {
   const folder = (repository: string): string =>
     join(tartHome, 'cache', 'OCIs', ...repository.split('/').map((part) => part.replaceAll(':', '%3A')));
   return {
-    digestOf: async ({ repository, tag, digest }) => {
+    /** What a tag pointed at when it was last pulled. */
+    digestOf: async ({ repository, tag, digest }: ImageReference) => {
       if (digest !== undefined) return digest;
       const path = join(folder(repository), tag ?? 'latest');
       const target = await undefinedIfAbsent(readlink(path));
@@ -41,9 +30,10 @@ export const createLocalImages = (tartHome: string): LocalImages => {
         throw new Error(`The link of ${formatTagReference({ repository, tag })} names no digest`);
       return found;
     },
-    has: async ({ repository, digest }) =>
+    has: async ({ repository, digest }: PinnedImage) =>
       (await undefinedIfAbsent(stat(join(folder(repository), digest))))?.isDirectory() === true,
-    hasVm: async (name) => {
+    /** Whether there is a whole virtual machine of this name. */
+    hasVm: async (name: string) => {
       const files = await Promise.all(
         vmFiles.map((file) => undefinedIfAbsent(stat(join(tartHome, 'vms', name, file)))),
       );
@@ -51,3 +41,9 @@ export const createLocalImages = (tartHome: string): LocalImages => {
     },
   };
 };
+
+/**
+ * What tart keeps on this Mac, from the disk: tart itself would throw away the part of a pull that was cut before it answers (INC-422). All
+ * read what is there now; an error is never the same as absent (INC-49).
+ */
+export type LocalImages = ReturnType<typeof createLocalImages>;

@@ -13,16 +13,6 @@ interface PullRequest {
   readonly signal: AbortSignal;
 }
 
-/** Fetches images. Two that ask for the same one share a download of it (INC-47); only so many run at a time (tuist/tuist#11362). */
-export interface Pulls {
-  /** Rejects with a TartError, or with the signal's reason. Safe to repeat. */
-  pull(request: PullRequest): Promise<void>;
-  /** Somebody waits for it right now. */
-  isInFlight(image: string): boolean;
-  /** How many are fetched, or wait for their turn. */
-  count(): number;
-}
-
 interface Download {
   readonly done: Promise<void>;
   readonly credentials: RegistryCredentials | undefined;
@@ -39,7 +29,8 @@ const orAborted = (done: Promise<void>, signal: AbortSignal): Promise<void> =>
     done.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
   });
 
-export const createPulls = ({ tart, limit }: { readonly tart: Pick<Tart, 'pull'>; readonly limit: number }): Pulls => {
+/** Fetches images. Two that ask for the same one share a download of it (INC-47); only so many run at a time (tuist/tuist#11362). */
+export const createPulls = ({ tart, limit }: { readonly tart: Pick<Tart, 'pull'>; readonly limit: number }) => {
   const downloads = new Map<string, Download>();
   const semaphore = createSemaphore(limit);
 
@@ -92,8 +83,15 @@ export const createPulls = ({ tart, limit }: { readonly tart: Pick<Tart, 'pull'>
       await pull(request);
     }
   };
-  return { pull, isInFlight: (image) => downloads.has(image), count: () => downloads.size };
+  return {
+    /** Rejects with a TartError, or with the signal's reason. Safe to repeat. */
+    pull /** Somebody waits for it right now. */,
+    isInFlight: (image: string) => downloads.has(image) /** How many are fetched, or wait for their turn. */,
+    count: () => downloads.size,
+  };
 };
+
+export type Pulls = ReturnType<typeof createPulls>;
 
 /** What the agent writes down of what it fetches: an image that was here before may be somebody else's (B5). */
 export interface PullRecords {

@@ -79,30 +79,15 @@ const readRecord = async (folder: string, uid: string): Promise<VmRecord | undef
   throw new Error(`${join(folder, name)} cannot be read: ${why}`);
 };
 
+const uidPattern = /^[0-9A-Za-z][0-9A-Za-z-]{0,127}$/;
+
 /**
  * What the agent has done for each Pod, as far as it must outlive the agent: one file for each UID, with its virtual machine.
  *
  * Guarantees: a write is there whole or not at all, and once it resolves a power cut takes nothing back. Reading never rejects for what
  * a file holds. Assumptions: one agent writes here; for each UID one caller at a time.
  */
-export interface Journal {
-  /** Every UID of which anything is known. Rejects when the folder cannot be read: then nothing is known to be nobody's. */
-  list(): Promise<{
-    readonly uids: readonly string[];
-    readonly records: readonly VmRecord[];
-    /** Why the records of the other UIDs cannot be read. */
-    readonly problems: readonly string[];
-  }>;
-  /** `unreadable`: something is there under this UID. Whoever it is about may have ended, and must not start again. */
-  read(uid: string): Promise<VmRecord | 'unreadable' | undefined>;
-  write(record: VmRecord): Promise<void>;
-  /** The last act for a Pod, after everything of it is gone: until then its UID is known to have been here. Not there is fine. */
-  remove(uid: string): Promise<void>;
-}
-
-const uidPattern = /^[0-9A-Za-z][0-9A-Za-z-]{0,127}$/;
-
-export const createJournal = (folder: string): Journal => {
+export const createJournal = (folder: string) => {
   const checkUid = (uid: string): void => {
     if (!uidPattern.test(uid)) throw new Error(`${JSON.stringify(uid.slice(0, 64))} is no UID of a Pod`);
   };
@@ -112,10 +97,12 @@ export const createJournal = (folder: string): Journal => {
   };
   const names = async (): Promise<string[]> => (await undefinedIfMissing(readdir(folder))) ?? [];
   return {
-    read: async (uid) => {
+    /** `unreadable`: something is there under this UID. Whoever it is about may have ended, and must not start again. */
+    read: async (uid: string) => {
       checkUid(uid);
       return readRecord(folder, uid).catch(() => 'unreadable' as const);
     },
+    /** Every UID of which anything is known. Rejects when the folder cannot be read: then nothing is known to be nobody's. */
     list: async () => {
       const uids = (await names())
         .filter((name) => name.endsWith(suffix))
@@ -128,12 +115,13 @@ export const createJournal = (folder: string): Journal => {
         problems: found.flatMap((one) => (one.status === 'rejected' ? [errorMessage(one.reason)] : [])),
       };
     },
-    write: async (record) => {
+    write: async (record: VmRecord) => {
       const path = pathOf(record.pod.uid);
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeFileAtomic(path, formatRecord(record));
     },
-    remove: async (uid) => {
+    /** The last act for a Pod, after everything of it is gone: until then its UID is known to have been here. Not there is fine. */
+    remove: async (uid: string) => {
       const path = pathOf(uid);
       // What a crash left half written is of the same UID, and goes first.
       for (const name of await names())
@@ -143,3 +131,5 @@ export const createJournal = (folder: string): Journal => {
     },
   };
 };
+
+export type Journal = ReturnType<typeof createJournal>;

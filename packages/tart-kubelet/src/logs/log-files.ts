@@ -9,17 +9,6 @@ interface LogName {
   readonly run: number;
 }
 
-/** Where the logs of this agent lie: `<root>/<pod uid>/<container>/<run>.log`, and the generation before it in `<run>.log.1`. */
-export interface LogFiles {
-  pathOf(name: LogName): string;
-  /** Makes the folder, and removes runs that nobody can ask for any more: `--previous` means the one before. */
-  prepare(name: LogName): Promise<string>;
-  /** Everything of a Pod. Nothing there is fine. */
-  remove(podUID: string): Promise<void>;
-  /** UIDs of the Pods that have logs, so that those without a Pod can be removed. */
-  podUIDs(): Promise<string[]>;
-}
-
 /** The generation before the one that is being written. */
 export const rotatedPath = (path: string): string => `${path}.1`;
 
@@ -42,14 +31,16 @@ const checkName = (text: string, pattern: RegExp, what: string): string => {
   throw new Error(`${JSON.stringify(text.slice(0, 64))} is no ${what}: no log is kept under such a name`);
 };
 
-export const createLogFiles = (root: string): LogFiles => {
+/** Where the logs of this agent lie: `<root>/<pod uid>/<container>/<run>.log`, and the generation before it in `<run>.log.1`. */
+export const createLogFiles = (root: string) => {
   const folderOf = (podUID: string): string => join(root, checkName(podUID, uidPattern, 'uid of a Pod'));
   const containerFolder = ({ podUID, container }: LogName): string =>
     join(folderOf(podUID), checkName(container, containerPattern, 'name of a container'));
   const pathOf = (name: LogName): string => join(containerFolder(name), `${name.run}.log`);
   return {
     pathOf,
-    prepare: async (name) => {
+    /** Makes the folder, and removes runs that nobody can ask for any more: `--previous` means the one before. */
+    prepare: async (name: LogName) => {
       const folder = containerFolder(name);
       // What a virtual machine prints may hold secrets of its job.
       await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -59,10 +50,14 @@ export const createLogFiles = (root: string): LogFiles => {
       }
       return pathOf(name);
     },
-    remove: (podUID) => rm(folderOf(podUID), { recursive: true, force: true }),
+    /** Everything of a Pod. Nothing there is fine. */
+    remove: (podUID: string) => rm(folderOf(podUID), { recursive: true, force: true }),
+    /** UIDs of the Pods that have logs, so that those without a Pod can be removed. */
     podUIDs: async () => {
       const entries = (await undefinedIfMissing(readdir(root, { withFileTypes: true }))) ?? [];
       return entries.filter((entry) => entry.isDirectory() && uidPattern.test(entry.name)).map(({ name }) => name);
     },
   };
 };
+
+export type LogFiles = ReturnType<typeof createLogFiles>;

@@ -47,18 +47,11 @@ export interface LinePart {
   readonly full: boolean;
 }
 
-/** Cuts what comes in arbitrary chunks into lines, and lines that are too long into pieces. */
-interface LineSplitter {
-  /** What is complete by now. */
-  push(chunk: Uint8Array): LinePart[];
-  /** What was left without a line end. */
-  flush(): LinePart[];
-}
-
 /** A line longer than this is kept in several records: one of a gigabyte must not be held in memory. */
 const maxPartBytes = 16 * 1024;
 
-export const createLineSplitter = (maxBytes = maxPartBytes): LineSplitter => {
+/** Cuts what comes in arbitrary chunks into lines, and lines that are too long into pieces. */
+export const createLineSplitter = (maxBytes = maxPartBytes) => {
   let held: Buffer[] = [];
   let size = 0;
   const take = (last: Buffer, full: boolean): LinePart => {
@@ -68,7 +61,8 @@ export const createLineSplitter = (maxBytes = maxPartBytes): LineSplitter => {
     return { text, full };
   };
   return {
-    push: (chunk) => {
+    /** What is complete by now. */
+    push: (chunk: Uint8Array) => {
       const bytes = Buffer.from(chunk);
       const pieces: LinePart[] = [];
       let at = 0;
@@ -89,6 +83,7 @@ export const createLineSplitter = (maxBytes = maxPartBytes): LineSplitter => {
       }
       return pieces;
     },
+    /** What was left without a line end. */
     flush: () => (size === 0 ? [] : [take(Buffer.alloc(0), false)]),
   };
 };

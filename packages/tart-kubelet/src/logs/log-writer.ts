@@ -14,22 +14,6 @@ export interface LogWriterOptions {
   onError?: (error: unknown) => void;
 }
 
-/**
- * Keeps what a virtual machine prints, with the time of each line.
- * Guarantees: lines of one stream stay in order; a record is never split over two files; never rejects, since a full disk is no reason
- * to stop whoever prints. Caveat: what comes while writing fails is lost.
- */
-export interface LogWriter {
-  /** Resolves when it is in the file: who waits for it is slowed down to the disk's pace. */
-  write(stream: LogStream, chunk: Uint8Array): Promise<void>;
-  /** Keeps what is there of a line as a part of it, so that nothing is held in memory only. */
-  flush(stream: LogStream): Promise<void>;
-  /** Whether the last write did not get through. Whoever has the text elsewhere can write it again. */
-  isFailing(): boolean;
-  /** Writes what is left and closes the file. Idempotent. */
-  close(): Promise<void>;
-}
-
 const defaultMaxBytes = 10 * 1024 * 1024;
 
 interface OpenFile {
@@ -52,7 +36,12 @@ const openAtEnd = async (path: string): Promise<OpenFile> => {
   }
 };
 
-export const createLogWriter = (options: LogWriterOptions): LogWriter => {
+/**
+ * Keeps what a virtual machine prints, with the time of each line.
+ * Guarantees: lines of one stream stay in order; a record is never split over two files; never rejects, since a full disk is no reason
+ * to stop whoever prints. Caveat: what comes while writing fails is lost.
+ */
+export const createLogWriter = (options: LogWriterOptions) => {
   const { path, clock, notifier, maxBytes = defaultMaxBytes, onError } = options;
   const splitters = { stdout: createLineSplitter(), stderr: createLineSplitter() };
   let opened: OpenFile | undefined;
@@ -108,9 +97,13 @@ export const createLogWriter = (options: LogWriterOptions): LogWriter => {
   const flushStream = (stream: LogStream): Promise<void> => enqueue(stream, splitters[stream].flush());
 
   return {
-    write: (stream, chunk) => (closed ? last : enqueue(stream, splitters[stream].push(chunk))),
+    /** Resolves when it is in the file: who waits for it is slowed down to the disk's pace. */
+    write: (stream: LogStream, chunk: Uint8Array) => (closed ? last : enqueue(stream, splitters[stream].push(chunk))),
+    /** Keeps what is there of a line as a part of it, so that nothing is held in memory only. */
     flush: flushStream,
+    /** Whether the last write did not get through. Whoever has the text elsewhere can write it again. */
     isFailing: () => failing,
+    /** Writes what is left and closes the file. Idempotent. */
     close: async () => {
       closed = true;
       await flushStream('stdout');
@@ -120,3 +113,5 @@ export const createLogWriter = (options: LogWriterOptions): LogWriter => {
     },
   };
 };
+
+export type LogWriter = ReturnType<typeof createLogWriter>;

@@ -33,17 +33,6 @@ export interface NodeOptions {
   readonly log: Logger;
 }
 
-export interface NodeController {
-  /** Resolves when the Node is registered and its status is written, for the first time. */
-  readonly ready: Promise<void>;
-  /** The Node as it was last seen, or written. */
-  readonly node: Live<Node> | undefined;
-  /** Something on the Mac has changed that the Node should say at once. */
-  trigger(): void;
-  /** Looks after Node and Lease until `signal` fires. */
-  run(signal: AbortSignal): Promise<void>;
-}
-
 /** How often the Mac is looked at. Costs no request as long as nothing has changed. */
 const pollMs = 10_000;
 
@@ -60,7 +49,7 @@ const backoff = { baseMs: 100, maxMs: 30_000 };
  * Guarantees: an idle Mac writes its Lease, and its status every five minutes, and asks for nothing. A Node that is deleted is back as
  * soon as the watch tells.
  */
-export const createNodeController = (options: NodeOptions): NodeController => {
+export const createNodeController = (options: NodeOptions) => {
   const { client, config, host, clock, random, log } = options;
   const { nodeName } = config;
   const ready = Promise.withResolvers<void>();
@@ -124,12 +113,16 @@ export const createNodeController = (options: NodeOptions): NodeController => {
   });
 
   return {
+    /** Resolves when the Node is registered and its status is written, for the first time. */
     ready: ready.promise,
+    /** The Node as it was last seen, or written. */
     get node() {
       return current();
     },
+    /** Something on the Mac has changed that the Node should say at once. */
     trigger: () => trigger(),
-    run: async (signal) => {
+    /** Looks after Node and Lease until `signal` fires. */
+    run: async (signal: AbortSignal) => {
       const unwatch = watchStamps(options.stamps, () => trigger());
       const leave = cache.subscribe(() => {
         watchEvents += 1;

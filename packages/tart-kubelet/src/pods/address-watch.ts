@@ -10,20 +10,12 @@ export interface AddressWatchOptions {
   readonly clock: Clock;
 }
 
-/** Finds the address of one guest. Without a deadline: a first boot may take long (INC-21). */
-export interface AddressWatch {
-  get(): string | undefined;
-  /** Does nothing when the address is known or being looked for. */
-  watch(vm: string): void;
-  /** The run is over: the next one gets another address. */
-  reset(): void;
-}
-
 /** Reading the hint costs nothing. A query costs a process, and takes a second when there is no address. */
 const leasePollMs = 100;
 const queryIntervalMs = 5_000;
 
-export const createAddressWatch = ({ tart, dhcpLeases, changed, clock }: AddressWatchOptions): AddressWatch => {
+/** Finds the address of one guest. Without a deadline: a first boot may take long (INC-21). */
+export const createAddressWatch = ({ tart, dhcpLeases, changed, clock }: AddressWatchOptions) => {
   let address: string | undefined;
   let polling: AbortController | undefined;
 
@@ -58,11 +50,13 @@ export const createAddressWatch = ({ tart, dhcpLeases, changed, clock }: Address
 
   return {
     get: () => address,
-    watch: (vm) => {
+    /** Does nothing when the address is known or being looked for. */
+    watch: (vm: string) => {
       if (polling !== undefined) return;
       polling = new AbortController();
       void poll(vm, polling.signal);
     },
+    /** The run is over: the next one gets another address. */
     reset: () => {
       polling?.abort();
       polling = undefined;
@@ -70,3 +64,5 @@ export const createAddressWatch = ({ tart, dhcpLeases, changed, clock }: Address
     },
   };
 };
+
+export type AddressWatch = ReturnType<typeof createAddressWatch>;

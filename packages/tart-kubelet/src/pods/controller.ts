@@ -29,15 +29,6 @@ export interface PodControllerOptions extends PodDeps {
   readonly workers: number;
 }
 
-/** The Pods of this Mac, each a virtual machine. */
-export interface PodController {
-  readonly lister: ReturnType<typeof createPodLister>;
-  /** The virtual machine of this Pod has ended. */
-  vmExited(uid: string): void;
-  /** Nothing is done for Pods before what an earlier life of the agent left is known. */
-  run(signal: AbortSignal): Promise<void>;
-}
-
 /** A pass ends at some point, so that others of its Pod (a deletion) are seen. Far more than any life takes. */
 const maxActionsPerPass = 50;
 /** Whatever was missed is seen then. */
@@ -47,7 +38,8 @@ const resyncMs = 5 * 60_000;
 const isTerminatingOrDone = ({ pod }: Snapshot): boolean =>
   !isPresent(pod) || pod.metadata.deletionTimestamp !== undefined || isTerminal(pod);
 
-export const createPodController = (options: PodControllerOptions): PodController => {
+/** The Pods of this Mac, each a virtual machine. */
+export const createPodController = (options: PodControllerOptions) => {
   const { client, clock, journal, log, nodeName, random } = options;
   let enqueue = (_uid: string): void => {};
   const podCache = createPodCache();
@@ -167,8 +159,10 @@ export const createPodController = (options: PodControllerOptions): PodControlle
 
   return {
     lister: createPodLister(podCache, workers),
-    vmExited: (uid) => enqueue(uid),
-    run: async (signal) => {
+    /** The virtual machine of this Pod has ended. */
+    vmExited: (uid: string) => enqueue(uid),
+    /** Nothing is done for Pods before what an earlier life of the agent left is known. */
+    run: async (signal: AbortSignal) => {
       const following = cache.run(signal);
       await Promise.race([cache.synced, following]);
       if (!signal.aborted) {
@@ -183,3 +177,5 @@ export const createPodController = (options: PodControllerOptions): PodControlle
     },
   };
 };
+
+export type PodController = ReturnType<typeof createPodController>;

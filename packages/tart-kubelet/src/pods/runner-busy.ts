@@ -83,17 +83,11 @@ interface MarkerWatchOptions {
   readonly clock: Clock;
 }
 
-/** Polls the markers of one runner: nothing tells the Mac that a guest wrote a file. */
-export interface MarkerWatch {
-  /** `seen`: what the caller has read. `changed` is called once they differ from it. */
-  watch(vm: string, seen: RunnerMarkers): void;
-  stop(): void;
-}
-
 /** Two files that are opened, and no process. A job that begins is known to the controller a moment later than to GitHub. */
 const pollMs = 2_000;
 
-export const createMarkerWatch = ({ read, changed, clock }: MarkerWatchOptions): MarkerWatch => {
+/** Polls the markers of one runner: nothing tells the Mac that a guest wrote a file. */
+export const createMarkerWatch = ({ read, changed, clock }: MarkerWatchOptions) => {
   let known = noRunnerMarkers;
   let polling: AbortController | undefined;
 
@@ -110,7 +104,8 @@ export const createMarkerWatch = ({ read, changed, clock }: MarkerWatchOptions):
   };
 
   return {
-    watch: (vm, seen) => {
+    /** `seen`: what the caller has read. `changed` is called once they differ from it. */
+    watch: (vm: string, seen: RunnerMarkers) => {
       known = seen;
       if (polling !== undefined) return;
       polling = new AbortController();
@@ -122,3 +117,5 @@ export const createMarkerWatch = ({ read, changed, clock }: MarkerWatchOptions):
     },
   };
 };
+
+export type MarkerWatch = ReturnType<typeof createMarkerWatch>;

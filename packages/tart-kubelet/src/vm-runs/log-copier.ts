@@ -43,25 +43,14 @@ interface LogCopierOptions {
   readonly maxRawBytes: number;
 }
 
-/** Makes the log of one run from what tart and the guest write, across the lives of agents. */
-export interface LogCopier {
-  /** Copies on and on, until it is stopped or finished. */
-  start(): void;
-  /** Something happened: look now. */
-  wake(): void;
-  /** Copies the rest, for good. Never rejects. Safe to repeat. */
-  finish(): Promise<void>;
-  /** Leaves everything as it is, for the next agent. */
-  stop(): Promise<void>;
-}
-
 /** The name of the guest's own log in its status share. */
 const guestLog = 'runner.log';
 /** Four blocks, ten times a second: 2.5 MB/s, faster than any build prints. */
 const maxBytesPerPass = 4 * blockSize;
 const busyPollMs = 100;
 
-export const createLogCopier = (options: LogCopierOptions): LogCopier => {
+/** Makes the log of one run from what tart and the guest write, across the lives of agents. */
+export const createLogCopier = (options: LogCopierOptions) => {
   const { path, statusFolder, clock, log, changes, pollMs, maxBytes, maxRawBytes } = options;
   const raw = rawOutputPath(path);
   const checkpointFile = copyOffsetPath(path);
@@ -160,14 +149,18 @@ export const createLogCopier = (options: LogCopierOptions): LogCopier => {
   };
 
   return {
+    /** Copies on and on, until it is stopped or finished. */
     start: () => {
       copying ??= copyLoop().catch((error: unknown) => warnOnce('A log is not copied', error));
     },
+    /** Something happened: look now. */
     wake: () => wake.abort(),
+    /** Copies the rest, for good. Never rejects. Safe to repeat. */
     finish: () => {
       stopping.abort();
       return (ended ??= serialize(finish));
     },
+    /** Leaves everything as it is, for the next agent. */
     stop: async () => {
       stopping.abort();
       await copying;
@@ -175,3 +168,5 @@ export const createLogCopier = (options: LogCopierOptions): LogCopier => {
     },
   };
 };
+
+export type LogCopier = ReturnType<typeof createLogCopier>;

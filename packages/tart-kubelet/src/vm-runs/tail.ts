@@ -41,17 +41,6 @@ export interface CopyOptions {
   readonly onCopied: (position: Position) => Promise<void>;
 }
 
-/**
- * Copies a file into a log, from where it stopped the last time.
- *
- * The file may be a guest's: it may be missing, a link, a pipe, endless, replaced, or cut, and another one at each look. A look at one
- * that has not changed costs one lstat. What is done in one look is bounded.
- */
-export interface Tail {
-  /** Whether anything was copied. Never moves on over what the writer could not keep. */
-  copy(from: Position, options: CopyOptions): Promise<boolean>;
-}
-
 export const blockSize = 64 * 1024;
 const newline = 10;
 
@@ -68,7 +57,13 @@ const fileVersion = async (path: string): Promise<string> => {
 const lineStart = async (file: FileHandle, position: number): Promise<number> =>
   position + (await readAt(file, position, blockSize)).indexOf(newline) + 1;
 
-export const createTail = (source: TailSource, onRefused: (why: string) => void): Tail => {
+/**
+ * Copies a file into a log, from where it stopped the last time.
+ *
+ * The file may be a guest's: it may be missing, a link, a pipe, endless, replaced, or cut, and another one at each look. A look at one
+ * that has not changed costs one lstat. What is done in one look is bounded.
+ */
+export const createTail = (source: TailSource, onRefused: (why: string) => void) => {
   const { folder, name, stream, clean = (bytes) => bytes } = source;
   /** As it was when there was nothing more to copy. */
   let lastVersion: string | undefined;
@@ -89,7 +84,8 @@ export const createTail = (source: TailSource, onRefused: (why: string) => void)
   };
 
   return {
-    copy: async (from, { isLast, maxBytes, maxBehind, writer, onCopied }) => {
+    /** Whether anything was copied. Never moves on over what the writer could not keep. */
+    copy: async (from: Position, { isLast, maxBytes, maxBehind, writer, onCopied }: CopyOptions) => {
       const version = await fileVersion(join(folder, name));
       if (version === lastVersion && !isLast) return false;
       const opened = await openGuestFile(folder, name);
@@ -137,3 +133,5 @@ export const createTail = (source: TailSource, onRefused: (why: string) => void)
     },
   };
 };
+
+export type Tail = ReturnType<typeof createTail>;

@@ -1,17 +1,6 @@
 import { type Clock, sleep } from '@tartan/kube/clock';
 import type { RunCommand } from '../facts/run-command.ts';
 
-/** The graphical session at the Mac's console, without which no virtual machine starts (F6, INC-06). */
-export interface ConsoleSession {
-  /** Whether it is there, as macOS says it now. Rejects when nobody can tell. */
-  exists(signal: AbortSignal): Promise<boolean>;
-  /**
-   * Resolves when it is there. If it is not, loginwindow is restarted as launchd does it and the session is waited for (INC-08);
-   * rejects with a sentence for people when that did not help. Callers share one restart, and a session that was seen is not healed.
-   */
-  ensure(signal: AbortSignal): Promise<void>;
-}
-
 /** `launchctl print` of a domain that is there but is no login at the screen names another kind of session. */
 const aquaPattern = /^\s*session = Aqua$/m;
 
@@ -126,7 +115,8 @@ const noSessionError = (uid: number, why: string, cause?: unknown): Error =>
     cause === undefined ? undefined : { cause },
   );
 
-export const createConsoleSession = ({ uid, run, clock }: ConsoleSessionOptions): ConsoleSession => {
+/** The graphical session at the Mac's console, without which no virtual machine starts (F6, INC-06). */
+export const createConsoleSession = ({ uid, run, clock }: ConsoleSessionOptions) => {
   let restartedAt: number | undefined;
   const exists = (signal: AbortSignal): Promise<boolean> => hasAquaSession(run, uid, signal);
 
@@ -160,10 +150,17 @@ export const createConsoleSession = ({ uid, run, clock }: ConsoleSessionOptions)
   const restoring = createSingleFlight(restoreSession);
 
   return {
+    /** Whether it is there, as macOS says it now. Rejects when nobody can tell. */
     exists,
-    ensure: async (signal) => {
+    /**
+     * Resolves when it is there. If it is not, loginwindow is restarted as launchd does it and the session is waited for (INC-08);
+     * rejects with a sentence for people when that did not help. Callers share one restart, and a session that was seen is not healed.
+     */
+    ensure: async (signal: AbortSignal) => {
       signal.throwIfAborted();
       if (!(await exists(signal))) await restoring.join(signal);
     },
   };
 };
+
+export type ConsoleSession = ReturnType<typeof createConsoleSession>;

@@ -27,14 +27,7 @@ export interface StartRecorderOptions {
 }
 
 /** What became of the starts of virtual machines on this Mac. No method rejects: a lost count must not cost a start. */
-export interface StartRecorder {
-  recordRefusal(refusal: RefusedStart): Promise<void>;
-  /** A guest was on; `running` are, with it. */
-  recordSuccess(start: { readonly image: string; readonly running: number }): Promise<void>;
-  health(): Promise<StartHealth>;
-}
-
-export const createStartRecorder = (options: StartRecorderOptions): StartRecorder => {
+export const createStartRecorder = (options: StartRecorderOptions) => {
   const { changed, clock, file, log, vmSlots } = options;
 
   const load = async (): Promise<StartHistory> => {
@@ -68,8 +61,12 @@ export const createStartRecorder = (options: StartRecorderOptions): StartRecorde
   };
 
   return {
-    recordRefusal: (refusal) => update((before) => afterRefusal(before, refusal, vmSlots, clock.now())),
-    recordSuccess: (start) => update((before) => afterStart(before, start)),
+    recordRefusal: (refusal: RefusedStart) => update((before) => afterRefusal(before, refusal, vmSlots, clock.now())),
+    /** A guest was on; `running` are, with it. */
+    recordSuccess: (start: { readonly image: string; readonly running: number }) =>
+      update((before) => afterStart(before, start)),
     health,
   };
 };
+
+export type StartRecorder = ReturnType<typeof createStartRecorder>;

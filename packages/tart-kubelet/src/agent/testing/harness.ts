@@ -28,7 +28,7 @@ import { createJournal, type Journal } from '../../journal/journal.ts';
 import type { Pod } from '../../pods/snapshot.ts';
 import { examplePod } from '../../pods/testing/example.ts';
 import { createStartRecorder, type StartRecorder } from '../../vm-start/start-recorder.ts';
-import { createVmSubsystem, type VmSubsystem, type VmSubsystemOptions } from '../vm-subsystem.ts';
+import { createVmSubsystem, type VmSubsystemOptions } from '../vm-subsystem.ts';
 
 type Spec = NonNullable<Pod['spec']>;
 
@@ -60,7 +60,7 @@ export interface Harness {
   /** Everything breaks that the agent reads from the server now: watches, above all. */
   dropConnections(): void;
   /** An agent comes to life: the one before it must have ended. */
-  startAgent(change?: (options: VmSubsystemOptions) => VmSubsystemOptions): VmSubsystem;
+  startAgent(change?: (options: VmSubsystemOptions) => VmSubsystemOptions): ReturnType<typeof createVmSubsystem>;
   /** The agent ends as a process does when it is asked to; its virtual machines stay on. */
   stopAgent(): Promise<void>;
   /** A Pod on this Mac. */

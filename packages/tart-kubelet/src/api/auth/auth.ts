@@ -29,12 +29,6 @@ export const userOfCertificate = (
   return { name, groups: [...strings(certificate.subject?.O), 'system:authenticated'] };
 };
 
-/** Who may call. Nobody is let in without a name, and nobody by our own word: the API server's roles decide. */
-export interface RequestAuth {
-  /** Rejects with HttpError 401 (who?), 403 (no) or 503 (cannot tell: never let in on a guess). */
-  authorize(incoming: IncomingMessage, route: Route): Promise<User>;
-}
-
 export interface RequestAuthOptions {
   reviews: Reviews;
   nodeName: string;
@@ -50,7 +44,8 @@ const maxTokenLength = 16 * 1024;
 const bearerToken = (incoming: IncomingMessage): string | undefined =>
   /^bearer +([\w.~+/=-]+) *$/i.exec(incoming.headers.authorization ?? '')?.[1];
 
-export const createRequestAuth = ({ reviews, nodeName, clock, log }: RequestAuthOptions): RequestAuth => {
+/** Who may call. Nobody is let in without a name, and nobody by our own word: the API server's roles decide. */
+export const createRequestAuth = ({ reviews, nodeName, clock, log }: RequestAuthOptions) => {
   const cachedUser = createReviewCache<User | undefined>(clock, 256, (user) => (user ? positiveTtlMs : negativeTtlMs));
   const cachedDecision = createReviewCache<boolean>(clock, 1024, (allowed) =>
     allowed ? positiveTtlMs : negativeTtlMs,
@@ -85,7 +80,8 @@ export const createRequestAuth = ({ reviews, nodeName, clock, log }: RequestAuth
   };
 
   return {
-    authorize: async (incoming, route) => {
+    /** Rejects with HttpError 401 (who?), 403 (no) or 503 (cannot tell: never let in on a guess). */
+    authorize: async (incoming: IncomingMessage, route: Route) => {
       const user = await authenticate(incoming);
       if (!user) throw new HttpError(401, 'Unauthorized');
       const sufficient = permissions[route.kind];
@@ -99,3 +95,5 @@ export const createRequestAuth = ({ reviews, nodeName, clock, log }: RequestAuth
     },
   };
 };
+
+export type RequestAuth = ReturnType<typeof createRequestAuth>;

@@ -35,13 +35,6 @@ export interface User {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** What the API server knows of who comes to us. Rejects with KubeError. */
-export interface Reviews {
-  /** Whose token it is; undefined for nobody's. */
-  reviewToken(token: string): Promise<User | undefined>;
-  reviewAccess(user: User, permission: Permission): Promise<boolean>;
-}
-
 const tokenReview = z.object({
   status: z.object({
     authenticated: z.boolean().optional(),
@@ -60,7 +53,7 @@ const accessReview = z.object({ status: z.object({ allowed: z.boolean(), denied:
 const deadlineMs = 10_000;
 
 /** Reviews are answered at once and stored nowhere, so they have none of the metadata by which the client knows objects. */
-export const createReviews = (options: { transport: Transport; clock: Clock; nodeName: string }): Reviews => {
+export const createReviews = (options: { transport: Transport; clock: Clock; nodeName: string }) => {
   const { transport, clock, nodeName } = options;
   const rest = createRestClient(transport, { clock, userAgent: 'tart-kubelet', defaultDeadlineMs: deadlineMs });
 
@@ -74,7 +67,8 @@ export const createReviews = (options: { transport: Transport; clock: Clock; nod
   };
 
   return {
-    reviewToken: async (token) => {
+    /** Whose token it is; undefined for nobody's. */
+    reviewToken: async (token: string): Promise<User | undefined> => {
       const body = { kind: 'TokenReview', spec: { token } };
       const { status } = await post('authentication.k8s.io', 'tokenreviews', body, tokenReview);
       const name = status.user?.username ?? '';
@@ -82,7 +76,7 @@ export const createReviews = (options: { transport: Transport; clock: Clock; nod
       const { uid, groups, extra } = status.user ?? {};
       return { name, uid, groups: groups ?? [], extra: extra ?? undefined };
     },
-    reviewAccess: async ({ name, groups, uid, extra }, { verb, subresource }) => {
+    reviewAccess: async ({ name, groups, uid, extra }: User, { verb, subresource }: Permission) => {
       const resourceAttributes = { group: '', version: 'v1', resource: 'nodes', name: nodeName, verb, subresource };
       const spec = { user: name, groups, uid, extra, resourceAttributes };
       const body = { kind: 'SubjectAccessReview', spec };
@@ -91,3 +85,6 @@ export const createReviews = (options: { transport: Transport; clock: Clock; nod
     },
   };
 };
+
+/** What the API server knows of who comes to us. Rejects with KubeError. */
+export type Reviews = ReturnType<typeof createReviews>;

@@ -24,13 +24,6 @@ export interface SpdyOptions {
   maxStreams: number;
 }
 
-export interface SpdyConnection {
-  /** Reads until the other side ends, breaks the rules, or the connection breaks. Never rejects; the carrier is closed afterwards. */
-  readonly done: Promise<void>;
-  /** No new streams; closes when the other side has, or after a while. */
-  close(): void;
-}
-
 /** How long the other side may take to close after us. Closing first would make the system throw away what it has not read yet. */
 const closingMs = 10_000;
 const pingMs = 2_000;
@@ -53,7 +46,7 @@ export const pingWhileStalled = (clock: Clock, ping: () => void, giveUp: () => v
 };
 
 /** The server's side of SPDY over any carrier: a TLS socket, or a WebSocket made to look like one. */
-export const serveSpdy = (transport: Duplex, { clock, onStream, maxStreams }: SpdyOptions): SpdyConnection => {
+export const serveSpdy = (transport: Duplex, { clock, onStream, maxStreams }: SpdyOptions) => {
   const streams = new Map<number, { stream: Duplex; deliver(bytes: Buffer, fin: boolean): Promise<void> }>();
   const headers = createHeaderReader();
   const emptyHeaders = createEmptyHeaders();
@@ -166,7 +159,9 @@ export const serveSpdy = (transport: Duplex, { clock, onStream, maxStreams }: Sp
   };
 
   return {
+    /** Reads until the other side ends, breaks the rules, or the connection breaks. Never rejects; the carrier is closed afterwards. */
     done: run(),
+    /** No new streams; closes when the other side has, or after a while. */
     close: () => {
       if (closing) return;
       closing = true;

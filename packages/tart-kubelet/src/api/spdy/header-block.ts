@@ -67,12 +67,7 @@ export const parseHeaders = (block: Buffer): Headers => {
 };
 
 /** Header blocks of one connection are one compressed stream: they must be read in order, and every one of them. */
-interface HeaderReader {
-  read(block: Buffer): Promise<Headers>;
-  close(): void;
-}
-
-export const createHeaderReader = (): HeaderReader => {
+export const createHeaderReader = () => {
   const inflate = zlib().createInflate({ dictionary });
   let parts: Buffer[] = [];
   let size = 0;
@@ -84,7 +79,7 @@ export const createHeaderReader = (): HeaderReader => {
   });
   inflate.on('error', (error) => fail?.(error));
   return {
-    read: async (block) => {
+    read: async (block: Buffer) => {
       parts = [];
       size = 0;
       await new Promise<void>((resolve, reject) => {

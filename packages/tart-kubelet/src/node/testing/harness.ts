@@ -17,7 +17,7 @@ import { createKubernetes } from '@tartan/sim-kubernetes';
 import type { Facts, HostFacts } from '../../facts/host-facts.ts';
 import { createRecordingLogger } from '../../identity/testing/recording-logger.ts';
 import { flushEventLoop } from '../../identity/testing/flush-event-loop.ts';
-import { createNodeController, type NodeController } from '../controller.ts';
+import { createNodeController } from '../controller.ts';
 import type { Node, NodeConfig } from '../observe.ts';
 import { exampleFacts, exampleNodeConfig, fakeHostFacts } from './fixtures.ts';
 
@@ -40,7 +40,7 @@ export interface NodeHarness {
   /** Before the watch tells of anything. */
   beforeWatchEvent: () => Promise<void> | undefined;
   readonly stamps: string;
-  start(wanted?: Partial<NodeConfig>): NodeController;
+  start(wanted?: Partial<NodeConfig>): ReturnType<typeof createNodeController>;
   /** Ends the agent that runs. */
   end(): Promise<void>;
   node(): Promise<Live<Node> | undefined>;

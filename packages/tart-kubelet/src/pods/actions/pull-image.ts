@@ -25,23 +25,8 @@ const progressState = (
   return { kind: 'pulling', percent: before.kind === 'pulling' ? before.percent : undefined };
 };
 
-/** The image of one Pod on its way to this Mac. However long it takes, it delays neither the deletion of the Pod nor another Pod (INC-27). */
-export interface ImagePull {
-  state(): Snapshot['image'];
-  /** Does nothing after the first call. */
-  start(request: PullRequest): void;
-  /** Resolves when the image is here, the pull has failed, or a download begins. */
-  started(): Promise<void> | undefined;
-  /** The base to clone from, held until `cancel`. */
-  golden(): GoldenBase | undefined;
-  /** The error of a failed pull, once: after that it can start again. */
-  takeFailure(): unknown;
-  /** Nobody needs the image any more. Safe to repeat. */
-  cancel(): void;
-}
-
 /** `changed` is called on progress and at the end. */
-export const createImagePull = (ensureGolden: EnsureGolden, changed: () => void): ImagePull => {
+export const createImagePull = (ensureGolden: EnsureGolden, changed: () => void) => {
   let pull: { readonly abort: AbortController; readonly started: Promise<void>; state: PullState } | undefined;
 
   const begin = (request: PullRequest): void => {
@@ -70,21 +55,26 @@ export const createImagePull = (ensureGolden: EnsureGolden, changed: () => void)
   };
 
   return {
-    state: () => {
+    state: (): Snapshot['image'] => {
       if (pull === undefined || pull.state.kind === 'failed') return { kind: 'missing' };
       return pull.state.kind === 'pulled' ? { kind: 'here', digest: pull.state.golden.image.digest } : pull.state;
     },
-    start: (request) => {
+    /** Does nothing after the first call. */
+    start: (request: PullRequest) => {
       if (pull === undefined) begin(request);
     },
+    /** Resolves when the image is here, the pull has failed, or a download begins. */
     started: () => pull?.started,
+    /** The base to clone from, held until `cancel`. */
     golden: () => (pull?.state.kind === 'pulled' ? pull.state.golden : undefined),
+    /** The error of a failed pull, once: after that it can start again. */
     takeFailure: () => {
       if (pull?.state.kind !== 'failed') return undefined;
       const { error } = pull.state;
       pull = undefined;
       return error;
     },
+    /** Nobody needs the image any more. Safe to repeat. */
     cancel: () => {
       pull?.abort.abort();
       if (pull?.state.kind === 'pulled') pull.state.golden.release();
@@ -92,6 +82,9 @@ export const createImagePull = (ensureGolden: EnsureGolden, changed: () => void)
     },
   };
 };
+
+/** The image of one Pod on its way to this Mac. However long it takes, it delays neither the deletion of the Pod nor another Pod (INC-27). */
+export type ImagePull = ReturnType<typeof createImagePull>;
 
 /** As the container's waiting reason has it; a kubelet says `ErrImagePull` of whatever a registry or a disk refuses. */
 export const imageWaitReason = (error: unknown): PodWaitReason =>

@@ -1,6 +1,9 @@
 import { type Client, isKubeError, isOlderResourceVersion, type Live, pods } from '@tartan/kube';
 import type { Pod } from '../snapshot.ts';
 
+const isNewer = ({ metadata: { resourceVersion: next } }: Live<Pod>, { metadata }: Live<Pod>): boolean =>
+  next !== metadata.resourceVersion && !isOlderResourceVersion(next, metadata.resourceVersion);
+
 /**
  * The Pods of this Mac by UID, each as new as anybody has told: what the watch brings, and what the server answered to requests of ours,
  * which the watch brings later. So no pass decides by what it has itself changed since (INC-29).
@@ -8,55 +11,44 @@ import type { Pod } from '../snapshot.ts';
  * The watch alone says which Pods there are: an answer changes only a Pod that the watch has brought and not yet removed. An answer may
  * come after the watch has told the end of its Pod, and would bring back one that nobody ever removes.
  */
-export interface PodCache {
-  /** Undefined also for one of which the server has answered that it is gone, before the watch says so. */
-  get(uid: string): Live<Pod> | undefined;
-  list(): Live<Pod>[];
-  /** By the watch: it is there, like this. Whether that is news. */
-  applyWatch(pod: Live<Pod>): boolean;
-  /** By the watch: it is there no more. */
-  applyWatchDelete(uid: string): void;
-  /** By the answer to a write. */
-  applyWrite(pod: Live<Pod>): void;
-  /** By the answer to a GET, which is never behind: it counts, also when the server was put back to an older state. */
-  applyLiveRead(pod: Live<Pod>): void;
-  /** By an answer: the server knows no such UID. */
-  markNotFound(uid: string): void;
-}
-
-const isNewer = ({ metadata: { resourceVersion: next } }: Live<Pod>, { metadata }: Live<Pod>): boolean =>
-  next !== metadata.resourceVersion && !isOlderResourceVersion(next, metadata.resourceVersion);
-
-export const createPodCache = (): PodCache => {
+export const createPodCache = () => {
   /** Those that the watch holds. */
   const pods = new Map<string, { readonly newest: Live<Pod>; readonly isNotFound: boolean }>();
   const set = (newest: Live<Pod>): void => void pods.set(newest.metadata.uid, { newest, isNotFound: false });
   return {
-    get: (uid) => {
+    /** Undefined also for one of which the server has answered that it is gone, before the watch says so. */
+    get: (uid: string) => {
       const entry = pods.get(uid);
       return entry?.isNotFound === false ? entry.newest : undefined;
     },
     list: () => [...pods.values()].flatMap(({ newest, isNotFound }) => (isNotFound ? [] : [newest])),
-    applyWatch: (pod) => {
+    /** By the watch: it is there, like this. Whether that is news. */
+    applyWatch: (pod: Live<Pod>) => {
       const held = pods.get(pod.metadata.uid);
       if (held !== undefined && !isNewer(pod, held.newest)) return false;
       set(pod);
       return true;
     },
-    applyWatchDelete: (uid) => void pods.delete(uid),
-    applyWrite: (pod) => {
+    /** By the watch: it is there no more. */
+    applyWatchDelete: (uid: string) => void pods.delete(uid),
+    /** By the answer to a write. */
+    applyWrite: (pod: Live<Pod>) => {
       const held = pods.get(pod.metadata.uid);
       if (held !== undefined && isNewer(pod, held.newest)) set(pod);
     },
-    applyLiveRead: (pod) => {
+    /** By the answer to a GET, which is never behind: it counts, also when the server was put back to an older state. */
+    applyLiveRead: (pod: Live<Pod>) => {
       if (pods.has(pod.metadata.uid)) set(pod);
     },
-    markNotFound: (uid) => {
+    /** By an answer: the server knows no such UID. */
+    markNotFound: (uid: string) => {
       const held = pods.get(uid);
       if (held !== undefined) pods.set(uid, { ...held, isNotFound: true });
     },
   };
 };
+
+export type PodCache = ReturnType<typeof createPodCache>;
 
 type PodReader = Pick<Client, 'get' | 'list'>;
 

@@ -23,17 +23,6 @@ export interface StatusWriterOptions {
   readonly log: Logger;
 }
 
-/** Writes the status of one Pod, one write at a time. Of statuses that are set meanwhile only the last is written: each is complete. */
-export interface StatusWriter {
-  /** Writes it soon, and retries until another status is set. Never rejects. */
-  set(status: BuildStatus): void;
-  /** Writes it now, after earlier ones. Rejects when the API server does not answer. */
-  writeNow(status: BuildStatus, signal: AbortSignal): Promise<WriteResult>;
-  /** The status that was set last, whether or not it was written. */
-  desired(pod: Live<Pod>): PodStatus | undefined;
-  stop(): void;
-}
-
 const maxAttempts = 5;
 const retryMs = 2_000;
 /** Between two writes of pull progress. */
@@ -52,7 +41,8 @@ const maxDelayMs = (before: PodStatus | undefined, after: PodStatus): number => 
   return startSteps.has(from) && startSteps.has(to) ? startStepDelayMs : 0;
 };
 
-export const createStatusWriter = (options: StatusWriterOptions): StatusWriter => {
+/** Writes the status of one Pod, one write at a time. Of statuses that are set meanwhile only the last is written: each is complete. */
+export const createStatusWriter = (options: StatusWriterOptions) => {
   const { client, clock, log, nodeName, podCache, uid } = options;
   const end = new AbortController();
   let next: BuildStatus | undefined;
@@ -127,7 +117,8 @@ export const createStatusWriter = (options: StatusWriterOptions): StatusWriter =
   };
 
   return {
-    set: (status) => {
+    /** Writes it soon, and retries until another status is set. Never rejects. */
+    set: (status: BuildStatus) => {
       last = status;
       // During a write it is not known yet what the server has.
       if (!isWriting && delayFor(status) === undefined) return;
@@ -139,14 +130,18 @@ export const createStatusWriter = (options: StatusWriterOptions): StatusWriter =
         isWriting = false;
       });
     },
-    writeNow: async (status, signal) => {
+    /** Writes it now, after earlier ones. Rejects when the API server does not answer. */
+    writeNow: async (status: BuildStatus, signal: AbortSignal) => {
       last = status;
       next = undefined;
       wake.abort();
       await writing;
       return send(status, signal);
     },
-    desired: (pod) => last?.(pod),
+    /** The status that was set last, whether or not it was written. */
+    desired: (pod: Live<Pod>) => last?.(pod),
     stop: () => end.abort(),
   };
 };
+
+export type StatusWriter = ReturnType<typeof createStatusWriter>;
