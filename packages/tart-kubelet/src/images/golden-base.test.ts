@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { type FakeTart, installFakeTart, noSpaceTexts } from '@tartan/sim-mac';
 import { createTart, isTartError, type Tart } from '@tartan/tart';
-import { type CloneRecords, createEnsureGolden, type EnsureGoldenOptions, type GoldenRequest } from './golden-base.ts';
+import { createEnsureGolden, type EnsureGoldenOptions, type GoldenRequest } from './golden-base.ts';
 import { createHolds } from './holds.ts';
 import { goldenName } from './image-reference.ts';
+import type { CloneRecords, PullRecords } from './image-records.ts';
 import { createLocalImages } from './local-images.ts';
-import { createPulls, type PullRecords, withPullRecords } from './pulls.ts';
+import { createPulls, withPullRecords } from './pulls.ts';
 
 const digest = (letter: string): string => `sha256:${letter.repeat(64)}`;
 const repository = 'registry.local:5000/team/runner';

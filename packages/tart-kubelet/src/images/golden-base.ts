@@ -8,8 +8,9 @@ import {
   parseReference,
   type PinnedImage,
 } from './image-reference.ts';
+import type { CloneRecords, PullRecords } from './image-records.ts';
 import type { LocalImages } from './local-images.ts';
-import { finishInterruptedPull, type PullRecords, type Pulls } from './pulls.ts';
+import { finishInterruptedPull, type Pulls } from './pulls.ts';
 
 export type PullPolicy = 'Always' | 'IfNotPresent' | 'Never';
 
@@ -62,16 +63,6 @@ export interface GoldenBase {
   readonly from: 'warm' | 'cloned' | 'pulled';
   /** The collector leaves it alone until this is called. */
   release(): void;
-}
-
-/** What the agent writes down of what it makes, so that it, and nothing else, may be deleted one day (B5). */
-export interface CloneRecords {
-  /** Before it is made. Safe to repeat. */
-  beginClone(name: string, image: PinnedImage): Promise<void>;
-  /** Once it is there: the marker in its folder. Safe to repeat, also for one that an earlier life of the agent had made. */
-  finishClone(name: string): Promise<void>;
-  /** `making` was said of it, and `made` was not: an earlier life of the agent was cut. */
-  isCloneUnfinished(name: string): Promise<boolean>;
 }
 
 /** Reasons that a kubelet has for these, as `kubectl get pods` shows them. */

@@ -5,9 +5,7 @@ import { z } from 'zod';
 import { undefinedIfMissing } from '../file-errors.ts';
 import { temporarySuffix, writeFileAtomic } from '../journal/atomic-write.ts';
 import { parseJson } from '../parse-json.ts';
-import type { CloneRecords } from './golden-base.ts';
-import { formatDigestReference } from './image-reference.ts';
-import type { PullRecords } from './pulls.ts';
+import { formatDigestReference, type PinnedImage } from './image-reference.ts';
 
 const recordSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('making'), name: z.string(), image: z.string() }),
@@ -19,23 +17,17 @@ type ImageRecord = z.infer<typeof recordSchema>;
 /** In a file of its own: an image that was ours stays ours while it is asked for again. */
 const pullRecordName = (image: string): string => `fetching ${image}`;
 
-/** What the agent made of images, as far as it must outlive the agent: one small file for each golden base and each image. */
-export interface ImageRecords extends CloneRecords, PullRecords {
-  /** Whether it was made by this agent: a golden base by its name, an image as `repository@digest`. Rejects when it cannot be told. */
-  isOwned(name: string): Promise<boolean>;
-  /** Everything that was made and not forgotten. One that cannot be read is left out. */
-  names(): Promise<readonly string[]>;
-  /** Not there is fine. */
-  forget(name: string): Promise<void>;
-}
-
 export interface ImageRecordsOptions {
   readonly folder: string;
   /** Puts the marker into the folder of a golden base. The image is `repository@digest`. */
   readonly mark: (name: string, image: string) => Promise<void>;
 }
 
-export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): ImageRecords => {
+/**
+ * What the agent made of images, as far as it must outlive the agent: one small file for each golden base and each image. So it, and
+ * nothing else, may be deleted one day (B5): an image that was here before may be somebody else's.
+ */
+export const createImageRecords = ({ folder, mark }: ImageRecordsOptions) => {
   // A name may have slashes and colons.
   const pathOf = (name: string): string =>
     join(folder, `${createHash('sha256').update(name).digest('hex').slice(0, 32)}.json`);
@@ -64,32 +56,46 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): Image
     await rm(pathOf(name), { force: true });
   };
   return {
-    beginClone: (name, image) => write({ kind: 'making', name, image: formatDigestReference(image) }),
-    isCloneUnfinished: async (name) => (await read(name))?.kind === 'making',
-    finishClone: async (name) => {
+    /** Before it is made. Safe to repeat. */
+    beginClone: (name: string, image: PinnedImage) =>
+      write({ kind: 'making', name, image: formatDigestReference(image) }),
+    /** It was begun and not finished: an earlier life of the agent was cut. */
+    isCloneUnfinished: async (name: string) => (await read(name))?.kind === 'making',
+    /** Once it is there: the marker in its folder. Safe to repeat, also for one that an earlier life of the agent had made. */
+    finishClone: async (name: string) => {
       const record = await read(name);
       if (record === undefined || record.kind === 'fetching')
         throw new Error(`Nothing is written down of the making of ${name}`);
       await mark(name, record.image);
       await write({ kind: 'made', name, image: record.image });
     },
-    beginPull: (image, before) =>
+    /** Before it is fetched, by the name that tart is asked for, with the digest that was here under this name. */
+    beginPull: (image: string, before: string | undefined) =>
       write({ kind: 'fetching', name: pullRecordName(image), ...(before === undefined ? {} : { before }) }),
-    unfinishedPull: async (image) => {
+    /** What `beginPull` was called with, if the pull was not finished since: an earlier life of the agent was cut. */
+    unfinishedPull: async (image: string) => {
       const record = await read(pullRecordName(image));
       return record?.kind === 'fetching' ? { before: record.before } : undefined;
     },
-    finishPull: async (image, made) => {
+    /** It is here, and ours if there is a `made`. Safe to repeat. */
+    finishPull: async (image: string, made: PinnedImage | undefined) => {
       if (made !== undefined)
         await write({ kind: 'made', name: formatDigestReference(made), image: formatDigestReference(made) });
       await forget(pullRecordName(image));
     },
+    /** Everything that was made and not forgotten. One that cannot be read is left out. */
     names: async () => {
       const files = await filesIn();
       const records = await Promise.all(files.filter((file) => file.endsWith('.json')).map((file) => parsed(file)));
       return records.flatMap((record) => (record?.kind === 'made' ? [record.name] : []));
     },
-    isOwned: async (name) => (await read(name))?.kind === 'made',
+    /** Whether it was made by this agent: a golden base by its name, an image as `repository@digest`. Rejects when it cannot be told. */
+    isOwned: async (name: string) => (await read(name))?.kind === 'made',
+    /** Not there is fine. */
     forget,
   };
 };
+
+export type ImageRecords = ReturnType<typeof createImageRecords>;
+export type CloneRecords = Pick<ImageRecords, 'beginClone' | 'finishClone' | 'isCloneUnfinished'>;
+export type PullRecords = Pick<ImageRecords, 'beginPull' | 'finishPull' | 'unfinishedPull'>;

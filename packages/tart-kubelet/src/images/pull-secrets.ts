@@ -8,7 +8,6 @@ import type { ImageReference } from './image-reference.ts';
 /** As much of a Secret as is read. */
 interface PullSecret {
   readonly name: string;
-  readonly type?: string | undefined;
   readonly data?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -113,8 +112,8 @@ export const createPullCredentials =
     const names = [...new Set((spec?.imagePullSecrets ?? []).map(({ name }) => name ?? ''))];
     const read = async (name: string): Promise<PullSecret | string> => {
       try {
-        const { data, type } = await client.get(secrets, { namespace, name }, { signal });
-        return { name, data, type };
+        const { data } = await client.get(secrets, { namespace, name }, { signal });
+        return { name, data };
       } catch (error) {
         if (!isKubeError(error, 'notFound')) throw error;
         return `Secret ${name} of imagePullSecrets is not there; make it, or take it out of the Pod and its ServiceAccount`;

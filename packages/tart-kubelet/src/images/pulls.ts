@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createSemaphore } from '@tartan/kube';
 import { isTartError, type PullProgress, type RegistryCredentials, type Tart } from '@tartan/tart';
-import { formatPullReference, type ImageReference, parseReference, type PinnedImage } from './image-reference.ts';
+import { type Flight, joinFlight } from '../single-flight.ts';
+import { formatPullReference, type ImageReference, parseReference } from './image-reference.ts';
+import type { PullRecords } from './image-records.ts';
 import type { LocalImages } from './local-images.ts';
 
 interface PullRequest {
@@ -13,40 +15,33 @@ interface PullRequest {
   readonly signal: AbortSignal;
 }
 
-interface Download {
-  readonly done: Promise<void>;
+interface Download extends Flight {
   readonly credentials: RegistryCredentials | undefined;
   readonly listeners: Set<(progress: PullProgress) => void>;
-  readonly end: AbortController;
-  waiters: number;
   last: PullProgress | undefined;
 }
-
-const orAborted = (done: Promise<void>, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const leave = (): void => reject(signal.reason);
-    signal.addEventListener('abort', leave, { once: true });
-    done.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
-  });
 
 /** Fetches images. Two that ask for the same one share a download of it (INC-47); only so many run at a time (tuist/tuist#11362). */
 export const createPulls = ({ tart, limit }: { readonly tart: Pick<Tart, 'pull'>; readonly limit: number }) => {
   const downloads = new Map<string, Download>();
   const semaphore = createSemaphore(limit);
 
+  const forget = (image: string, download: Download): void => {
+    if (downloads.get(image) === download) downloads.delete(image);
+  };
+
   const startDownload = ({ image, credentials }: PullRequest): Download => {
-    const end = new AbortController();
+    const controller = new AbortController();
+    const { signal } = controller;
     const listeners: Download['listeners'] = new Set();
     const onProgress = (progress: PullProgress): void => {
       download.last = progress;
       for (const listener of listeners) listener(progress);
     };
-    const done = semaphore(() => tart.pull(image, { credentials, onProgress, signal: end.signal }), end.signal).finally(
-      () => {
-        if (downloads.get(image) === download) downloads.delete(image);
-      },
+    const done = semaphore(() => tart.pull(image, { credentials, onProgress, signal }), signal).finally(() =>
+      forget(image, download),
     );
-    const download: Download = { done, credentials, listeners, end, waiters: 0, last: undefined };
+    const download: Download = { done, credentials, listeners, controller, waiters: 0, last: undefined };
     // Somebody may have left before it fails.
     done.catch(() => {});
     downloads.set(image, download);
@@ -55,19 +50,13 @@ export const createPulls = ({ tart, limit }: { readonly tart: Pick<Tart, 'pull'>
 
   const joinDownload = async (flight: Download, { image, onProgress, signal }: PullRequest): Promise<void> => {
     const report = (progress: PullProgress): void => onProgress?.(progress);
-    flight.waiters += 1;
     flight.listeners.add(report);
     if (flight.last !== undefined) report(flight.last);
     try {
-      await orAborted(flight.done, signal);
+      // Who comes after the last has left must not join what is about to end.
+      await joinFlight(flight, signal, () => forget(image, flight));
     } finally {
       flight.listeners.delete(report);
-      flight.waiters -= 1;
-      if (flight.waiters === 0) {
-        // Who comes now must not join what is about to end.
-        if (downloads.get(image) === flight) downloads.delete(image);
-        flight.end.abort();
-      }
     }
   };
 
@@ -92,16 +81,6 @@ export const createPulls = ({ tart, limit }: { readonly tart: Pick<Tart, 'pull'>
 };
 
 export type Pulls = ReturnType<typeof createPulls>;
-
-/** What the agent writes down of what it fetches: an image that was here before may be somebody else's (B5). */
-export interface PullRecords {
-  /** Before it is fetched, by the name that tart is asked for, with the digest that was here under this name. */
-  beginPull(image: string, before: string | undefined): Promise<void>;
-  /** What `fetching` said, if `fetched` was not said since: an earlier life of the agent was cut. */
-  unfinishedPull(image: string): Promise<{ readonly before: string | undefined } | undefined>;
-  /** It is here, and ours if there is a `made`. Safe to repeat. */
-  finishPull(image: string, made: PinnedImage | undefined): Promise<void>;
-}
 
 const localDigest = async (local: LocalImages, reference: ImageReference): Promise<string | undefined> => {
   const digest = await local.digestOf(reference);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { undefinedIfMissing } from '../file-errors.ts';
 
 /** One run of a container: the first is 0, and each restart counts one up, as `restartCount` does. */
-interface LogName {
+export interface LogName {
   readonly podUID: string;
   readonly container: string;
   readonly run: number;

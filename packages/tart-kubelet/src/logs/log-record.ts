@@ -17,10 +17,8 @@ export type LogStream = 'stdout' | 'stderr';
 export const formatLogTime = (milliseconds: number): string =>
   `${new Date(milliseconds).toISOString().slice(0, 23)}000000Z`;
 
-const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{9}Z$/;
-const timeLength = 30;
-/** Time, blank, stream, blank, tag, blank. */
-const headerLength = timeLength + 1 + 'stdout'.length + 1 + 1 + 1;
+const headPattern = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{9}Z) (stdout|stderr) ([FP]) $/;
+const headLength = formatLogTime(0).length + ' stdout F '.length;
 const newline = 10;
 
 export const formatRecord = ({ time, stream, full, text }: LogRecord): Buffer =>
@@ -28,18 +26,15 @@ export const formatRecord = ({ time, stream, full, text }: LogRecord): Buffer =>
 
 /** A record without its line end; undefined for what is none, such as a line that a crash has cut. */
 export const parseRecord = (line: Buffer): LogRecord | undefined => {
-  const head = line.toString('latin1', 0, headerLength);
-  const time = head.slice(0, timeLength);
-  const stream = head.slice(timeLength + 1, timeLength + 7);
-  const tag = head.slice(timeLength + 8, timeLength + 9);
-  if (head.length < headerLength || !timePattern.test(time) || (stream !== 'stdout' && stream !== 'stderr'))
-    return undefined;
-  if (tag !== 'F' && tag !== 'P') return undefined;
-  if (head[timeLength] !== ' ' || head[timeLength + 7] !== ' ' || head[headerLength - 1] !== ' ') return undefined;
-  return { time, stream, full: tag === 'F', text: line.subarray(headerLength) };
+  const [, time, stream, tag] = headPattern.exec(line.toString('latin1', 0, headLength)) ?? [];
+  if (time === undefined) return undefined;
+  return {
+    time,
+    stream: stream === 'stdout' ? 'stdout' : 'stderr',
+    full: tag === 'F',
+    text: line.subarray(headLength),
+  };
 };
-
-const lineFeed = 10;
 
 export interface LinePart {
   readonly text: Buffer;
@@ -68,7 +63,7 @@ export const createLineSplitter = (maxBytes = maxPartBytes) => {
       let at = 0;
       while (at < bytes.length) {
         const room = at + maxBytes - size;
-        const end = bytes.indexOf(lineFeed, at);
+        const end = bytes.indexOf(newline, at);
         if (end !== -1 && end <= room) {
           pieces.push(take(bytes.subarray(at, end), true));
           at = end + 1;
@@ -94,24 +89,19 @@ interface ReadRecord {
   readonly end: number;
 }
 
-/** Finds the records in what is pushed, and skips whatever is none. */
-interface RecordParser {
-  push(bytes: Buffer): ReadRecord[];
-}
-
-const recordEnd = 10;
 /** No record is that long: it is not worth holding. */
 const maxLineBytes = 2 * maxPartBytes;
 
-export const createRecordParser = (): RecordParser => {
+/** Finds the records in what is pushed, and skips whatever is none. */
+export const createRecordParser = () => {
   let held: Buffer = Buffer.alloc(0);
   let position = 0;
   return {
-    push: (bytes) => {
+    push: (bytes: Buffer) => {
       const all = held.length === 0 ? bytes : Buffer.concat([held, bytes]);
       const found: ReadRecord[] = [];
       let at = 0;
-      for (let end = all.indexOf(recordEnd); end !== -1; end = all.indexOf(recordEnd, at)) {
+      for (let end = all.indexOf(newline); end !== -1; end = all.indexOf(newline, at)) {
         const record = parseRecord(all.subarray(at, end));
         at = end + 1;
         if (record) found.push({ record, end: position + at });

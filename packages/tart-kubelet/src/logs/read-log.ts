@@ -124,14 +124,6 @@ async function* readBlocks(span: LogSnapshot, position: number): AsyncGenerator<
   }
 }
 
-const inodeOf = async (path: string): Promise<number | undefined> => {
-  try {
-    return (await stat(path)).ino;
-  } catch {
-    return undefined;
-  }
-};
-
 /** The bytes of a log that is being written, over its rotations. Owns `first` from here on. */
 async function* followLog(
   path: string,
@@ -148,7 +140,7 @@ async function* followLog(
       const over = ended();
       // Before the rest is read: what is rotated away by now has got its last line.
       const { ino } = await file.stat();
-      const isRotated = (await inodeOf(path)) !== ino;
+      const isRotated = (await stat(path).catch(() => undefined))?.ino !== ino;
       position = yield* readToEnd(file, position);
       if (!isRotated) {
         if (over) return;

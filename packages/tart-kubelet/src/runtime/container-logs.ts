@@ -3,17 +3,17 @@ import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { badRequest } from '../api/http-response.ts';
 import type { ContainerName, LogRequest, PodRuntime, RemoteSession, StreamRequest } from '../api/pod-runtime.ts';
-import { type LogFiles, rotatedPath } from '../logs/log-files.ts';
+import { type LogFiles, type LogName, rotatedPath } from '../logs/log-files.ts';
 import type { LogNotifier } from '../logs/log-notifier.ts';
 import type { LogRecord, LogStream } from '../logs/log-record.ts';
 import { formatLog, readLogRecords } from '../logs/read-log.ts';
 import type { PodLister, PodView } from '../pods/pod-lister.ts';
-import type { VmRun, VmRuns } from '../vm-runs/vm-runs.ts';
+import type { VmRuns } from '../vm-runs/vm-runs.ts';
 import { findContainer, requireRunning, waitingReason } from './find-container.ts';
 
 /** The run whose log is meant, and where that is. */
 interface RunLog {
-  readonly run: Omit<VmRun, 'vm'>;
+  readonly run: LogName;
   readonly path: string;
 }
 

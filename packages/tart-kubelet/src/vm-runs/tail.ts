@@ -6,7 +6,7 @@ import type { LogWriter } from '../logs/log-writer.ts';
 import { readAt } from '../logs/read-log.ts';
 import type { Position } from './copy-checkpoint.ts';
 
-const lineFeed = 10;
+const newline = 10;
 const space = 32;
 
 /**
@@ -14,7 +14,7 @@ const space = 32;
  * one in its second half, so that an address with a password in it is seen whole. `isLast`: nothing more will come behind it.
  */
 const copyableLength = (block: Buffer, isFull: boolean, isLast: boolean): number => {
-  const lines = block.lastIndexOf(lineFeed) + 1;
+  const lines = block.lastIndexOf(newline) + 1;
   if (lines > 0) return lines;
   if (!isFull) return isLast ? block.length : 0;
   const words = block.lastIndexOf(space) + 1;
@@ -42,7 +42,6 @@ export interface CopyOptions {
 }
 
 export const blockSize = 64 * 1024;
-const newline = 10;
 
 const fileVersion = async (path: string): Promise<string> => {
   try {

@@ -13,7 +13,7 @@ import {
   TartError,
   type VmExit,
 } from '@tartan/tart';
-import { copyOffsetPath, type LogFiles, rawOutputPath, rotatedPath } from '../logs/log-files.ts';
+import { copyOffsetPath, type LogFiles, type LogName, rawOutputPath, rotatedPath } from '../logs/log-files.ts';
 import type { LogNotifier } from '../logs/log-notifier.ts';
 import type { LastRun } from '../pods/snapshot.ts';
 import { readCheckpoint } from './copy-checkpoint.ts';
@@ -21,39 +21,8 @@ import { createLogCopier, type LogCopier } from './log-copier.ts';
 import { processExists, throttledFind } from './process-liveness.ts';
 
 /** One run of a Pod's container. */
-export interface VmRun {
-  readonly podUID: string;
-  readonly container: string;
-  /** 0, and one more with each restart. */
-  readonly run: number;
+export interface VmRun extends LogName {
   readonly vm: string;
-}
-
-/**
- * The processes of virtual machines, and what they leave behind.
- *
- * tart writes into a file of its own, without us (INC-04); it is copied into the log of the container line by line, and so is the guest's
- * own log from its status share. An agent that comes back goes on where the last one was.
- */
-export interface VmRuns {
-  /** `tart run`. Rejects with a TartError; then nothing runs, and the caller takes the start back. */
-  start(run: VmRun, shares: readonly Share[]): Promise<ProcessIdentity>;
-  /** A process that is there already: watches its end and copies its log from now on. Does nothing for one that is watched. */
-  watch(run: VmRun, process: ProcessIdentity): void;
-  /**
-   * What is known of this run; all of it also from an earlier life of the agent, but for the exit's code and time. Of one that was seen
-   * not to be on (`isOn`), and that we started, the exit is waited for: others see a process end a moment before its parent does. Never
-   * rejects.
-   */
-  lastRun(run: VmRun, isRunning: boolean): Promise<Omit<LastRun, 'report'>>;
-  /** It never was on: afterwards `remains` says that it was not started. */
-  undoStart(run: VmRun): Promise<void>;
-  /** Copies what is left of both logs and ends with them. To be called before anything of the run is thrown away. Safe to repeat. */
-  finishLog(run: VmRun): Promise<void>;
-  /** Nothing more will be written to the log of this run. */
-  isLogFinished(run: Omit<VmRun, 'vm'>): boolean;
-  /** All logs of a Pod. Not there is fine. */
-  removeLogs(podUID: string): Promise<void>;
 }
 
 export interface VmRunsOptions {
@@ -75,9 +44,6 @@ export interface VmRunsOptions {
   readonly maxRawBytes?: number;
 }
 
-/** Also the running of it: resolves after `signal` fired and everything is closed. Virtual machines stay on. */
-export type RunnableVmRuns = VmRuns & { run(signal: AbortSignal): Promise<void> };
-
 interface WatchedRun {
   readonly copier: LogCopier;
   readonly path: string;
@@ -94,7 +60,7 @@ interface WatchedRun {
 /** A parent learns of its child's end within milliseconds, but for a thread that is busy. */
 const exitGraceMs = 2_000;
 
-const keyOf = ({ podUID, container, run }: Omit<VmRun, 'vm'>): string => `${podUID}/${container}/${run}`;
+const keyOf = ({ podUID, container, run }: LogName): string => `${podUID}/${container}/${run}`;
 
 const fileExists = (file: string): boolean => {
   try {
@@ -105,7 +71,13 @@ const fileExists = (file: string): boolean => {
   }
 };
 
-export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
+/**
+ * The processes of virtual machines, and what they leave behind.
+ *
+ * tart writes into a file of its own, without us (INC-04); it is copied into the log of the container line by line, and so is the guest's
+ * own log from its status share. An agent that comes back goes on where the last one was.
+ */
+export const createVmRuns = (options: VmRunsOptions) => {
   const { tart, processes, clock, log, files, changes, statusFolder, onExit } = options;
   const { pollMs = 1_000, maxBytes = 10 * 1024 * 1024, maxRawBytes = 1024 * 1024 } = options;
   const watched = new Map<string, WatchedRun>();
@@ -151,7 +123,8 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
   };
 
   return {
-    start: async (run, shares) => {
+    /** `tart run`. Rejects with a TartError; then nothing runs, and the caller takes the start back. */
+    start: async (run: VmRun, shares: readonly Share[]) => {
       const path = await files.prepare(run).catch((cause: unknown) => {
         const message = `The log of ${run.vm} cannot be written: ${String(cause)}`;
         throw new TartError('other', message, { command: 'run', cause });
@@ -164,7 +137,8 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
       return { pid, startedAt };
     },
 
-    watch: (run, process) => {
+    /** A process that is there already: watches its end and copies its log from now on. Does nothing for one that is watched. */
+    watch: (run: VmRun, process: ProcessIdentity) => {
       const one = watchedRunOf(run);
       if (one.isWatched || isStopped) return;
       const { signal } = one.stopWatching;
@@ -172,7 +146,12 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
       awaitExit(run, one, pollExit(process, { find, clock, pollMs, signal }));
     },
 
-    lastRun: async (run, isRunning) => {
+    /**
+     * What is known of this run; all of it also from an earlier life of the agent, but for the exit's code and time. Of one that was seen
+     * not to be on (`isOn`), and that we started, the exit is waited for: others see a process end a moment before its parent does. Never
+     * rejects.
+     */
+    lastRun: async (run: VmRun, isRunning: boolean): Promise<Omit<LastRun, 'report'>> => {
       try {
         const path = files.pathOf(run);
         const one = watched.get(keyOf(run));
@@ -193,7 +172,8 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
       }
     },
 
-    undoStart: async (run) => {
+    /** It never was on: afterwards `remains` says that it was not started. */
+    undoStart: async (run: VmRun) => {
       const path = files.pathOf(run);
       await forget(keyOf(run));
       // The raw output last: as long as it is there, this is to be done again.
@@ -202,7 +182,8 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
       changes.notify();
     },
 
-    finishLog: async (run) => {
+    /** Copies what is left of both logs and ends with them. To be called before anything of the run is thrown away. Safe to repeat. */
+    finishLog: async (run: VmRun) => {
       const one = watchedRunOf(run);
       if (one.isFinished) return;
       if (fileExists(rawOutputPath(one.path))) await one.copier.finish();
@@ -210,16 +191,19 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
       changes.notify();
     },
 
-    isLogFinished: (run) => watched.get(keyOf(run))?.isFinished ?? hasFinishedCheckpoint(files.pathOf(run)),
+    /** Nothing more will be written to the log of this run. */
+    isLogFinished: (run: LogName) => watched.get(keyOf(run))?.isFinished ?? hasFinishedCheckpoint(files.pathOf(run)),
 
-    removeLogs: async (podUID) => {
+    /** All logs of a Pod. Not there is fine. */
+    removeLogs: async (podUID: string) => {
       const keys = [...watched.keys()].filter((key) => key.startsWith(`${podUID}/`));
       await Promise.all(keys.map(forget));
       await files.remove(podUID);
       changes.notify();
     },
 
-    run: async (signal) => {
+    /** Resolves after `signal` fired and everything is closed. Virtual machines stay on. */
+    run: async (signal: AbortSignal) => {
       await untilAborted(signal);
       isStopped = true;
       await Promise.all(
@@ -231,3 +215,6 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
     },
   };
 };
+
+export type RunnableVmRuns = ReturnType<typeof createVmRuns>;
+export type VmRuns = Omit<RunnableVmRuns, 'run'>;

@@ -1,5 +1,6 @@
 import { type Clock, sleep } from '@tartan/kube/clock';
 import type { RunCommand } from '../facts/run-command.ts';
+import { type Flight, joinFlight } from '../single-flight.ts';
 
 /** `launchctl print` of a domain that is there but is no login at the screen names another kind of session. */
 const aquaPattern = /^\s*session = Aqua$/m;
@@ -46,51 +47,6 @@ const restartLoginwindow = async (run: RunCommand, signal: AbortSignal): Promise
     }
   }
   throw first;
-};
-
-/** Work that several wait for at once and that is done once. It is given up when the last of them has left. */
-interface SingleFlight {
-  /** Begins it, or waits for the one that is under way. Rejects with the signal's reason when that fires. */
-  join(signal: AbortSignal): Promise<void>;
-}
-
-const createSingleFlight = (work: (signal: AbortSignal) => Promise<void>): SingleFlight => {
-  let inFlight: { readonly done: Promise<void>; readonly controller: AbortController; waiting: number } | undefined;
-
-  const begin = () => {
-    const controller = new AbortController();
-    const flight = {
-      controller,
-      waiting: 0,
-      done: work(controller.signal).finally(() => {
-        if (inFlight === flight) inFlight = undefined;
-      }),
-    };
-    // Whoever left does not hear of it.
-    flight.done.catch(() => {});
-    return flight;
-  };
-
-  return {
-    join: async (signal) => {
-      signal.throwIfAborted();
-      const mine = (inFlight ??= begin());
-      mine.waiting += 1;
-      const left = Promise.withResolvers<never>();
-      const leave = (): void => left.reject(signal.reason);
-      signal.addEventListener('abort', leave, { once: true });
-      try {
-        await Promise.race([mine.done, left.promise]);
-      } finally {
-        signal.removeEventListener('abort', leave);
-        mine.waiting -= 1;
-        if (mine.waiting === 0 && inFlight === mine) {
-          inFlight = undefined;
-          mine.controller.abort(signal.reason);
-        }
-      }
-    },
-  };
 };
 
 interface ConsoleSessionOptions {
@@ -147,7 +103,19 @@ export const createConsoleSession = ({ uid, run, clock }: ConsoleSessionOptions)
     }
     throw noSessionError(uid, `restarting loginwindow did not bring one up within ${sessionTimeoutMs / 1000} s`);
   };
-  const restoring = createSingleFlight(restoreSession);
+  /** The restart under way. */
+  let restoring: Flight | undefined;
+  const forget = (flight: Flight): void => {
+    if (restoring === flight) restoring = undefined;
+  };
+  const beginRestore = (): Flight => {
+    const controller = new AbortController();
+    const done = restoreSession(controller.signal).finally(() => forget(flight));
+    // Whoever left does not hear of it.
+    done.catch(() => {});
+    const flight: Flight = { done, controller, waiters: 0 };
+    return flight;
+  };
 
   return {
     /** Whether it is there, as macOS says it now. Rejects when nobody can tell. */
@@ -158,7 +126,10 @@ export const createConsoleSession = ({ uid, run, clock }: ConsoleSessionOptions)
      */
     ensure: async (signal: AbortSignal) => {
       signal.throwIfAborted();
-      if (!(await exists(signal))) await restoring.join(signal);
+      if (await exists(signal)) return;
+      signal.throwIfAborted();
+      const flight = (restoring ??= beginRestore());
+      await joinFlight(flight, signal, () => forget(flight));
     },
   };
 };
