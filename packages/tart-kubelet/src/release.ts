@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorMessage } from '@tartan/kube';
 import packageFile from '../package.json' with { type: 'json' };
 import { errorCode } from './file-errors.ts';
 
@@ -32,8 +33,7 @@ export const checkArguments = async (folder: string, args: readonly string[]): P
     expected = (await readFile(join(folder, argumentsFile), 'utf8')).trim();
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
-    const why = error instanceof Error ? error.message : String(error);
-    return `The arguments that this release expects cannot be read: ${why}. Push it again.`;
+    return `The arguments that this release expects cannot be read: ${errorMessage(error)}. Push it again.`;
   }
   const given = hashArguments(args);
   if (given === expected) return undefined;

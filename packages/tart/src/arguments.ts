@@ -22,6 +22,10 @@ export const checkReference = (command: string, reference: string): void => {
 
 export const isReference = (name: string): boolean => name.includes('/');
 
+/** A virtual machine or an image. */
+export const checkTarget = (command: string, name: string): void =>
+  isReference(name) ? checkReference(command, name) : checkVmName(command, name);
+
 /** A folder of the Mac that the guest sees as `/Volumes/My Shared Files/<name>`. */
 export interface Share {
   readonly name: string;

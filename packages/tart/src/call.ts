@@ -163,8 +163,6 @@ export const callTart = (deps: CallDeps, args: readonly string[], options: CallO
             `tart ${command} ${how}${output === '' ? '' : `: ${output}`}`,
             {
               command,
-              exitCode: code ?? undefined,
-              signal: endedBy ?? undefined,
               tail: output,
             },
           ),

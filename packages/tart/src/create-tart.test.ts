@@ -144,7 +144,7 @@ describe('the driver of tart', () => {
       );
       seen.length = 0;
       await bench.tart.pull('ghcr.io/a/b:1', { onProgress: (progress) => seen.push(progress) });
-      assert.deepEqual(seen.at(-1), { stage: 'cached', image: `ghcr.io/a/b@${digest('a')}` });
+      assert.deepEqual(seen.at(-1), { stage: 'cached' });
       assert.equal(bench.fake.journal.calls('pull')[0]?.ci, true);
       assert.equal(bench.fake.journal.calls('pull')[0]?.autoPrune, false);
     });
@@ -259,12 +259,11 @@ describe('the driver of tart', () => {
     await bench.tart.set('one', {
       cpu: 6,
       memoryMb: 14_336,
-      display: '1920x1080',
       randomSerial: true,
       randomMac: true,
     });
     const details = await bench.tart.get('one');
-    assert.deepEqual([details?.cpu, details?.memoryMb, details?.display], [6, 14_336, '1920x1080']);
+    assert.deepEqual([details?.cpu, details?.memoryMb], [6, 14_336]);
     for (const key of ['ecid', 'macAddress']) {
       const value = new RegExp(`"${key}" : "(.*)"`);
       assert.notEqual(value.exec(configOf('one'))?.[1], value.exec(before)?.[1]);

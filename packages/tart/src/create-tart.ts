@@ -4,7 +4,7 @@ import { isIPv4 } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '@tartan/kube/clock';
-import { checkReference, checkVmName, isReference } from './arguments.ts';
+import { checkReference, checkTarget, checkVmName, isReference } from './arguments.ts';
 import { type CallDeps, callTart, type Spawn } from './call.ts';
 import { decodeDetails, decodeList } from './decode.ts';
 import { execInVm } from './exec.ts';
@@ -61,13 +61,18 @@ const credentialsEnvironment = (credentials: RegistryCredentials | undefined): R
         TART_REGISTRY_PASSWORD: credentials.password,
       };
 
-const setArguments = ({ cpu, memoryMb, display, randomSerial, randomMac }: VmChanges): readonly string[] => [
+const setArguments = ({ cpu, memoryMb, randomSerial, randomMac }: VmChanges): readonly string[] => [
   ...(cpu === undefined ? [] : ['--cpu', String(cpu)]),
   ...(memoryMb === undefined ? [] : ['--memory', String(memoryMb)]),
-  ...(display === undefined ? [] : ['--display', display]),
   ...(randomSerial === true ? ['--random-serial'] : []),
   ...(randomMac === true ? ['--random-mac'] : []),
 ];
+
+const unreadableError = (command: string, call: string, expected: string, text: string): TartError =>
+  new TartError('unreadable', `${call} answered with something that is no ${expected}`, {
+    command,
+    tail: redact(text.slice(-500)),
+  });
 
 /** Where tart keeps everything. */
 export const tartHome = (environment: TartOptions['environment']): string =>
@@ -118,10 +123,7 @@ export const createTart = (options: TartOptions): Tart => {
       const text = await call(['list', '--format', 'json'], deadlines.probe, control);
       const list = decodeList(text);
       if (list !== undefined) return list;
-      throw new TartError('unreadable', 'tart list answered with something that is no list', {
-        command: 'list',
-        tail: redact(text.slice(-500)),
-      });
+      throw unreadableError('list', 'tart list', 'list', text);
     },
     get: async (name, control) => {
       checkVmName('get', name);
@@ -134,18 +136,14 @@ export const createTart = (options: TartOptions): Tart => {
       }
       const details = decodeDetails(text);
       if (details !== undefined) return details;
-      throw new TartError('unreadable', `tart get ${name} answered with something that is no object`, {
-        command: 'get',
-        tail: redact(text.slice(-500)),
-      });
+      throw unreadableError('get', `tart get ${name}`, 'object', text);
     },
     pull: async (image, pull = {}) => {
       checkReference('pull', image);
       await callWithCredentials(['pull', image], pullTimeout(), pull);
     },
     clone: async (source, name, pull = {}) => {
-      if (isReference(source)) checkReference('clone', source);
-      else checkVmName('clone', source);
+      checkTarget('clone', source);
       checkVmName('clone', name);
       if (cloning.has(name)) throw alreadyExists(name);
       cloning.add(name);
@@ -172,16 +170,12 @@ export const createTart = (options: TartOptions): Tart => {
       const seconds = Math.max(0, Math.ceil(timeoutSeconds));
       try {
         await call(['stop', name, '--timeout', String(seconds)], seconds * 1000 + deadlines.margin, { signal });
-        return 'stopped';
       } catch (error) {
-        if (isTartError(error, 'not running')) return 'was not running';
-        if (isTartError(error, 'missing')) return 'was missing';
-        throw error;
+        if (!isTartError(error, 'not running', 'missing')) throw error;
       }
     },
     delete: async (name, control) => {
-      if (isReference(name)) checkReference('delete', name);
-      else checkVmName('delete', name);
+      checkTarget('delete', name);
       try {
         await call(['delete', name], deadlines.delete, control);
       } catch (error) {
@@ -193,9 +187,7 @@ export const createTart = (options: TartOptions): Tart => {
       try {
         const address = (await call(['ip', name, '--wait', '0'], deadlines.probe, control)).trim();
         if (isIPv4(address)) return address;
-        throw new TartError('unreadable', `tart ip ${name} answered with something that is no address`, {
-          command: 'ip',
-        });
+        throw unreadableError('ip', `tart ip ${name}`, 'address', address);
       } catch (error) {
         if (isTartError(error, 'other') && /no IP address found/.test(error.tail)) return undefined;
         throw error;

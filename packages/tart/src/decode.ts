@@ -17,7 +17,6 @@ export interface VmDetails {
   readonly state: VmState;
   readonly cpu: number | undefined;
   readonly memoryMb: number | undefined;
-  readonly display: string | undefined;
 }
 
 /** Anything else is as if absent: versions of tart differ in the types of fields (INC-49). */
@@ -35,7 +34,6 @@ const entrySchema = z.object({
 const detailsSchema = z.object({
   CPU: optionalNumber,
   Memory: optionalNumber,
-  Display: optionalString,
   Running: optionalBoolean,
   State: optionalString,
 });
@@ -84,6 +82,6 @@ export const decodeList = (text: string): readonly VmEntry[] | undefined =>
 export const decodeDetails = (text: string): VmDetails | undefined => {
   const { data } = detailsSchema.safeParse(parseJson(text));
   if (data === undefined) return undefined;
-  const { CPU, Memory, Display, Running, State } = data;
-  return { state: stateOf(Running, State), cpu: CPU, memoryMb: Memory, display: Display };
+  const { CPU, Memory, Running, State } = data;
+  return { state: stateOf(Running, State), cpu: CPU, memoryMb: Memory };
 };

@@ -31,16 +31,8 @@ const withPty = (
     : ['/usr/bin/script', '-q', '-e', '-c', command.map(shellQuote).join(' '), '/dev/null'];
 };
 
-/** A command line that changes the size of a terminal; the kernel tells whoever works in it. */
-const resizePty = (terminal: string, { rows, columns }: TerminalSize): readonly [file: string, ...args: string[]] => [
-  '/bin/sh',
-  '-c',
-  'stty rows "$1" columns "$2" <"$3"',
-  'sh',
-  String(rows),
-  String(columns),
-  terminal,
-];
+/** Changes the size of a terminal; the kernel tells whoever works in it. */
+const resizeScript = 'stty rows "$1" columns "$2" <"$3"';
 
 export interface ExecOptions {
   /** Whether the command reads what is written to `stdin`. */
@@ -103,13 +95,13 @@ const resultOf = (code: number | null, signal: string | null, output: string): E
   const text = redact(output.replaceAll('\r', '')).trim();
   if (code === null) {
     const message = `tart exec was ended by ${signal ?? 'a signal'}`;
-    return { kind: 'failed', error: new TartError('other', message, { command, signal: signal ?? undefined }) };
+    return { kind: 'failed', error: new TartError('other', message, { command }) };
   }
   const reason = classifyError(command, code, text);
   if ((code === 1 || code === 2) && oneLine.test(text) && tartFailures.includes(reason))
     return {
       kind: 'failed',
-      error: new TartError(reason, `tart exec failed: ${text}`, { command, exitCode: code, tail: text }),
+      error: new TartError(reason, `tart exec failed: ${text}`, { command, tail: text }),
     };
   return { kind: 'exited', code };
 };
@@ -194,11 +186,11 @@ export const execInVm = (
     stdin: child.stdin ?? undefined,
     stdout: stdout.through,
     stderr: stderr.through,
-    resize: async (size) => {
+    resize: async ({ rows, columns }) => {
       const path = await terminal;
-      if (!path.startsWith('/dev/') || size.rows <= 0 || size.columns <= 0) return;
-      const [shell, ...rest] = resizePty(path, size);
-      const stty = deps.spawn(shell, rest, { env: { ...deps.environment }, stdio: 'ignore' });
+      if (!path.startsWith('/dev/') || rows <= 0 || columns <= 0) return;
+      const words = ['-c', resizeScript, 'sh', String(rows), String(columns), path];
+      const stty = deps.spawn('/bin/sh', words, { env: { ...deps.environment }, stdio: 'ignore' });
       await new Promise<void>((resolve) => {
         stty.on('error', () => resolve());
         stty.on('exit', () => resolve());

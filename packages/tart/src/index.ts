@@ -4,20 +4,17 @@ export {
   exitCause,
   pollExit,
   readLogTail,
-  type RunningVm,
   type VmExit,
 } from './run.ts';
 export type { Spawn } from './call.ts';
 export {
   collectOutput,
-  type ExecOptions,
-  type ExecOutput,
   type ExecResult,
   type ExecSession,
   type TerminalSize,
 } from './exec.ts';
-export { createTart, type Deadlines, type TartOptions, tartHome } from './create-tart.ts';
-export type { VmDetails, VmEntry, VmState } from './decode.ts';
+export { createTart, tartHome } from './create-tart.ts';
+export type { VmEntry, VmState } from './decode.ts';
 export {
   createProcessTable,
   createProcessUsage,
@@ -25,15 +22,13 @@ export {
   isSameProcess,
   type ProcessIdentity,
   type ProcessTable,
-  type ProcessUsage,
   type ReadProcessUsage,
-  type TartProcess,
   tartProcesses,
   type VmProcess,
   vmProcesses,
 } from './processes.ts';
 export type { PullProgress } from './pull-progress.ts';
 export { redact } from './redact.ts';
-export type { RunOptions, Share } from './arguments.ts';
-export type { CallControl, PullOptions, RegistryCredentials, Tart, VmChanges } from './tart.ts';
+export type { Share } from './arguments.ts';
+export type { RegistryCredentials, Tart } from './tart.ts';
 export { isTartError, TartError, type TartReason } from './tart-error.ts';

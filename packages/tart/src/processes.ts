@@ -36,12 +36,16 @@ export const parseProcesses = (text: string): readonly HostProcess[] =>
     return state.startsWith('Z') || Number.isNaN(startedAt) ? [] : [{ pid: Number(pid), startedAt, command }];
   });
 
-const runPs = (args: readonly string[], environment: Readonly<Record<string, string | undefined>>): Promise<string> =>
+/** `isGone`: whether exit code 1, with this output, means that there is no such process. */
+const runPs = (
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+  isGone: (stdout: string) => boolean,
+): Promise<string> =>
   new Promise((resolve, reject) => {
     const options = { env: { ...environment, LC_ALL: 'C', TZ: 'UTC' }, timeout: 10_000, maxBuffer: 16 * 1024 * 1024 };
-    execFile('ps', [...args, '-ww', '-o', 'pid=,stat=,lstart=,command='], options, (error, stdout) => {
-      // 1 and nothing written: no such process.
-      if (error === null || (error.code === 1 && stdout.trim() === '')) resolve(stdout);
+    execFile('ps', args, options, (error, stdout) => {
+      if (error === null || (error.code === 1 && isGone(stdout))) resolve(stdout);
       else
         reject(
           new TartError('unreadable', 'The processes of this Mac could not be listed', { command: 'ps', cause: error }),
@@ -49,15 +53,23 @@ const runPs = (args: readonly string[], environment: Readonly<Record<string, str
     });
   });
 
+const listProcesses = async (
+  selection: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<readonly HostProcess[]> => {
+  const args = [...selection, '-ww', '-o', 'pid=,stat=,lstart=,command='];
+  return parseProcesses(await runPs(args, environment, (stdout) => stdout.trim() === ''));
+};
+
 /** By ps(1), which the Macs and the machines of developers have alike. */
 export const createProcessTable = (environment: Readonly<Record<string, string | undefined>>): ProcessTable => ({
   list: async () => {
-    const processes = parseProcesses(await runPs(['-A'], environment));
+    const processes = await listProcesses(['-A'], environment);
     // This process at least is there.
     if (processes.length > 0) return processes;
     throw new TartError('unreadable', 'ps lists no process at all', { command: 'ps' });
   },
-  find: async (pid) => parseProcesses(await runPs(['-p', String(pid)], environment)).find((one) => one.pid === pid),
+  find: async (pid) => (await listProcesses(['-p', String(pid)], environment)).find((one) => one.pid === pid),
 });
 
 /** A call of tart that is under way, whoever made it. */
@@ -149,15 +161,8 @@ export const parseUsage = (text: string): ReadonlyMap<number, ProcessUsage> =>
  */
 export const createProcessUsage =
   (environment: Readonly<Record<string, string | undefined>>): ReadProcessUsage =>
-  (pids) =>
-    new Promise((resolve, reject) => {
-      if (pids.length === 0) return resolve(new Map());
-      const options = { env: { ...environment, LC_ALL: 'C' }, timeout: 10_000 };
-      const args = ['-p', pids.join(','), '-o', 'pid=,time=,rss='];
-      execFile('ps', args, options, (error, stdout) => {
-        // 1: at least one of them is gone.
-        if (error === null || error.code === 1) resolve(parseUsage(stdout));
-        else
-          reject(new TartError('unreadable', 'What processes use could not be read', { command: 'ps', cause: error }));
-      });
-    });
+  async (pids) =>
+    pids.length === 0
+      ? new Map()
+      : // Exit code 1: at least one of them is gone.
+        parseUsage(await runPs(['-p', pids.join(','), '-o', 'pid=,time=,rss='], environment, () => true));

@@ -4,13 +4,16 @@ import { stripVTControlCharacters } from 'node:util';
 
 /** How far a pull has come. */
 export type PullProgress =
-  /** Another pull from the same registry comes first. */
-  | { readonly stage: 'waiting for lock' }
-  | { readonly stage: 'manifest' }
-  | { readonly stage: 'disk'; readonly percent: number; readonly compressedGb: number | undefined }
-  | { readonly stage: 'NVRAM' }
-  /** It is here already. */
-  | { readonly stage: 'cached'; readonly image: string };
+  /** The first: another pull from the same registry comes first. The last: it is here already. */
+  | { readonly stage: 'waiting for lock' | 'manifest' | 'NVRAM' | 'cached' }
+  | { readonly stage: 'disk'; readonly percent: number };
+
+const stages: readonly (readonly [RegExp, Exclude<PullProgress['stage'], 'disk'>])[] = [
+  [/^\S+ image is already cached(?: and linked)?!/, 'cached'],
+  [/^waiting for lock\.\.\.$/, 'waiting for lock'],
+  [/^pulling manifest\.\.\.$/, 'manifest'],
+  [/^pulling NVRAM\.\.\.$/, 'NVRAM'],
+];
 
 /** A longer line than tart ever writes: what comes then is thrown away until the next one. */
 const maxLineLength = 4096;
@@ -18,21 +21,14 @@ const maxLineLength = 4096;
 /** Reads what `tart pull` writes, however it is cut into pieces. Lines it does not know are passed over. */
 export const createPullParser = (report: (progress: PullProgress) => void): ((piece: string) => void) => {
   let pending = '';
-  let compressedGb: number | undefined;
   const line = (raw: string): void => {
     const text = stripVTControlCharacters(raw).trim();
-    const percent = /^(\d{1,3})%$/.exec(text)?.[1];
-    const gigabytes = /^pulling disk \((\d+(?:\.\d+)?) GB compressed\)\.\.\.$/.exec(text)?.[1];
-    const image = /^(\S+) image is already cached(?: and linked)?!/.exec(text)?.[1];
-    if (percent !== undefined) {
-      report({ stage: 'disk', percent: Math.min(100, Number(percent)), compressedGb });
-    } else if (gigabytes !== undefined) {
-      compressedGb = Number(gigabytes);
-      report({ stage: 'disk', percent: 0, compressedGb });
-    } else if (image !== undefined) report({ stage: 'cached', image });
-    else if (text === 'waiting for lock...') report({ stage: 'waiting for lock' });
-    else if (text === 'pulling manifest...') report({ stage: 'manifest' });
-    else if (text === 'pulling NVRAM...') report({ stage: 'NVRAM' });
+    const percent = /^pulling disk \(\d+(?:\.\d+)? GB compressed\)\.\.\.$/.test(text)
+      ? '0'
+      : /^(\d{1,3})%$/.exec(text)?.[1];
+    if (percent !== undefined) return report({ stage: 'disk', percent: Math.min(100, Number(percent)) });
+    const [, stage] = stages.find(([pattern]) => pattern.test(text)) ?? [];
+    if (stage !== undefined) report({ stage });
   };
   return (piece) => {
     const lines = (pending + piece).split(/[\r\n]+/);

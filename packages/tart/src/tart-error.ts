@@ -30,8 +30,6 @@ export type TartReason =
 interface TartErrorDetails {
   /** The subcommand: `clone`. */
   readonly command: string;
-  readonly exitCode?: number | undefined;
-  readonly signal?: string | undefined;
   /** The end of what tart wrote, without secrets. */
   readonly tail?: string;
   readonly cause?: unknown;
@@ -41,16 +39,12 @@ interface TartErrorDetails {
 export class TartError extends Error {
   readonly reason: TartReason;
   readonly command: string;
-  readonly exitCode: number | undefined;
-  readonly signal: string | undefined;
   readonly tail: string;
   constructor(reason: TartReason, message: string, details: TartErrorDetails) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    super(message, { cause: details.cause });
     this.name = 'TartError';
     this.reason = reason;
     this.command = details.command;
-    this.exitCode = details.exitCode;
-    this.signal = details.signal;
     this.tail = details.tail ?? '';
   }
 }

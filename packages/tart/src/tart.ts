@@ -24,8 +24,6 @@ export interface PullOptions extends CallControl {
 export interface VmChanges {
   readonly cpu?: number;
   readonly memoryMb?: number;
-  /** `1920x1080`. */
-  readonly display?: string;
   /** A new machine identifier: clones share the one of their source (tuist/tuist#11929). While it is stopped. */
   readonly randomSerial?: boolean;
   readonly randomMac?: boolean;
@@ -53,11 +51,8 @@ export interface Tart {
    * found again through the process table.
    */
   run(name: string, options: RunOptions): Promise<RunningVm>;
-  /** Cuts its power: SIGINT, and SIGKILL after the time. Safe to repeat. */
-  stop(
-    name: string,
-    options: CallControl & { readonly timeoutSeconds: number },
-  ): Promise<'stopped' | 'was not running' | 'was missing'>;
+  /** Cuts its power: SIGINT, and SIGKILL after the time. Safe to repeat, also for one that is not there. */
+  stop(name: string, options: CallControl & { readonly timeoutSeconds: number }): Promise<void>;
   /** A virtual machine or an image. One that is not there is deleted (INC-402). Rejects with `running` for one that is on. */
   delete(name: string, control?: CallControl): Promise<void>;
   /** Its address, as far as one was ever given out: a lease outlives its guest, so this says nothing of whether it runs. */

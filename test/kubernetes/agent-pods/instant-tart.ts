@@ -58,11 +58,7 @@ export const createInstantMac = async (folder: string): Promise<InstantMac> => {
       });
       return { ...process, name, logFile, exited };
     },
-    stop: async (name) => {
-      const found = running.get(name);
-      found?.end();
-      return found ? 'stopped' : 'was not running';
-    },
+    stop: async (name) => running.get(name)?.end(),
     delete: (name) => rm(join(vms, name), { recursive: true, force: true }),
   };
   return {

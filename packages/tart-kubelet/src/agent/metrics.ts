@@ -26,24 +26,20 @@ const gcReasonLabels: Readonly<Record<GarbageReason, string>> = {
 
 export const createMacMetrics = (registry: Registry, options: MacMetricsOptions) => {
   const registers = [registry];
-  const guestDisk = new Gauge({
-    name: names.guestDiskUsagePercent,
-    help: 'How full the system disk of a running virtual machine is, seen from inside',
-    labelNames: ['vm'],
-    registers,
-  });
-  const slots = new Gauge({ name: names.vmSlots, help: 'Virtual machines that may run at a time', registers });
-  const taken = new Gauge({
-    name: names.vmSlotsTaken,
-    help: 'Virtual machines that run, whoever started them',
-    registers,
-  });
-  const startRefused = new Gauge({
-    name: names.vmStartRefused,
-    help: 'Whether virtual machines do not start on this Mac: reason is starts_refused or slots_leaked. Alert on it',
-    labelNames: ['reason'],
-    registers,
-  });
+  const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]): Gauge<L> =>
+    new Gauge({ name, help, labelNames, registers });
+  const guestDisk = gauge(
+    names.guestDiskUsagePercent,
+    'How full the system disk of a running virtual machine is, seen from inside',
+    'vm',
+  );
+  const slots = gauge(names.vmSlots, 'Virtual machines that may run at a time');
+  const taken = gauge(names.vmSlotsTaken, 'Virtual machines that run, whoever started them');
+  const startRefused = gauge(
+    names.vmStartRefused,
+    'Whether virtual machines do not start on this Mac: reason is starts_refused or slots_leaked. Alert on it',
+    'reason',
+  );
   const setStartHealth = (health: StartHealth): void => {
     startRefused.set({ reason: 'starts_refused' }, health.kind === 'refused' ? 1 : 0);
     startRefused.set({ reason: 'slots_leaked' }, health.kind === 'slots leaked' ? 1 : 0);
@@ -119,39 +115,30 @@ const poolOf = (pod: Pod): string => pod.metadata?.labels?.[labels.runnerPool] ?
 /** How long Pods take to become virtual machines. Whoever starts one tells, once for each start. */
 export const createPodMetrics = (registry: Registry): PodMetrics => {
   const registers = [registry];
-  const boot = new Histogram({
-    name: names.vmBootSeconds,
-    help: 'From the start of a virtual machine to its address',
-    labelNames: ['pool'],
-    buckets: bootBuckets,
-    registers,
-  });
-  const provisionDelay = new Histogram({
-    name: names.podProvisionDelaySeconds,
-    help: 'From the creation of a Pod to the start of its virtual machine',
-    labelNames: ['pool'],
-    buckets: provisionBuckets,
-    registers,
-  });
-  const provisionWork = new Histogram({
-    name: names.vmProvisionWorkSeconds,
-    help: 'For the golden base and the clone of it: path is warm if the base was there, else cold',
-    labelNames: ['pool', 'path'],
-    buckets: provisionBuckets,
-    registers,
-  });
-  const materialized = new Counter({
-    name: names.goldenBaseMaterialized,
-    help: 'Pods for which a golden base had to be made',
-    labelNames: ['pool'],
-    registers,
-  });
-  const reused = new Counter({
-    name: names.goldenBaseReused,
-    help: 'Pods whose golden base was there',
-    labelNames: ['pool'],
-    registers,
-  });
+  const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
+    new Histogram({ name, help, labelNames, buckets, registers });
+  const counter = (name: string, help: string) => new Counter({ name, help, labelNames: ['pool'], registers });
+  const boot = histogram(
+    names.vmBootSeconds,
+    'From the start of a virtual machine to its address',
+    bootBuckets,
+    'pool',
+  );
+  const provisionDelay = histogram(
+    names.podProvisionDelaySeconds,
+    'From the creation of a Pod to the start of its virtual machine',
+    provisionBuckets,
+    'pool',
+  );
+  const provisionWork = histogram(
+    names.vmProvisionWorkSeconds,
+    'For the golden base and the clone of it: path is warm if the base was there, else cold',
+    provisionBuckets,
+    'pool',
+    'path',
+  );
+  const materialized = counter(names.goldenBaseMaterialized, 'Pods for which a golden base had to be made');
+  const reused = counter(names.goldenBaseReused, 'Pods whose golden base was there');
   // The clock of the Mac may have been set back since.
   const seconds = (milliseconds: number): number => Math.max(0, milliseconds) / 1000;
   return {

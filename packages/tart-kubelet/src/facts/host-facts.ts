@@ -1,5 +1,5 @@
 import type { Logger } from '@tartan/kube';
-import { type Clock, sleep } from '@tartan/kube/clock';
+import { type Clock, sleep, withTimeout } from '@tartan/kube/clock';
 import type { Labels } from '../flags/node-labels.ts';
 import type { StartHealth } from '../vm-start/start-health.ts';
 
@@ -90,10 +90,8 @@ export const createFactsCache = (host: HostFacts, clock: Clock, log: Logger) => 
   const failing = new Set<keyof HostFacts>();
 
   const collect = async (name: keyof HostFacts, signal: AbortSignal): Promise<void> => {
-    const timeout = new AbortController();
-    const cancelTimer = clock.after(deadlineMs, () => timeout.abort(new Error(`no answer within ${deadlineMs} ms`)));
     try {
-      const value = await host[name](AbortSignal.any([signal, timeout.signal]));
+      const value = await withTimeout<unknown>(clock, deadlineMs, (limited) => host[name](limited), signal);
       known = { ...known, [name]: value };
       if (failing.delete(name)) log.info('A fact about the host is known again', { fact: name });
     } catch (error) {
@@ -101,7 +99,6 @@ export const createFactsCache = (host: HostFacts, clock: Clock, log: Logger) => 
       failing.add(name);
       log.warn('A fact about the host cannot be had; the last one known counts', { fact: name, error });
     } finally {
-      cancelTimer();
       pending.delete(name);
     }
   };

@@ -9,6 +9,7 @@ import {
   isGoldenName,
   parseReference,
 } from '../images/image-reference.ts';
+import { vmFiles } from '../images/local-images.ts';
 import { undefinedIfMissing } from '../file-errors.ts';
 import { imageOfBase } from '../gc/ownership.ts';
 import { readOwnershipMarker } from '../journal/vm-identity.ts';
@@ -18,16 +19,13 @@ import type { LocalImage } from './host-facts.ts';
 const listFolder = async (folder: string): Promise<readonly string[]> =>
   (await undefinedIfMissing(readdir(folder))) ?? [];
 
-/** Together they make a virtual machine, or the image of one. */
-const bundleFiles = ['config.json', 'disk.img', 'nvram.bin'];
-
 /**
  * What a virtual machine takes on the disk: the blocks of its files, as a disk is far longer than what is written on it. `undefined` for
  * what is none, or cannot be read: nobody could run that.
  */
 const bundleSize = async (folder: string): Promise<number | undefined> => {
   try {
-    const files = await Promise.all(bundleFiles.map((part) => lstat(join(folder, part))));
+    const files = await Promise.all(vmFiles.map((part) => lstat(join(folder, part))));
     return files.every((file) => file.isFile()) ? files.reduce((sum, { blocks }) => sum + blocks * 512, 0) : undefined;
   } catch {
     return undefined;

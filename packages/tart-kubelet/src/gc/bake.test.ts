@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { CollectorOptions } from './collector.ts';
-import { createOpenFiles, runCommand } from './open-files.ts';
+import { runToEnd } from '../facts/run-command.ts';
+import { createOpenFiles } from './open-files.ts';
 import { createHarness, type Harness } from './testing/harness.ts';
 
 const interval = 5 * 60_000;
@@ -57,7 +58,7 @@ describe('a bake whose push takes longer than the interval', () => {
   });
 
   test('survives a wrong journal because its files are open (B6)', async (context) => {
-    const has = await runCommand('lsof', ['-v'], new AbortController().signal).catch(() => undefined);
+    const has = await runToEnd('lsof', ['-v'], new AbortController().signal, 10_000).catch(() => undefined);
     if (has === undefined) return context.skip('no lsof here');
     stage.ours.add(bake);
     assert.match(await pushBeside({ ...blind, openFiles: createOpenFiles({ tartHome: stage.fake.home }) }), /^0 /);

@@ -5,6 +5,7 @@ import {
   goldenName,
   isGoldenName,
   parseReference,
+  type PinnedImage,
 } from '../images/image-reference.ts';
 import type { PodOnNode, Snapshot } from './observe.ts';
 
@@ -43,15 +44,6 @@ type Decision =
       readonly lastUsed: ReadonlyMap<string, number>;
     };
 
-/** What the Pods of this Node need. */
-interface PodNeeds {
-  readonly vms: ReadonlySet<string>;
-  isImageNeeded(repository: string, digest: string): boolean;
-  isGoldenNeeded(golden: string): boolean;
-  /** A Pod that needs it has a virtual machine that is on. */
-  isGoldenBehindLiveVm(golden: string): boolean;
-}
-
 /** `repository@digest` of a name as a Pod or `tart list` has it; `undefined`: a tag of which nobody knows where it points. */
 export const pinnedImage = (name: string, tags: Snapshot['tags']) => {
   const reference = parseReference(name);
@@ -61,7 +53,8 @@ export const pinnedImage = (name: string, tags: Snapshot['tags']) => {
   return digest === undefined ? undefined : { repository, digest };
 };
 
-const podNeeds = (pods: readonly PodOnNode[], tags: Snapshot['tags'], isLive: (vm: string) => boolean): PodNeeds => {
+/** What the Pods of this Node need. */
+const podNeeds = (pods: readonly PodOnNode[], tags: Snapshot['tags'], isLive: (vm: string) => boolean) => {
   const images = new Set<string>();
   const goldens = new Set<string>();
   const behindLive = new Set<string>();
@@ -81,10 +74,10 @@ const podNeeds = (pods: readonly PodOnNode[], tags: Snapshot['tags'], isLive: (v
     }
   return {
     vms: new Set(pods.flatMap(({ vm }) => vm ?? [])),
-    isImageNeeded: (repository, digest) =>
-      unresolved.has(repository) || images.has(formatDigestReference({ repository, digest })),
-    isGoldenNeeded: (golden) => unresolved.size > 0 || goldens.has(golden),
-    isGoldenBehindLiveVm: (golden) => behindLive.has(golden),
+    isImageNeeded: (image: PinnedImage) => unresolved.has(image.repository) || images.has(formatDigestReference(image)),
+    isGoldenNeeded: (golden: string) => unresolved.size > 0 || goldens.has(golden),
+    /** A Pod that needs it has a virtual machine that is on. */
+    isGoldenBehindLiveVm: (golden: string) => behindLive.has(golden),
   };
 };
 
@@ -166,7 +159,7 @@ export const decide = (snapshot: Snapshot): Decision => {
     const image = pinnedImage(name, tags);
     if (image === undefined) return undefined;
     const found = { kind: 'image', name, ownershipKey: formatDigestReference(image) } as const;
-    const needed = needs.isImageNeeded(image.repository, image.digest);
+    const needed = needs.isImageNeeded(image);
     const base = goldens.find((golden) => golden.name === goldenName(image));
     if (base === undefined) {
       if (!needed) return { ...found, base, rank: 'stale image', reason: 'stale image' };

@@ -3,7 +3,8 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { createOpenFiles, parseOpenPaths, type RunCommand, runCommand } from './open-files.ts';
+import { runToEnd } from '../facts/run-command.ts';
+import { createOpenFiles, parseOpenPaths } from './open-files.ts';
 
 const { signal } = new AbortController();
 
@@ -17,10 +18,10 @@ describe('open files of a VM', () => {
     }
   });
   afterEach(() => rmSync(home, { recursive: true, force: true }));
-  const answering = (answer: Partial<Awaited<ReturnType<RunCommand>>> | Error) =>
+  const answering = (answer: Partial<Awaited<ReturnType<typeof runToEnd>>> | Error) =>
     createOpenFiles({
       tartHome: home,
-      ask: async () => {
+      run: async () => {
         if (answer instanceof Error) throw answer;
         return { code: 0, stdout: '', stderr: '', ...answer };
       },
@@ -63,7 +64,7 @@ describe('open files of a VM', () => {
   });
 
   test('the real lsof reports an open file', async (context) => {
-    const has = await runCommand('lsof', ['-v'], signal).then(
+    const has = await runToEnd('lsof', ['-v'], signal, 10_000).then(
       () => true,
       () => false,
     );

@@ -1,27 +1,9 @@
-import { execFile } from 'node:child_process';
 import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-
-/** What a command wrote, and how it ended. Rejects when it could not be started, or did not end in time. */
-export type RunCommand = (
-  command: string,
-  args: readonly string[],
-  signal: AbortSignal,
-) => Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>;
+import { runToEnd } from '../facts/run-command.ts';
 
 /** lsof walks all processes, and may wait for a file system that does not answer. */
 const deadlineMs = 30_000;
-
-export const runCommand: RunCommand = (command, args, signal) =>
-  new Promise((resolve, reject) => {
-    const options = { signal, timeout: deadlineMs, killSignal: 'SIGKILL', maxBuffer: 16 * 1024 * 1024 } as const;
-    const child = execFile(command, [...args], options, (error, stdout, stderr) => {
-      if (error === null) resolve({ code: 0, stdout, stderr });
-      else if (typeof error.code === 'number') resolve({ code: error.code, stdout, stderr });
-      else reject(error);
-    });
-    child.stdin?.end();
-  });
 
 /** Who has files of virtual machines open. */
 export interface OpenFiles {
@@ -50,10 +32,10 @@ const isIn = (path: string, folder: string): boolean => path === folder || path.
 /** By lsof(8), as the user that the virtual machines belong to. */
 export const createOpenFiles = ({
   tartHome,
-  ask: run = runCommand,
+  run = runToEnd,
 }: {
   readonly tartHome: string;
-  readonly ask?: RunCommand;
+  readonly run?: typeof runToEnd;
 }): OpenFiles => ({
   check: async (names, signal) => {
     const answers = new Map<string, 'open' | 'closed'>();
@@ -73,7 +55,8 @@ export const createOpenFiles = ({
     if (asked.length === 0) return answers;
     try {
       // -w: no warnings about file systems that are not ours; -n -P: no names of hosts and ports are looked up.
-      const { code, stdout, stderr } = await run('lsof', ['-w', '-n', '-P', '-F', 'pn', '--', ...files], signal);
+      const args = ['-w', '-n', '-P', '-F', 'pn', '--', ...files];
+      const { code, stdout, stderr } = await run('lsof', args, signal, deadlineMs);
       const open = parseOpenPaths(stdout);
       // 1 also means that one of the files is not open, which is the usual thing; an error says something.
       if (open === undefined || code > 1 || stderr.trim() !== '') return answers;

@@ -102,7 +102,7 @@ describe('the identity of the Node', () => {
       const identity = await joined(stage);
       assert.equal(await stage.answer(), 'notFound');
       const kept = await readCertificate(stage.pem);
-      assert.deepEqual(identity.validity, kept);
+      assert.deepEqual(identity.validity, { ...kept, stored: true });
       assert.equal(kept?.user, 'system:node:mac-1');
       const [request] = (await stage.cluster.admin.list(certificateSigningRequests)).items;
       assert.deepEqual(request?.spec.usages, ['client auth', 'digital signature']);

@@ -58,11 +58,6 @@ export interface IdentityOptions {
   readonly createTransport?: CreateTransport;
 }
 
-interface StoredCertificate {
-  readonly certificate: NodeCertificate;
-  readonly stored: boolean;
-}
-
 /**
  * From a join token over a certificate request to `system:node:<name>`, for as long as the agent runs.
  *
@@ -77,7 +72,7 @@ export const createNodeIdentity = (options: IdentityOptions) => {
   const kubeconfigFile = createKubeconfigFile(kubeconfig, clock, log);
   const backoff = createBackoff(clock, random);
   const ready = Promise.withResolvers<void>();
-  let current: StoredCertificate | undefined;
+  let current: (NodeCertificate & { readonly stored: boolean }) | undefined;
   let refused = false;
   let wake = new AbortController();
   let connection: { readonly cluster: ClusterConfig; readonly transport: Transport } | undefined;
@@ -85,7 +80,7 @@ export const createNodeIdentity = (options: IdentityOptions) => {
   const snapshot = (): Snapshot => ({
     now: clock.now(),
     nodeName,
-    certificate: current && { ...current.certificate, stored: current.stored },
+    certificate: current,
     refused,
     clusterKnown: kubeconfigFile.config !== undefined,
     retryAt: backoff.retryAt,
@@ -96,10 +91,10 @@ export const createNodeIdentity = (options: IdentityOptions) => {
     credentials: async () => {
       if (current === undefined || !isUsable(snapshot()))
         throw new KubeError('unauthorized', `The Node ${nodeName} has no valid certificate: it has to join first.`);
-      return { certificate: { cert: current.certificate.cert, key: current.certificate.key } };
+      return { certificate: { cert: current.cert, key: current.key } };
     },
     refresh: (rejected) => {
-      if (rejected?.certificate?.cert !== current?.certificate.cert || refused) return;
+      if (rejected?.certificate?.cert !== current?.cert || refused) return;
       refused = true;
       log.warn('The API server refused the certificate of the Node');
       wake.abort();
@@ -129,24 +124,21 @@ export const createNodeIdentity = (options: IdentityOptions) => {
   };
 
   const observe = async (): Promise<Snapshot> => {
-    current ??= await readStored();
+    const stored = current ?? (await readCertificate(file));
+    current ??= stored && { ...stored, stored: true };
     if (await kubeconfigFile.reload()) backoff.reset();
     return snapshot();
   };
-  const readStored = async (): Promise<StoredCertificate | undefined> => {
-    const certificate = await readCertificate(file);
-    return certificate && { certificate, stored: true };
-  };
 
   const useCertificate = async (certificate: NodeCertificate): Promise<void> => {
-    current = { certificate, stored: false };
+    current = { ...certificate, stored: false };
     refused = false;
     log.info('The Node has a new certificate', { until: new Date(certificate.notAfter).toISOString() });
     await store();
   };
   const store = async (): Promise<void> => {
     if (current === undefined) return;
-    await writeCertificate(file, current.certificate);
+    await writeCertificate(file, current);
     current = { ...current, stored: true };
   };
 
@@ -203,7 +195,7 @@ export const createNodeIdentity = (options: IdentityOptions) => {
     },
     /** Of its latest certificate, also when that is refused or over. */
     get validity() {
-      return current?.certificate;
+      return current;
     },
     /** Joins, renews and joins again until `signal` fires. Never rejects. */
     run: async (signal: AbortSignal) => {

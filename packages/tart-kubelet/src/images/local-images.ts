@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { errorCode, undefinedIfMissing } from '../file-errors.ts';
 import { formatTagReference, type ImageReference, type PinnedImage } from './image-reference.ts';
 
-/** Together they make a virtual machine. */
-const vmFiles = ['config.json', 'disk.img', 'nvram.bin'];
+/** Together they make a virtual machine, or the image of one. */
+export const vmFiles = ['config.json', 'disk.img', 'nvram.bin'];
 
 /** ENOTDIR: there is something else in its way, so it is not there either. */
 const undefinedIfAbsent = <T>(work: Promise<T>): Promise<T | undefined> =>

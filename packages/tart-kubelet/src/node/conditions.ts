@@ -12,20 +12,9 @@ interface ConditionState {
   readonly message: string;
 }
 
-type SetState = (status: ConditionState['status'], reason: string, message: string) => ConditionState;
+type State = Omit<ConditionState, 'type'>;
 
-const condition =
-  (type: string): SetState =>
-  (status, reason, message) => ({ type, status, reason, message });
-
-const diskPressureState = condition('DiskPressure');
-const memoryPressureState = condition('MemoryPressure');
-const pidPressureState = condition('PIDPressure');
-const readyState = condition('Ready');
-const guiSessionState = condition('GUISession');
-const vmSlotsState = condition('VMSlots');
-const vmStartState = condition(vmStartCondition);
-const guestAddressesState = condition('GuestAddresses');
+const newState = (status: State['status'], reason: string, message: string): State => ({ status, reason, message });
 
 /** Below this share of free space the host counts as full. */
 const minFreePercent = 10;
@@ -37,10 +26,10 @@ const freePercent = ({ freeBytes, totalBytes }: NonNullable<Facts['disk']>): num
   totalBytes > 0 ? (freeBytes / totalBytes) * 100 : 100;
 
 /** The host's disk first, then those of running guests (INC-39, INC-40). Never Unknown: Cluster API counts that as not ready. */
-export const diskPressure = ({ disk, guestDisks = [] }: Facts): ConditionState => {
+export const diskPressure = ({ disk, guestDisks = [] }: Facts): State => {
   const free = disk === undefined ? 100 : freePercent(disk);
   if (free < minFreePercent)
-    return diskPressureState(
+    return newState(
       'True',
       'TartKubeletHasDiskPressure',
       `The disk of the host has ${Math.floor(free)} % free, less than ${minFreePercent} %.`,
@@ -48,78 +37,76 @@ export const diskPressure = ({ disk, guestDisks = [] }: Facts): ConditionState =
   const full = guestDisks.filter(({ usedPercent }) => usedPercent >= maxGuestUsedPercent);
   if (full.length > 0) {
     const each = full.map(({ vm, usedPercent }) => `${vm} at ${Math.floor(usedPercent)}%`).sort();
-    return diskPressureState('True', 'TartKubeletHasDiskPressure', `Disks of guests are full: ${each.join(', ')}.`);
+    return newState('True', 'TartKubeletHasDiskPressure', `Disks of guests are full: ${each.join(', ')}.`);
   }
-  return diskPressureState(
+  return newState(
     'False',
     'TartKubeletHasSufficientDisk',
     'There is room on the disk of the host and on those of its guests.',
   );
 };
 
-export const memoryPressure = ({ memory }: Facts): ConditionState =>
+export const memoryPressure = ({ memory }: Facts): State =>
   memory === 'critical'
-    ? memoryPressureState('True', 'TartKubeletHasMemoryPressure', 'macOS says that memory is critically short.')
-    : memoryPressureState('False', 'TartKubeletHasSufficientMemory', 'macOS has memory enough.');
+    ? newState('True', 'TartKubeletHasMemoryPressure', 'macOS says that memory is critically short.')
+    : newState('False', 'TartKubeletHasSufficientMemory', 'macOS has memory enough.');
 
 /** Of the processes that macOS allows. */
 const maxProcessesPercent = 90;
 
-export const pidPressure = ({ processes }: Facts): ConditionState => {
+export const pidPressure = ({ processes }: Facts): State => {
   const { running, limit } = processes ?? { running: 0, limit: 0 };
   return limit > 0 && (running / limit) * 100 >= maxProcessesPercent
-    ? pidPressureState(
+    ? newState(
         'True',
         'TartKubeletHasPIDPressure',
         `More than ${maxProcessesPercent} % of ${limit} possible processes run.`,
       )
-    : pidPressureState('False', 'TartKubeletHasSufficientPID', 'There is room for more processes.');
+    : newState('False', 'TartKubeletHasSufficientPID', 'There is room for more processes.');
 };
 
 /** A missing console session does not make a Node unready: the agent repairs it before each start, and Pods say what they wait for. */
-const ready = ({ tartVersion }: Facts): ConditionState =>
+const ready = ({ tartVersion }: Facts): State =>
   tartVersion === undefined
-    ? readyState(
+    ? newState(
         'False',
         'TartKubeletNotReady',
         'The agent runs, but tart has not answered yet: see whether it is installed and works.',
       )
-    : readyState('True', 'TartKubeletReady', 'The agent takes Pods.');
+    : newState('True', 'TartKubeletReady', 'The agent takes Pods.');
 
-const guiSession = ({ guiSession: present }: Facts): ConditionState => {
-  if (present === undefined) return guiSessionState('Unknown', 'NotLookedAt', 'Nobody has looked at the console yet.');
+const guiSession = ({ guiSession: present }: Facts): State => {
+  if (present === undefined) return newState('Unknown', 'NotLookedAt', 'Nobody has looked at the console yet.');
   return present
-    ? guiSessionState('True', 'LoggedIn', 'Virtual machines can start: the console session is there.')
-    : guiSessionState(
+    ? newState('True', 'LoggedIn', 'Virtual machines can start: the console session is there.')
+    : newState(
         'False',
         'NoSession',
         'No virtual machine can start: nobody is logged in at the console. The agent restarts loginwindow before each start; if that does not help, look at automatic login.',
       );
 };
 
-const vmSlots = ({ slots }: Facts): ConditionState => {
-  if (slots === undefined) return vmSlotsState('Unknown', 'NotCounted', 'Nobody has counted the virtual machines yet.');
+const vmSlots = ({ slots }: Facts): State => {
+  if (slots === undefined) return newState('Unknown', 'NotCounted', 'Nobody has counted the virtual machines yet.');
   const message = `${slots.taken} of ${slots.total} virtual machines run.`;
-  return slots.taken < slots.total
-    ? vmSlotsState('True', 'SlotsFree', message)
-    : vmSlotsState('False', 'SlotsTaken', message);
+  return slots.taken < slots.total ? newState('True', 'SlotsFree', message) : newState('False', 'SlotsTaken', message);
 };
 
 /** The provider taints a Node on which this is False: no Node may taint itself. */
-const vmStart = ({ vmStart: health }: Facts): ConditionState => {
+const vmStart = ({ vmStart: health }: Facts): State => {
   switch (health?.kind) {
     case undefined:
-      return vmStartState('Unknown', 'NotRead', 'The agent has not read yet what became of earlier starts.');
+      return newState('Unknown', 'NotRead', 'The agent has not read yet what became of earlier starts.');
     case 'works':
-      return vmStartState('True', 'NotRefused', 'Starts of virtual machines are not refused.');
+      return newState('True', 'NotRefused', 'Starts of virtual machines are not refused.');
     case 'refused':
-      return vmStartState(
+      return newState(
         'False',
         'StartsRefused',
         `Virtual machines do not start on this Mac: ${shortenMessage(health.message)} Waiting Pods try again. See whether somebody is logged in at the console and the login keychain is unlocked; if that does not help, restart the Mac.`,
       );
     case 'slots leaked':
-      return vmStartState(
+      return newState(
         'False',
         'SlotsLeaked',
         `macOS refuses to start a virtual machine as too many, although ${health.running} of ${health.total} run: it has not given back the slots of some that ended. Restart the Mac.`,
@@ -141,32 +128,31 @@ const addressCount = 253;
 const maxLeaseSeconds = 3600;
 
 /** Each clone has a MAC of its own, so each run takes an address for as long as a lease lasts (INC-428). */
-const guestAddresses = ({ dhcpLeaseSeconds }: Facts): readonly ConditionState[] => {
-  if (dhcpLeaseSeconds === undefined) return [];
+const guestAddresses = ({ dhcpLeaseSeconds }: Facts): State | undefined => {
+  if (dhcpLeaseSeconds === undefined) return undefined;
   const message = `A guest keeps its address for ${dhcpLeaseSeconds} s, also after it is gone, and there are ${addressCount}.`;
-  return [
-    dhcpLeaseSeconds <= maxLeaseSeconds
-      ? guestAddressesState('True', 'LeasesShort', message)
-      : guestAddressesState(
-          'False',
-          'LeasesTooLong',
-          `${message} Once they are used up, guests get none, or one that another has. Set DHCPLeaseTimeSecs of bootpd in com.apple.InternetSharing.default to 600.`,
-        ),
-  ];
+  return dhcpLeaseSeconds <= maxLeaseSeconds
+    ? newState('True', 'LeasesShort', message)
+    : newState(
+        'False',
+        'LeasesTooLong',
+        `${message} Once they are used up, guests get none, or one that another has. Set DHCPLeaseTimeSecs of bootpd in com.apple.InternetSharing.default to 600.`,
+      );
 };
 
 /** Everything that the agent says about the Mac; other conditions of the Node are other people's. */
-export const conditionStates = (facts: Facts): readonly ConditionState[] => [
-  memoryPressure(facts),
-  diskPressure(facts),
-  pidPressure(facts),
-  guiSession(facts),
-  vmSlots(facts),
-  vmStart(facts),
-  ...guestAddresses(facts),
-  // Last, as kubelets do: whoever reads it there has read the others.
-  ready(facts),
-];
+export const conditionStates = (facts: Facts): readonly ConditionState[] =>
+  Object.entries({
+    MemoryPressure: memoryPressure(facts),
+    DiskPressure: diskPressure(facts),
+    PIDPressure: pidPressure(facts),
+    GUISession: guiSession(facts),
+    VMSlots: vmSlots(facts),
+    [vmStartCondition]: vmStart(facts),
+    GuestAddresses: guestAddresses(facts),
+    // Last, as kubelets do: whoever reads it there has read the others.
+    Ready: ready(facts),
+  }).flatMap(([type, state]) => (state === undefined ? [] : [{ type, ...state }]));
 
 /** Even when nothing changes a status is written this often, so that its time stamps mean something. */
 const refreshMs = 5 * 60_000;

@@ -135,26 +135,24 @@ export interface DesiredCondition {
   readonly message?: string;
 }
 
-const trueCondition = (type: string): DesiredCondition => ({ type, status: 'True' });
-
 /** Others may have a say in whether a Pod is ready. */
 const unmetReadinessGates = ({ spec, status }: Pod): string[] =>
   (spec?.readinessGates ?? [])
     .map(({ conditionType }) => conditionType)
     .filter((gate) => !status?.conditions?.some(({ type, status: value }) => type === gate && value === 'True'));
 
-const desiredConditions = (pod: Pod, phase: string, isRunning: boolean): DesiredCondition[] => {
+/** Why no container of the Pod is ready. */
+const notReadyReason = (pod: Pod, phase: string): Pick<DesiredCondition, 'reason' | 'message'> => {
+  if (phase === 'Succeeded') return { reason: 'PodCompleted' };
+  if (phase === 'Failed') return { reason: 'PodFailed' };
   const name = pod.spec?.containers[0]?.name ?? '';
-  const notReady = (type: string): DesiredCondition => {
-    if (phase === 'Succeeded') return { type, status: 'False', reason: 'PodCompleted' };
-    if (phase === 'Failed') return { type, status: 'False', reason: 'PodFailed' };
-    return {
-      type,
-      status: 'False',
-      reason: 'ContainersNotReady',
-      message: `containers with unready status: [${name}]`,
-    };
-  };
+  return { reason: 'ContainersNotReady', message: `containers with unready status: [${name}]` };
+};
+
+const desiredConditions = (pod: Pod, phase: string, isRunning: boolean): DesiredCondition[] => {
+  const isTrue = (type: string): DesiredCondition => ({ type, status: 'True' });
+  const unlessRunning = (type: string): DesiredCondition =>
+    isRunning ? isTrue(type) : { type, status: 'False', ...notReadyReason(pod, phase) };
   const gates = unmetReadinessGates(pod);
   const gated: DesiredCondition = {
     type: 'Ready',
@@ -162,15 +160,12 @@ const desiredConditions = (pod: Pod, phase: string, isRunning: boolean): Desired
     reason: 'ReadinessGatesNotReady',
     message: `conditions of the Pod that are not True: [${gates.join(' ')}]`,
   };
-  const ready = gates.length === 0 ? trueCondition('Ready') : gated;
   return [
-    isRunning ? trueCondition('PodReadyToStartContainers') : { type: 'PodReadyToStartContainers', status: 'False' },
-    phase === 'Succeeded'
-      ? { type: 'Initialized', status: 'True', reason: 'PodCompleted' }
-      : trueCondition('Initialized'),
-    isRunning ? ready : notReady('Ready'),
-    isRunning ? trueCondition('ContainersReady') : notReady('ContainersReady'),
-    trueCondition('PodScheduled'),
+    { type: 'PodReadyToStartContainers', status: isRunning ? 'True' : 'False' },
+    { ...isTrue('Initialized'), ...(phase === 'Succeeded' && { reason: 'PodCompleted' }) },
+    isRunning && gates.length > 0 ? gated : unlessRunning('Ready'),
+    unlessRunning('ContainersReady'),
+    isTrue('PodScheduled'),
   ];
 };
 

@@ -3,7 +3,7 @@ import type { Clock } from '@tartan/kube/clock';
 import { createProcessUsage, type ReadProcessUsage, type Tart } from '@tartan/tart';
 import { badRequest } from '../api/http-response.ts';
 import type { PodRuntime, ResourceUsage, Usage } from '../api/pod-runtime.ts';
-import type { PodLister, PodView } from '../pods/pod-lister.ts';
+import type { PodLister } from '../pods/pod-lister.ts';
 import { type ContainerLogsOptions, createContainerLogs } from './container-logs.ts';
 import { dialGuest } from './dial.ts';
 import { execInGuest } from './exec.ts';
@@ -15,12 +15,14 @@ const nodeUsage = (at: number): ResourceUsage => {
   return { at, cpuSeconds: busyMs / 1000, memoryBytes: totalmem() - freemem() };
 };
 
-/** The Pods that are on, with the one container that each of them has. */
-const runningPods = (lister: PodLister): readonly (PodView & { readonly container: string })[] =>
-  lister.list().flatMap(({ metadata: { namespace = '', name = '' } = {} }) => {
-    const view = lister.get({ namespace, pod: name });
+/** The containers of the Pods that are on: each has one. */
+const runningContainers = (lister: PodLister) =>
+  lister.list().flatMap(({ metadata: { namespace = '', name: pod = '' } = {} }) => {
+    const view = lister.get({ namespace, pod });
     const container = view?.pod.spec?.containers[0]?.name;
-    return view?.running === undefined || container === undefined ? [] : [{ ...view, container }];
+    return view?.running === undefined || container === undefined
+      ? []
+      : [{ namespace, pod, container, running: view.running }];
   });
 
 /** For `kubectl top`. Never rejects: what ps does not say is not known, and left out. */
@@ -29,26 +31,12 @@ export const readUsage = async (
   processUsage: ReadProcessUsage,
   clock: Pick<Clock, 'now'>,
 ): Promise<Usage> => {
-  const on = runningPods(lister);
-  const pids = on.flatMap(({ running }) => (running === undefined ? [] : [running.pid]));
-  const used = await processUsage(pids).catch(() => new Map<number, never>());
+  const on = runningContainers(lister);
+  const used = await processUsage(on.map(({ running }) => running.pid)).catch(() => new Map<number, never>());
   const at = clock.now();
   return {
     node: nodeUsage(at),
-    containers: on.flatMap(({ pod, container, running }) =>
-      running === undefined
-        ? []
-        : [
-            {
-              namespace: pod.metadata.namespace ?? '',
-              pod: pod.metadata.name,
-              container,
-              startedAt: running.since,
-              at,
-              ...used.get(running.pid),
-            },
-          ],
-    ),
+    containers: on.map(({ running, ...name }) => ({ ...name, startedAt: running.since, at, ...used.get(running.pid) })),
   };
 };
 

@@ -40,7 +40,7 @@ describe('image pulls for Pods', () => {
     assert.deepEqual(pull.state(), { kind: 'missing' });
     await start();
     assert.deepEqual(pull.state(), { kind: 'pulling' });
-    requests[0]?.request.onProgress?.({ stage: 'pulling', progress: { stage: 'disk', percent: 43, compressedGb: 1 } });
+    requests[0]?.request.onProgress?.({ stage: 'pulling', progress: { stage: 'disk', percent: 43 } });
     assert.deepEqual(pull.state(), { kind: 'pulling', percent: 43 });
     requests[0]?.request.onProgress?.({ stage: 'pulling', progress: { stage: 'NVRAM' } });
     assert.deepEqual(pull.state(), { kind: 'pulling', percent: 43 }, 'a percentage is not forgotten');
