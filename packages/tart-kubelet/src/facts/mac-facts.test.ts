@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
 import { exampleFacts, fakeHostFacts } from '../node/testing/fixtures.ts';
-import { createMacFacts } from './mac-facts.ts';
-import { firstAddress } from './node-address.ts';
+import { createMacFacts, firstAddress } from './mac-facts.ts';
 import { type RunCommand, runCommand } from './run-command.ts';
 
 const { signal } = new AbortController();

@@ -1,10 +1,10 @@
 import { statfs } from 'node:fs/promises';
-import { networkInterfaces, release } from 'node:os';
+import { isIPv4 } from 'node:net';
+import { type NetworkInterfaceInfo, networkInterfaces, release } from 'node:os';
 import type { Clock } from '@tartan/kube/clock';
 import type { AgentOptions } from '../flags/flags.ts';
 import { hasAquaSession } from '../vm-start/console-session.ts';
 import type { HostFacts, MemoryPressureLevel, SystemInfo } from './host-facts.ts';
-import { nodeAddress } from './node-address.ts';
 import { type RunCommand, runCommand } from './run-command.ts';
 
 /** Where macOS looks for how long guests keep an address; bootpd reads it when the first virtual machine starts. */
@@ -47,6 +47,40 @@ const readSystemInfo = async (run: RunCommand, signal: AbortSignal): Promise<Sys
     systemUUID: uuid,
     bootID,
   };
+};
+
+type Interfaces = Readonly<
+  Record<string, readonly Pick<NetworkInterfaceInfo, 'address' | 'family' | 'internal'>[] | undefined>
+>;
+
+/** Those of virtual machines: an address there is one that only they can reach. */
+const vmInterfaces = /^(bridge|vmnet)/;
+
+/** The first address by which others can reach this Mac, as far as its interfaces tell. */
+export const firstAddress = (interfaces: Interfaces): string | undefined =>
+  Object.entries(interfaces)
+    .filter(([name]) => !vmInterfaces.test(name))
+    .flatMap(([, addresses = []]) => addresses)
+    .find(({ address, family, internal }) => family === 'IPv4' && !internal && !address.startsWith('169.254.'))
+    ?.address;
+
+/**
+ * The address of the Node. From the tailnet it comes from there or not at all: a Mac that is to be reached there only must not publish
+ * the address that the whole internet sees.
+ */
+const nodeAddress = async (
+  { nodeIP, nodeIPSource }: MacFactsOptions['options'],
+  run: RunCommand,
+  tailscale: string,
+  signal: AbortSignal,
+): Promise<string> => {
+  if (nodeIP !== undefined) return nodeIP;
+  const isTailscale = nodeIPSource === 'tailscale';
+  const found = isTailscale
+    ? (await run(tailscale, ['ip', '-4'], signal)).split(/\s+/).find((word) => isIPv4(word))
+    : firstAddress(networkInterfaces());
+  if (found !== undefined) return found;
+  throw new Error(isTailscale ? 'tailscale has no IPv4 address yet' : 'no network interface has an address');
 };
 
 /** What tells of virtual machines and images. Comes from whoever looks after those. */
@@ -114,6 +148,6 @@ export const createMacFacts = ({
     guiSession: (signal) => hasAquaSession(run, uid, signal),
     system: cachedFor(clock, 60 * minute, (signal) => readSystemInfo(run, signal)),
     dhcpLeaseSeconds: cachedFor(clock, 60 * minute, (signal) => readDhcpLeaseSeconds(run, root, signal)),
-    address: (signal) => nodeAddress(options, { run, tailscale, interfaces: networkInterfaces }, signal),
+    address: (signal) => nodeAddress(options, run, tailscale, signal),
   };
 };

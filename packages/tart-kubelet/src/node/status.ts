@@ -24,8 +24,8 @@ export const formatKiB = (kibibytes: number): string => {
  * Only the address: an API server prefers a host name by default, and nothing but the Mac itself resolves that one
  * (`kubectl logs` would fail). The name is in the label `kubernetes.io/hostname`.
  */
-const addressesOf = ({ facts: { address } }: Snapshot): NonNullable<NodeStatus['addresses']> | undefined =>
-  address === undefined ? undefined : [{ type: 'InternalIP', address }];
+const addressesOf = ({ facts: { address } }: Snapshot): Pick<NodeStatus, 'addresses'> =>
+  address === undefined ? {} : { addresses: [{ type: 'InternalIP', address }] };
 
 /** Stable, whatever the Mac is busy with: the scheduler must not reject Pods that the agent could explain (INC-42). */
 const capacityOf = ({ config, facts: { disk } }: Snapshot): Record<string, string> => ({
@@ -62,34 +62,28 @@ const imagesOf = (images: readonly LocalImage[]): NonNullable<NodeStatus['images
 /** Sorted, or the API server refuses it. Servers that do not know the field drop it. */
 const declaredFeatures = ['ExtendWebSocketsToKubelet'];
 
-/** Whether every field of `part` is in `whole` as it stands: what others added is theirs. */
-const containsAll = (whole: object | undefined, part: object): boolean =>
-  Object.entries(part).every(([key, value]) => isDeepStrictEqual(whole && Reflect.get(whole, key), value));
-
-type StatusParts = Pick<
-  NodeStatus,
-  'addresses' | 'allocatable' | 'capacity' | 'conditions' | 'daemonEndpoints' | 'images' | 'nodeInfo'
->;
+/** Whether a part of the status says what it should. Of an object every field of `part`: what others added is theirs. */
+const isAsWanted = (current: object | undefined, wanted: object): boolean =>
+  Array.isArray(wanted)
+    ? isDeepStrictEqual(current ?? [], wanted)
+    : Object.entries(wanted).every(([key, value]) => isDeepStrictEqual(current && Reflect.get(current, key), value));
 
 /** The parts of the status that are not as they should be. Empty: none. */
-const statusDiff = (snapshot: Snapshot): StatusParts => {
+const statusDiff = (snapshot: Snapshot): NodeStatus => {
   const { now, node, facts, config } = snapshot;
   const status = node?.status ?? {};
-  const offer = capacityOf(snapshot);
-  const info = nodeInfoOf(snapshot);
-  const addresses = addressesOf(snapshot);
-  const images = facts.images && imagesOf(facts.images);
-  const daemonEndpoints = { kubeletEndpoint: { Port: config.port } };
-  const conditions = conditionChanges(status.conditions ?? [], conditionStates(facts), now);
-  return {
-    ...(containsAll(status.capacity, offer) ? {} : { capacity: offer }),
-    ...(containsAll(status.allocatable, offer) ? {} : { allocatable: offer }),
-    ...(conditions && { conditions }),
-    ...(addresses && !isDeepStrictEqual(status.addresses, addresses) ? { addresses } : {}),
-    ...(containsAll(status.nodeInfo, info) ? {} : { nodeInfo: info }),
-    ...(containsAll(status.daemonEndpoints, daemonEndpoints) ? {} : { daemonEndpoints }),
-    ...(images && !isDeepStrictEqual(status.images ?? [], images) ? { images } : {}),
+  const capacity = capacityOf(snapshot);
+  const wanted: NodeStatus = {
+    capacity,
+    allocatable: capacity,
+    nodeInfo: nodeInfoOf(snapshot),
+    daemonEndpoints: { kubeletEndpoint: { Port: config.port } },
+    ...addressesOf(snapshot),
+    ...(facts.images && { images: imagesOf(facts.images) }),
   };
+  const conditions = conditionChanges(status.conditions ?? [], conditionStates(facts), now);
+  const changed = Object.entries(wanted).filter(([key, part]) => !isAsWanted(Reflect.get(status, key), part));
+  return { ...Object.fromEntries(changed), ...(conditions && { conditions }) };
 };
 
 /**

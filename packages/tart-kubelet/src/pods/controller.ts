@@ -83,10 +83,8 @@ export const createPodController = (options: PodControllerOptions) => {
   const requeueAt = (until: number | undefined, { pod }: Snapshot): ReconcileResult => {
     const now = clock.now();
     const deadline = isPresent(pod) ? deadlineOf(pod) : undefined;
-    const times = [until, deadline !== undefined && deadline > now ? deadline : undefined];
-    return requeueAfter(
-      Math.max(0, Math.min(resyncMs, ...times.map((time) => (time === undefined ? resyncMs : time - now)))),
-    );
+    const next = Math.min(until ?? Infinity, deadline !== undefined && deadline > now ? deadline : Infinity);
+    return requeueAfter(Math.max(0, Math.min(resyncMs, next - now)));
   };
 
   const reconcile = async (uid: string, signal: AbortSignal): Promise<ReconcileResult> => {

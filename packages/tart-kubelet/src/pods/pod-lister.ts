@@ -1,36 +1,17 @@
 import type { KubeObject, Live } from '@tartan/kube';
+import type { PodName } from '../api/pod-runtime.ts';
 import type { PodCache } from './apiserver/pod-cache.ts';
 import type { PodWorker } from './pod-worker.ts';
 import { type Pod, type PodStatus, readableRecord } from './snapshot.ts';
 
-/** A Pod of this Mac, for the kubelet API. */
-export interface PodView {
-  readonly pod: Live<Pod>;
-  readonly vm: string;
-  /** The present run of its container. */
-  readonly run: number;
-  /** `undefined`: its VM is not running. */
-  readonly running: { readonly pid: number; readonly since: number; readonly address: string | undefined } | undefined;
-}
-
 /** The Pods of this Mac, from memory. */
-export interface PodLister {
-  /** With the status that they should have, even if the API server does not have it yet. */
-  list(): readonly KubeObject[];
-  get(name: { readonly namespace: string; readonly pod: string }): PodView | undefined;
-}
-
-export const createPodLister = (
-  podCache: PodCache,
-  workers: ReadonlyMap<string, PodWorker>,
-): PodLister & {
-  /** When the oldest Pod was created whose VM has not started. Pods that are not for Macs do not count. */
-  oldestWaitingSince(): number | undefined;
-} => {
+export const createPodLister = (podCache: PodCache, workers: ReadonlyMap<string, PodWorker>) => {
   const statusOf = (pod: Live<Pod>): PodStatus | undefined =>
     workers.get(pod.metadata.uid)?.status.desired(pod) ?? pod.status;
   return {
-    list: () => podCache.list().map((pod) => ({ ...pod, status: statusOf(pod) })),
+    /** With the status that they should have, even if the API server does not have it yet. */
+    list: (): readonly KubeObject[] => podCache.list().map((pod) => ({ ...pod, status: statusOf(pod) })),
+    /** When the oldest Pod was created whose VM has not started. Pods that are not for Macs do not count. */
     oldestWaitingSince: () => {
       const waiting = podCache
         .list()
@@ -42,7 +23,8 @@ export const createPodLister = (
         .filter((since) => !Number.isNaN(since));
       return waiting.length === 0 ? undefined : Math.min(...waiting);
     },
-    get: ({ namespace, pod: name }) => {
+    /** `running` is undefined unless its VM is running, `run` the present run of its container. */
+    get: ({ namespace, pod: name }: PodName) => {
       const pod = podCache.list().find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
       const observation = pod && workers.get(pod.metadata.uid)?.observation;
       if (pod === undefined || observation === undefined) return undefined;
@@ -60,3 +42,7 @@ export const createPodLister = (
     },
   };
 };
+
+export type PodLister = Pick<ReturnType<typeof createPodLister>, 'list' | 'get'>;
+/** A Pod of this Mac, for the kubelet API. */
+export type PodView = NonNullable<ReturnType<PodLister['get']>>;

@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import { connect, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import type { Duplex } from 'node:stream';
-import type { Clock } from '@tartan/kube/clock';
+import { type Clock, withTimeout } from '@tartan/kube/clock';
 import { HttpError } from '../api/http-response.ts';
 import { errorCode } from '../file-errors.ts';
 
@@ -31,6 +32,9 @@ export const localAddressFor = (
 
 const connectErrorMessage = (error: unknown): string => {
   const code = errorCode(error);
+  // macOS drops what is sent into the local network by a process that may not be there (tuist/tuist#12528).
+  if (code === 'ABORT_ERR')
+    return `no answer within ${connectTimeoutMs / 1000} s: a firewall in the guest, or the agent is not allowed into the local network (macOS privacy settings)`;
   if (code === 'ECONNREFUSED') return 'connection refused: nothing listens there in the guest';
   if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH')
     return 'no route to the guest: if it is up, allow the agent into the local network (macOS privacy settings), and restart the Mac';
@@ -47,37 +51,20 @@ export interface DialOptions {
 }
 
 /** Ends by a connection, a refusal, the deadline or `signal`; nothing is left open but by the first. */
-export const dialGuest = ({ address, port, clock, signal, open = connect }: DialOptions): Promise<Duplex> =>
-  new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(new HttpError(500, 'the client is gone'));
-    const localAddress = localAddressFor(address, networkInterfaces());
-    const socket = open({
-      host: address,
-      port,
-      allowHalfOpen: true,
-      noDelay: true,
-      ...(localAddress === undefined ? {} : { localAddress }),
-    });
-    const settle = (end: () => void): void => {
-      cancelTimer();
-      signal.removeEventListener('abort', onAbort);
-      socket.removeAllListeners('error').removeAllListeners('connect');
-      end();
-    };
-    const fail = (why: string, cause?: unknown): void =>
-      settle(() => {
-        socket.on('error', () => {}).destroy();
-        reject(new HttpError(500, why, { cause }));
-      });
-    const onAbort = (): void => fail('the client is gone');
-    const cancelTimer = clock.after(connectTimeoutMs, () =>
-      // macOS drops what is sent into the local network by a process that may not be there (tuist/tuist#12528).
-      fail(
-        `no answer within ${connectTimeoutMs / 1000} s: a firewall in the guest, or the agent is not allowed into the local network (macOS ` +
-          'privacy settings)',
-      ),
-    );
-    signal.addEventListener('abort', onAbort, { once: true });
-    socket.once('error', (error) => fail(connectErrorMessage(error), error));
-    socket.once('connect', () => settle(() => resolve(socket)));
+export const dialGuest = async ({ address, port, clock, signal, open = connect }: DialOptions): Promise<Duplex> => {
+  const localAddress = localAddressFor(address, networkInterfaces());
+  const socket = open({
+    host: address,
+    port,
+    allowHalfOpen: true,
+    noDelay: true,
+    ...(localAddress === undefined ? {} : { localAddress }),
   });
+  try {
+    await withTimeout(clock, connectTimeoutMs, (limited) => once(socket, 'connect', { signal: limited }), signal);
+    return socket;
+  } catch (cause) {
+    socket.on('error', () => {}).destroy();
+    throw new HttpError(500, signal.aborted ? 'the client is gone' : connectErrorMessage(cause), { cause });
+  }
+};

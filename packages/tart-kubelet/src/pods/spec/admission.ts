@@ -66,8 +66,7 @@ export const admit = (pod: Pod): Admission => {
   return message === undefined ? { kind: 'suited' } : { kind: 'unsupported', message };
 };
 
-type PodSpec = NonNullable<Pod['spec']>;
-type Container = PodSpec['containers'][number];
+type Container = Spec['containers'][number];
 
 const isSet = (value: unknown): boolean => {
   if (value === undefined || value === null || value === false || value === '') return false;
@@ -77,6 +76,7 @@ const isSet = (value: unknown): boolean => {
 /** By name: whatever is set, and is not what the API server sets by itself. */
 const ignoredPodFields = [
   'dnsConfig',
+  'dnsPolicy',
   'ephemeralContainers',
   'hostAliases',
   'hostIPC',
@@ -90,7 +90,7 @@ const ignoredPodFields = [
   'setHostnameAsFQDN',
   'shareProcessNamespace',
   'subdomain',
-] as const satisfies readonly (keyof PodSpec)[];
+] as const satisfies readonly (keyof Spec)[];
 
 const ignoredContainerFieldNames = [
   'lifecycle',
@@ -100,40 +100,41 @@ const ignoredContainerFieldNames = [
   'securityContext',
   'startupProbe',
   'stdin',
+  'terminationMessagePath',
+  'terminationMessagePolicy',
   'tty',
   'workingDir',
 ] as const satisfies readonly (keyof Container)[];
 
-/** What the API server puts there, and what a virtual machine does anyway. */
-const apiServerDefaults = {
+/** Values that the API server sets, or that a virtual machine does anyway. */
+const apiServerDefaults: Readonly<Record<string, readonly unknown[]>> = {
   dnsPolicy: ['ClusterFirst', 'Default'],
   terminationMessagePath: ['/dev/termination-log'],
   terminationMessagePolicy: ['File'],
 };
-const isNotDefault = (value: string | undefined, values: readonly string[]): boolean =>
-  value !== undefined && value !== '' && !values.includes(value);
+
+/** Which of these fields are set, by their paths. */
+const setFields = <T extends object>(object: T, path: string, names: readonly (keyof T & string)[]): string[] =>
+  names
+    .filter((name) => isSet(object[name]) && apiServerDefaults[name]?.includes(object[name]) !== true)
+    .map((name) => `${path}.${name}`);
 
 const ignoredContainerFields = (container: Container, path: string): readonly string[] => [
-  ...ignoredContainerFieldNames.filter((name) => isSet(container[name])).map((name) => `${path}.${name}`),
-  ...(['terminationMessagePath', 'terminationMessagePolicy'] as const)
-    .filter((name) => isNotDefault(container[name], apiServerDefaults[name]))
-    .map((name) => `${path}.${name}`),
-  ...(container.ports ?? []).flatMap(({ hostPort }, at) => (isSet(hostPort) ? [`${path}.ports[${at}].hostPort`] : [])),
-  ...(container.volumeMounts ?? []).flatMap(({ subPath, subPathExpr }, at) => [
-    ...(isSet(subPath) ? [`${path}.volumeMounts[${at}].subPath`] : []),
-    ...(isSet(subPathExpr) ? [`${path}.volumeMounts[${at}].subPathExpr`] : []),
-  ]),
+  ...setFields(container, path, ignoredContainerFieldNames),
+  ...(container.ports ?? []).flatMap((port, at) => setFields(port, `${path}.ports[${at}]`, ['hostPort'])),
+  ...(container.volumeMounts ?? []).flatMap((mount, at) =>
+    setFields(mount, `${path}.volumeMounts[${at}]`, ['subPath', 'subPathExpr']),
+  ),
 ];
 
 /**
  * Fields of the Pod that change what a kubelet does and mean nothing here, by their paths. None that the API server or its admission sets
- * by default, none that only the scheduler reads, and none for which `suitability.ts` refuses the Pod.
+ * by default, none that only the scheduler reads, and none for which `admit` refuses the Pod.
  */
 export const ignoredFields = ({ spec }: Pod): readonly string[] => {
   if (spec === undefined) return [];
   return [
-    ...ignoredPodFields.filter((name) => isSet(spec[name])).map((name) => `spec.${name}`),
-    ...(isNotDefault(spec.dnsPolicy, apiServerDefaults.dnsPolicy) ? ['spec.dnsPolicy'] : []),
+    ...setFields(spec, 'spec', ignoredPodFields),
     // False asks for a user namespace; absent is true.
     ...(spec.hostUsers === false ? ['spec.hostUsers'] : []),
     ...spec.containers.flatMap((container, at) => ignoredContainerFields(container, `spec.containers[${at}]`)),
