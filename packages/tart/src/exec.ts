@@ -201,16 +201,11 @@ export const execInVm = (
   };
 };
 
-export interface ExecOutput {
-  readonly result: ExecResult;
-  readonly stdout: string;
-  readonly stderr: string;
-  /** The guest wrote more than was kept; it was ended for that. */
-  readonly truncated: boolean;
-}
-
-/** Reads a session to its end, at most `maxBytes` of each stream: a guest decides how much it writes, not how much we keep. */
-export const collectOutput = async (session: ExecSession, maxBytes: number): Promise<ExecOutput> => {
+/**
+ * Reads a session to its end, at most `maxBytes` of each stream: a guest decides how much it writes, not how much we keep. `truncated`:
+ * the guest wrote more, and was ended for that.
+ */
+export const collectOutput = async (session: ExecSession, maxBytes: number) => {
   let truncated = false;
   const read = async (stream: ExecSession['stdout']): Promise<string> => {
     const chunks: Buffer[] = [];

@@ -24,30 +24,23 @@ import { createStartRecorder } from '../vm-start/start-recorder.ts';
 import { createAgentMetrics } from './metrics.ts';
 import { createVmSubsystem } from './vm-subsystem.ts';
 
-/** Where the agent keeps what must outlive it. `packages/host` makes these folders its own to write. */
-export interface AgentPaths {
-  /** One file for each Pod. */
-  readonly journal: string;
-  /** What became of the starts of virtual machines since the Mac booted. */
-  readonly starts: string;
-  /** One file for each golden base and image that the agent made. */
-  readonly images: string;
-  /** A folder for each virtual machine: what its guest is given, and what it says. */
-  readonly guests: string;
-  readonly logs: string;
-  /** Of the kubelet API, with its key. */
-  readonly servingCertificate: string;
-}
-
 /** `root` comes before every path of the Mac: nothing but on a simulated one. */
-const agentPaths = (root: string, kubeconfig: string): AgentPaths => ({
+const agentPaths = (root: string, kubeconfig: string) => ({
+  /** One file for each Pod. */
   journal: `${root}/var/lib/tart-kubelet/journal`,
+  /** What became of the starts of virtual machines since the Mac booted. */
   starts: `${root}/var/lib/tart-kubelet/vm-starts.json`,
+  /** One file for each golden base and image that the agent made. */
   images: `${root}/var/lib/tart-kubelet/images`,
+  /** A folder for each virtual machine: what its guest is given, and what it says. */
   guests: `${root}/var/lib/tart-userdata`,
   logs: `${root}/var/log/tart-vms`,
+  /** Of the kubelet API, with its key. */
   servingCertificate: `${root}${join(dirname(kubeconfig), 'serving-certificate.pem')}`,
 });
+
+/** Where the agent keeps what must outlive it. `packages/host` makes these folders its own to write. */
+export type AgentPaths = ReturnType<typeof agentPaths>;
 
 interface AgentDeps {
   readonly options: AgentOptions;

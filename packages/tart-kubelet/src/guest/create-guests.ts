@@ -17,13 +17,11 @@ import {
   sourcesOfVolume,
 } from './projected-volumes.ts';
 import {
-  type IssuedToken,
   renewTokens,
   requestToken,
   type TokenDeps,
   tokenKey,
   tokenPaths,
-  type TokenSpec,
   tokenSpecsOf,
   writeToken,
   writeTokenLifetimes,
@@ -48,17 +46,8 @@ export const formatEnvFile = (variables: ReadonlyMap<string, string>): string =>
     })
     .join('');
 
-/** All that a guest is given for one run. */
-interface GuestInputs {
-  /** The content of `tuist.env`. */
-  readonly env: string;
-  readonly skipped: readonly string[];
-  readonly volumes: readonly { readonly name: string; readonly files: ReadonlyMap<string, Uint8Array> }[];
-  readonly tokens: readonly { readonly planned: TokenSpec; readonly minted: IssuedToken }[];
-}
-
 /**
- * Asks the server for everything at once, and writes nothing. Rejects with GuestConfigError for what somebody has to change, else with a
+ * All that a guest is given for one run. Asks the server for everything at once, and writes nothing. Rejects with GuestConfigError for what somebody has to change, else with a
  * KubeError.
  */
 const readGuestInputs = async (
@@ -66,7 +55,7 @@ const readGuestInputs = async (
   pod: Live<Pod>,
   { hostIP }: HostAddress,
   signal: AbortSignal,
-): Promise<GuestInputs> => {
+) => {
   const container = pod.spec?.containers[0];
   if (container === undefined) throw configError('The Pod has no container. Give it one.');
   const mounted = mountedVolumes(pod);
@@ -96,7 +85,10 @@ interface GuestsOptions extends TokenDeps {
 }
 
 /** Writes down what was gathered, into a folder that is not there yet. */
-const writeShares = async (folder: GuestFolder, { env, tokens, volumes }: GuestInputs): Promise<readonly Share[]> => {
+const writeShares = async (
+  folder: GuestFolder,
+  { env, tokens, volumes }: Awaited<ReturnType<typeof readGuestInputs>>,
+): Promise<readonly Share[]> => {
   const makeFolder = (path: string) => mkdir(path, { recursive: true, mode: 0o700 });
   await makeFolder(folder.env);
   await makeFolder(folder.status);

@@ -51,10 +51,7 @@ interface FileHead {
   readonly truncated: boolean;
 }
 
-type GuestFileContent =
-  | ({ readonly kind: 'read' } & FileHead)
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'refused'; readonly reason: string };
+type GuestFileContent = ({ readonly kind: 'read' } & FileHead) | Exclude<OpenedGuestFile, { kind: 'opened' }>;
 
 /** One byte more than allowed tells "just fits" from "too long"; its size is the guest's word and not asked for. */
 export const readAtMost = async (file: FileHandle, maxBytes: number): Promise<FileHead> => {

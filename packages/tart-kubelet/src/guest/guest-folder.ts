@@ -10,26 +10,20 @@ const vmPattern = /^[0-9A-Za-z][0-9A-Za-z._-]{0,254}$/;
 export const isVmName = (name: string): boolean => vmPattern.test(name);
 
 /** Everything of one virtual machine, below a folder that nobody but the agent enters. Only its parts are shared, never itself. */
-export interface GuestFolder {
-  readonly root: string;
-  readonly env: string;
-  readonly status: string;
-  readonly volume: (name: string) => string;
-  /** Until when tokens are good. Not shared. */
-  readonly tokenLifetimes: string;
-}
-
-export const guestFolderOf = (folder: string, vm: string): GuestFolder => {
+export const guestFolderOf = (folder: string, vm: string) => {
   if (!isVmName(vm)) throw new Error(`${JSON.stringify(vm.slice(0, 64))} is no name of a virtual machine`);
   const root = join(folder, vm);
   return {
     root,
     env: join(root, guestNames.shares.env),
     status: join(root, guestNames.shares.status),
-    volume: (name) => join(root, 'volumes', name),
+    volume: (name: string) => join(root, 'volumes', name),
+    /** Until when tokens are good. Not shared. */
     tokenLifetimes: join(root, 'token-lives.json'),
   };
 };
+
+export type GuestFolder = ReturnType<typeof guestFolderOf>;
 
 /**
  * The old content or the new one, for whoever reads meanwhile. It is written in `root` and moved from there, so that a guest never sees

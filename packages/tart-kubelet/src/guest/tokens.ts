@@ -64,10 +64,11 @@ export const tokenKey = ({ in: at }: TokenSpec): string =>
   at === undefined ? guestNames.token : `${at.volume}/${at.path}`;
 
 /** In milliseconds since the epoch, on the Mac's clock. */
-interface TokenLifetime {
-  readonly mintedAt: number;
-  readonly renewAt: number;
-}
+const lifetimeSchema = z.object({ mintedAt: z.number(), renewAt: z.number() });
+const lifetimesSchema = z.record(z.string(), lifetimeSchema);
+
+type TokenLifetime = z.infer<typeof lifetimeSchema>;
+type TokenLifetimes = z.infer<typeof lifetimesSchema>;
 
 /** A kubelet renews after so much of a token's life, and after a day in any case. */
 const renewalFraction = 0.8;
@@ -87,10 +88,6 @@ export const tokenLifetime = (now: number, seconds: number, expiresAt: number): 
 /** Also when the clock was set back behind its beginning: nobody knows how old it is then. */
 export const isRenewalDue = ({ mintedAt, renewAt }: TokenLifetime, now: number): boolean =>
   now >= renewAt || now < mintedAt;
-
-const lifetimesSchema = z.record(z.string(), z.object({ mintedAt: z.number(), renewAt: z.number() }));
-
-type TokenLifetimes = Readonly<Record<string, TokenLifetime>>;
 
 /** Whatever cannot be read is not known, and so renewed at once. */
 const readTokenLifetimes = async ({ tokenLifetimes }: GuestFolder): Promise<TokenLifetimes> => {

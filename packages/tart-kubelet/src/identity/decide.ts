@@ -1,10 +1,11 @@
+import type { Validity } from '../certificates/x509.ts';
+import type { NodeCertificate } from './node-certificate.ts';
+
 /** All that matters for who the Node is. */
 export interface Snapshot {
   readonly now: number;
   readonly nodeName: string;
-  readonly certificate:
-    | { readonly user: string; readonly notBefore: number; readonly notAfter: number; readonly stored: boolean }
-    | undefined;
+  readonly certificate: (Pick<NodeCertificate, 'notAfter' | 'notBefore' | 'user'> & { stored: boolean }) | undefined;
   /** The API server answered 401 to it, and nothing else since. */
   readonly refused: boolean;
   /** A kubeconfig was read, now or before: it is known where the cluster is. */
@@ -26,8 +27,7 @@ export type Decision =
   | { readonly kind: 'wait'; readonly until: number };
 
 /** A third of its life, more than two days, is left for whatever is in the way. */
-export const renewalTime = ({ notBefore, notAfter }: { notBefore: number; notAfter: number }): number =>
-  notBefore + ((notAfter - notBefore) * 2) / 3;
+export const renewalTime = ({ notBefore, notAfter }: Validity): number => notBefore + ((notAfter - notBefore) * 2) / 3;
 
 /** How often the kubeconfig is looked at: it may bring other credentials, or another address of the cluster. */
 const pollMs = 60_000;

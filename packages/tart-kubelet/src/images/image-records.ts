@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { undefinedIfMissing } from '../file-errors.ts';
-import { temporarySuffix, writeFileAtomic } from '../journal/atomic-write.ts';
-import { parseJson } from '../parse-json.ts';
+import { createRecordFiles } from '../journal/record-files.ts';
 import { formatDigestReference, type PinnedImage } from './image-reference.ts';
 
 const recordSchema = z.discriminatedUnion('kind', [
@@ -12,7 +8,6 @@ const recordSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('made'), name: z.string(), image: z.string() }),
   z.object({ kind: z.literal('fetching'), name: z.string(), before: z.string().optional() }),
 ]);
-type ImageRecord = z.infer<typeof recordSchema>;
 
 /** In a file of its own: an image that was ours stays ours while it is asked for again. */
 const pullRecordName = (image: string): string => `fetching ${image}`;
@@ -29,32 +24,10 @@ export interface ImageRecordsOptions {
  */
 export const createImageRecords = ({ folder, mark }: ImageRecordsOptions) => {
   // A name may have slashes and colons.
-  const pathOf = (name: string): string =>
-    join(folder, `${createHash('sha256').update(name).digest('hex').slice(0, 32)}.json`);
-  const filesIn = async (): Promise<string[]> => (await undefinedIfMissing(readdir(folder))) ?? [];
-  /** What a crash left half written of this record. Of each one is written at a time. */
-  const removeTemporaryFiles = async (name: string): Promise<void> => {
-    const half = `${basename(pathOf(name))}${temporarySuffix}`;
-    for (const file of await filesIn()) if (file.startsWith(half)) await rm(join(folder, file), { force: true });
-  };
-  const write = async (record: ImageRecord): Promise<void> => {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await removeTemporaryFiles(record.name);
-    await writeFileAtomic(pathOf(record.name), `${JSON.stringify(record)}\n`);
-  };
-  const read = async (name: string): Promise<ImageRecord | undefined> => {
-    const text = await undefinedIfMissing(readFile(pathOf(name), 'utf8'));
-    if (text === undefined) return undefined;
-    const record = recordSchema.parse(JSON.parse(text));
-    if (record.name !== name) throw new Error(`The record of ${name} is about ${record.name}`);
-    return record;
-  };
-  const parsed = async (file: string): Promise<ImageRecord | undefined> =>
-    parseJson(recordSchema, await readFile(join(folder, file), 'utf8').catch(() => ''));
-  const forget = async (name: string): Promise<void> => {
-    await removeTemporaryFiles(name);
-    await rm(pathOf(name), { force: true });
-  };
+  const fileOf = (name: string): string => `${createHash('sha256').update(name).digest('hex').slice(0, 32)}.json`;
+  const filePattern = /^[0-9a-f]{32}\.json$/;
+  const files = createRecordFiles({ folder, schema: recordSchema, fileOf, filePattern, keyOf: ({ name }) => name });
+  const { read, write, remove: forget } = files;
   return {
     /** Before it is made. Safe to repeat. */
     beginClone: (name: string, image: PinnedImage) =>
@@ -84,11 +57,7 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions) => {
       await forget(pullRecordName(image));
     },
     /** Everything that was made and not forgotten. One that cannot be read is left out. */
-    names: async () => {
-      const files = await filesIn();
-      const records = await Promise.all(files.filter((file) => file.endsWith('.json')).map((file) => parsed(file)));
-      return records.flatMap((record) => (record?.kind === 'made' ? [record.name] : []));
-    },
+    names: async () => (await files.list()).records.flatMap((record) => (record.kind === 'made' ? [record.name] : [])),
     /** Whether it was made by this agent: a golden base by its name, an image as `repository@digest`. Rejects when it cannot be told. */
     isOwned: async (name: string) => (await read(name))?.kind === 'made',
     /** Not there is fine. */

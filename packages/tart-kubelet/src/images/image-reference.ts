@@ -42,9 +42,6 @@ export const formatTagReference = ({
 export const formatPullReference = (reference: ImageReference): string =>
   reference.digest === undefined ? formatTagReference(reference) : `${reference.repository}@${reference.digest}`;
 
-export const isSameImage = (one: PinnedImage, other: PinnedImage): boolean =>
-  one.digest === other.digest && one.repository === other.repository;
-
 const goldenPrefix = 'tuist-golden-';
 
 /**

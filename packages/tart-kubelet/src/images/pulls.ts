@@ -2,17 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { createSemaphore } from '@tartan/kube';
 import { isTartError, type PullProgress, type RegistryCredentials, type Tart } from '@tartan/tart';
 import { type Flight, joinFlight } from '../single-flight.ts';
+import type { GoldenRequest } from './golden-base.ts';
 import { formatPullReference, type ImageReference, parseReference } from './image-reference.ts';
 import type { PullRecords } from './image-records.ts';
 import type { LocalImages } from './local-images.ts';
 
-interface PullRequest {
-  /** `repository@digest`, or `repository:tag`. */
-  readonly image: string;
-  readonly credentials?: RegistryCredentials | undefined;
+/** `image` is `repository@digest`, or `repository:tag`. A signal ends the pull itself only when no other request waits for it. */
+interface PullRequest extends Pick<GoldenRequest, 'credentials' | 'image' | 'signal'> {
   readonly onProgress?: ((progress: PullProgress) => void) | undefined;
-  /** Leaves. The pull itself ends only when nobody waits for it any more. */
-  readonly signal: AbortSignal;
 }
 
 interface Download extends Flight {

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { createJournal, formatRecord, parseRecord, type VmRecord } from './journal.ts';
+import { parseJson } from '../parse-json.ts';
+import { createJournal, recordSchema, type VmRecord } from './journal.ts';
 import { readOwnershipMarker, vmNameOf, writeOwnershipMarker } from './vm-identity.ts';
 
 const example: VmRecord = {
@@ -49,15 +50,18 @@ describe('the journal', () => {
   });
 
   const torn: [string, (path: string) => Promise<unknown>][] = [
-    ['torn', (path) => writeFile(path, formatRecord(example).slice(0, 40))],
+    ['torn', (path) => writeFile(path, JSON.stringify(example).slice(0, 40))],
     ['empty', (path) => writeFile(path, '')],
     ['of another version', (path) => writeFile(path, JSON.stringify({ ...example, version: 2 }))],
-    ['about another Pod', (path) => writeFile(path, formatRecord({ ...example, pod: { ...example.pod, uid: 'u2' } }))],
-    ['far too long', (path) => writeFile(path, formatRecord(example) + ' '.repeat(300_000))],
+    [
+      'about another Pod',
+      (path) => writeFile(path, JSON.stringify({ ...example, pod: { ...example.pod, uid: 'u2' } })),
+    ],
+    ['far too long', (path) => writeFile(path, JSON.stringify(example) + ' '.repeat(300_000))],
     [
       'a link',
       async (path) => {
-        await writeFile(`${path}-real`, formatRecord(example));
+        await writeFile(`${path}-real`, JSON.stringify(example));
         await symlink(`${path}-real`, path);
       },
     ],
@@ -128,12 +132,12 @@ describe('the journal', () => {
 
 describe('a record', () => {
   it('parsing never throws', () => {
-    fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => parseRecord(text) === undefined));
+    fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => parseJson(recordSchema, text) === undefined));
   });
 
   it('a truncated record is not parsed', () => {
-    const text = formatRecord(example).trimEnd();
-    for (let end = 0; end < text.length; end += 1) assert.equal(parseRecord(text.slice(0, end)), undefined);
+    const text = JSON.stringify(example).trimEnd();
+    for (let end = 0; end < text.length; end += 1) assert.equal(parseJson(recordSchema, text.slice(0, end)), undefined);
   });
 });
 

@@ -1,11 +1,5 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { errorMessage } from '@tartan/kube';
 import { z } from 'zod';
-import { undefinedIfMissing } from '../file-errors.ts';
-import { readGuestFile } from '../guest/guest-file.ts';
-import { parseJson } from '../parse-json.ts';
-import { syncFolder, temporarySuffix, writeFileAtomic } from './atomic-write.ts';
+import { createRecordFiles } from './record-files.ts';
 
 const timeSchema = z.number().int().nonnegative();
 const countSchema = z.number().int().nonnegative();
@@ -37,7 +31,7 @@ const stateSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ended'), ending: terminationSchema }),
 ]);
 
-const recordSchema = z.object({
+export const recordSchema = z.object({
   version: z.literal(1),
   vm: z.string().min(1),
   pod: z.object({ uid: z.string().min(1), namespace: z.string().min(1), name: z.string().min(1) }),
@@ -57,78 +51,35 @@ export type VmRecord = Readonly<z.infer<typeof recordSchema>>;
 export type RunState = VmRecord['state'];
 export type Termination = Readonly<z.infer<typeof terminationSchema>>;
 
-export const formatRecord = (one: VmRecord): string => `${JSON.stringify(one)}\n`;
-
-/** `undefined`: torn, of another program, or of a version that we do not know. */
-export const parseRecord = (text: string): VmRecord | undefined => parseJson(recordSchema, text);
-
+const uidPattern = /^[0-9A-Za-z][0-9A-Za-z-]{0,127}$/;
 const suffix = '.json';
-/** Ours have some hundred bytes; a message of tart may add a few thousand. */
-const maxRecordBytes = 256 * 1024;
 
-/** `undefined`: there is none. Rejects with why it cannot be read. */
-const readRecord = async (folder: string, uid: string): Promise<VmRecord | undefined> => {
-  const name = `${uid}${suffix}`;
-  const content = await readGuestFile(folder, name, maxRecordBytes);
-  if (content.kind === 'missing') return undefined;
-  const isWhole = content.kind === 'read' && !content.truncated;
-  const record = isWhole ? parseRecord(content.bytes.toString('utf8')) : undefined;
-  // A copy under another name would speak for a Pod that it is not about.
-  if (record?.pod.uid === uid) return record;
-  const why = content.kind === 'refused' ? content.reason : `it holds no record of ${uid}`;
-  throw new Error(`${join(folder, name)} cannot be read: ${why}`);
+const fileOf = (uid: string): string => {
+  if (!uidPattern.test(uid)) throw new Error(`${JSON.stringify(uid.slice(0, 64))} is no UID of a Pod`);
+  return `${uid}${suffix}`;
 };
 
-const uidPattern = /^[0-9A-Za-z][0-9A-Za-z-]{0,127}$/;
-
 /**
- * What the agent has done for each Pod, as far as it must outlive the agent: one file for each UID, with its virtual machine.
- *
- * Guarantees: a write is there whole or not at all, and once it resolves a power cut takes nothing back. Reading never rejects for what
- * a file holds. Assumptions: one agent writes here; for each UID one caller at a time.
+ * What the agent has done for each Pod, as far as it must outlive the agent: one file for each UID, with its virtual machine. Reading never
+ * rejects for what a file holds.
  */
 export const createJournal = (folder: string) => {
-  const checkUid = (uid: string): void => {
-    if (!uidPattern.test(uid)) throw new Error(`${JSON.stringify(uid.slice(0, 64))} is no UID of a Pod`);
-  };
-  const pathOf = (uid: string): string => {
-    checkUid(uid);
-    return join(folder, `${uid}${suffix}`);
-  };
-  const names = async (): Promise<string[]> => (await undefinedIfMissing(readdir(folder))) ?? [];
+  const filePattern = /^[0-9A-Za-z][0-9A-Za-z-]{0,127}\.json$/;
+  const files = createRecordFiles({ folder, schema: recordSchema, fileOf, filePattern, keyOf: ({ pod }) => pod.uid });
   return {
-    /** `unreadable`: something is there under this UID. Whoever it is about may have ended, and must not start again. */
-    read: async (uid: string) => {
-      checkUid(uid);
-      return readRecord(folder, uid).catch(() => 'unreadable' as const);
-    },
     /** Every UID of which anything is known. Rejects when the folder cannot be read: then nothing is known to be nobody's. */
     list: async () => {
-      const uids = (await names())
-        .filter((name) => name.endsWith(suffix))
-        .map((name) => name.slice(0, -suffix.length))
-        .filter((uid) => uidPattern.test(uid));
-      const found = await Promise.allSettled(uids.map((uid) => readRecord(folder, uid)));
-      return {
-        uids,
-        records: found.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value] : [])),
-        problems: found.flatMap((one) => (one.status === 'rejected' ? [errorMessage(one.reason)] : [])),
-      };
+      const { files: names, records, problems } = await files.list();
+      return { uids: names.map((name) => name.slice(0, -suffix.length)), records, problems };
     },
-    write: async (record: VmRecord) => {
-      const path = pathOf(record.pod.uid);
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeFileAtomic(path, formatRecord(record));
+    /** `unreadable`: something is there under this UID. Whoever it is about may have ended, and must not start again. */
+    read: async (uid: string) => {
+      fileOf(uid);
+      return files.read(uid).catch(() => 'unreadable' as const);
     },
+    write: (record: VmRecord) => files.write(record),
     /** The last act for a Pod, after everything of it is gone: until then its UID is known to have been here. Not there is fine. */
-    remove: async (uid: string) => {
-      const path = pathOf(uid);
-      // What a crash left half written is of the same UID, and goes first.
-      for (const name of await names())
-        if (name.startsWith(`${uid}${suffix}${temporarySuffix}`)) await rm(join(folder, name), { force: true });
-      await rm(path, { force: true });
-      await undefinedIfMissing(syncFolder(folder));
-    },
+    remove: (uid: string) => files.remove(uid),
   };
 };
 

@@ -1,7 +1,7 @@
-import type { Live, Logger, nodes } from '@tartan/kube';
-import type { Clock } from '@tartan/kube/clock';
+import type { Live, nodes } from '@tartan/kube';
 import type { Facts, FactsCache } from '../facts/host-facts.ts';
 import type { AgentOptions } from '../flags/flags.ts';
+import type { NodeOptions } from './controller.ts';
 import { readHostConfigHash } from './stamps.ts';
 
 /** What the Node is to be, as far as it was told and does not change while the agent runs. */
@@ -29,13 +29,9 @@ export interface Snapshot {
   readonly hostConfigHash: string | undefined;
 }
 
-interface ObserveOptions {
+interface ObserveOptions extends Pick<NodeOptions, 'clock' | 'config' | 'log' | 'stamps'> {
   readonly current: () => Live<Node> | undefined;
   readonly facts: FactsCache;
-  readonly config: NodeConfig;
-  readonly stamps: string;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /** All that matters for the Node. The Node itself comes last, as it is the one that others change. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { systemClock } from '@tartan/kube/clock';
+import type { Tart } from '@tartan/tart';
 import { createAddressWatch } from './address-watch.ts';
 
 describe('the address watch', { timeout: 60_000 }, () => {
@@ -20,21 +21,17 @@ describe('the address watch', { timeout: 60_000 }, () => {
     let questions = 0;
     let changes = 0;
     const found = Promise.withResolvers<void>();
-    const watch = createAddressWatch({
-      tart: {
-        ip: async (_, { signal } = {}) => {
-          questions += 1;
-          if (address !== undefined) return address;
-          // A question without an answer lasts until somebody takes it back.
-          return new Promise((resolve) => signal?.addEventListener('abort', () => resolve(undefined)));
-        },
+    const tart: Pick<Tart, 'ip'> = {
+      ip: async (_, { signal } = {}) => {
+        questions += 1;
+        if (address !== undefined) return address;
+        // A question without an answer lasts until somebody takes it back.
+        return new Promise((resolve) => signal?.addEventListener('abort', () => resolve(undefined)));
       },
-      dhcpLeases,
-      changed: () => {
-        changes += 1;
-        found.resolve();
-      },
-      clock: systemClock,
+    };
+    const watch = createAddressWatch({ tart, dhcpLeases, clock: systemClock }, () => {
+      changes += 1;
+      found.resolve();
     });
     return {
       watch,

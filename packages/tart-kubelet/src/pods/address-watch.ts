@@ -1,21 +1,20 @@
 import { stat } from 'node:fs/promises';
-import { type Clock, sleep } from '@tartan/kube/clock';
+import { sleep } from '@tartan/kube/clock';
 import type { Tart } from '@tartan/tart';
-
-export interface AddressWatchOptions {
-  readonly tart: Pick<Tart, 'ip'>;
-  /** Changes when a guest gets an address. Only a hint: what tart says counts. */
-  readonly dhcpLeases: string;
-  readonly changed: () => void;
-  readonly clock: Clock;
-}
+import type { PodDeps } from './context.ts';
 
 /** Reading the hint costs nothing. A query costs a process, and takes a second when there is no address. */
 const leasePollMs = 100;
 const queryIntervalMs = 5_000;
 
-/** Finds the address of one guest. Without a deadline: a first boot may take long (INC-21). */
-export const createAddressWatch = ({ tart, dhcpLeases, changed, clock }: AddressWatchOptions) => {
+/**
+ * Finds the address of one guest. Without a deadline: a first boot may take long (INC-21). The file of leases is only a hint: what tart
+ * says counts.
+ */
+export const createAddressWatch = (
+  { tart, dhcpLeases, clock }: Pick<PodDeps, 'clock' | 'dhcpLeases'> & { readonly tart: Pick<Tart, 'ip'> },
+  changed: () => void,
+) => {
   let address: string | undefined;
   let polling: AbortController | undefined;
 

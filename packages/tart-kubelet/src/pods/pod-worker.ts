@@ -35,11 +35,11 @@ export interface PodWorker {
 }
 
 export const createPodWorker = (deps: PodDeps, podCache: PodCache, uid: string, changed: () => void): PodWorker => {
-  const { client, clock, dhcpLeases, ensureGolden, guests, log, nodeName, tart } = deps;
+  const { clock, ensureGolden, guests } = deps;
   return {
-    status: createStatusWriter({ uid, client, nodeName, podCache, clock, log }),
+    status: createStatusWriter(deps, podCache, uid),
     imagePull: createImagePull(ensureGolden, changed),
-    addressWatch: createAddressWatch({ tart, dhcpLeases, changed, clock }),
+    addressWatch: createAddressWatch(deps, changed),
     markerWatch: createMarkerWatch({ read: (vm) => guests.runnerMarkers(vm), changed, clock }),
     statusRefused: false,
     shutdownRequested: false,

@@ -1,10 +1,8 @@
 import { basename, dirname } from 'node:path';
-import type { Logger } from '@tartan/kube';
-import { type Clock, sleep } from '@tartan/kube/clock';
+import { sleep } from '@tartan/kube/clock';
 import { redact } from '@tartan/tart';
 import { writeFileAtomic } from '../journal/atomic-write.ts';
 import { copyOffsetPath, rawOutputPath } from '../logs/log-files.ts';
-import type { LogNotifier } from '../logs/log-notifier.ts';
 import { createLogWriter, type LogWriter } from '../logs/log-writer.ts';
 import {
   type CopyCheckpoint,
@@ -17,6 +15,7 @@ import {
   writeCheckpoint,
 } from './copy-checkpoint.ts';
 import { blockSize, createTail, type Tail } from './tail.ts';
+import type { VmRunsOptions } from './vm-runs.ts';
 
 /** What tart wrote, without the address of a screen and whatever else looks like a secret. Bytes that hold none stay as they are. */
 const redactSecrets = (bytes: Buffer): Buffer => {
@@ -28,19 +27,12 @@ const redactSecrets = (bytes: Buffer): Buffer => {
   return clean === text ? bytes : Buffer.from(clean);
 };
 
-interface LogCopierOptions {
+interface LogCopierOptions
+  extends Required<Pick<VmRunsOptions, 'changes' | 'clock' | 'log' | 'maxBytes' | 'maxRawBytes' | 'pollMs'>> {
   /** The log. */
   readonly path: string;
   /** What the guest may write to. */
   readonly statusFolder: string;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly changes: LogNotifier;
-  /** An idle virtual machine costs one look in this time. */
-  readonly pollMs: number;
-  /** Of one generation of the log, and of what may be waiting to be copied. */
-  readonly maxBytes: number;
-  readonly maxRawBytes: number;
 }
 
 /** The name of the guest's own log in its status share. */

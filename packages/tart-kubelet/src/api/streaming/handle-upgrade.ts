@@ -1,20 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Clock } from '@tartan/kube/clock';
 import { createWebSocketStream, WebSocket, WebSocketServer } from 'ws';
-import type { RequestAuth } from '../auth/auth.ts';
+import type { RequestDeps } from '../handle-request.ts';
 import { badRequest, HttpError, rejectUpgrade, toHttpError } from '../http-response.ts';
 import { parseAttachQuery, parseExecQuery, parseRequest, type Route } from '../parse-request.ts';
-import type { PodName, PodRuntime, RemoteSession, StreamRequest } from '../pod-runtime.ts';
+import type { PodName, RemoteSession, StreamRequest } from '../pod-runtime.ts';
 import { servePortForward } from './port-forward.ts';
 import { serveSession } from './remote-command.ts';
 import { spdyClient, spdyCommandProtocol } from './spdy-client.ts';
 import { remoteCommandProtocols, webSocketClient } from './websocket-client.ts';
 
-export interface UpgradeDeps {
-  runtime: PodRuntime;
-  auth: RequestAuth;
-  clock: Clock;
+export interface UpgradeDeps extends Omit<RequestDeps, 'metrics'> {
   maxSessions: number;
   maxMessageBytes: number;
   /** Told of whatever goes wrong, also of what is the client's own doing. */

@@ -44,7 +44,7 @@ const harness = () => {
     },
   } as unknown as Client;
   const log = createLogger({ write: () => {}, clock, level: 'error' });
-  const writer = createStatusWriter({ uid: 'uid-1', client, nodeName: 'mac-1', podCache, clock, log });
+  const writer = createStatusWriter({ client, nodeName: 'mac-1', clock, log }, podCache, 'uid-1');
   const turns = async (): Promise<void> => {
     for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
   };

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Client, isKubeError, type Live, type Logger, patchStatus, pods } from '@tartan/kube';
-import { type Clock, sleep } from '@tartan/kube/clock';
+import { isKubeError, type Live, patchStatus, pods } from '@tartan/kube';
+import { sleep } from '@tartan/kube/clock';
+import type { PodDeps } from '../context.ts';
 import type { Pod, PodStatus } from '../snapshot.ts';
 import { type PodCache, refreshCache } from './pod-cache.ts';
 
@@ -13,15 +14,6 @@ type WriteResult =
   | 'gone'
   /** The API server will never accept it. A missing permission is not that: it may come back. */
   | 'refused';
-
-export interface StatusWriterOptions {
-  readonly uid: string;
-  readonly client: Client;
-  readonly nodeName: string;
-  readonly podCache: PodCache;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
 
 const maxAttempts = 5;
 const retryMs = 2_000;
@@ -42,8 +34,11 @@ const maxDelayMs = (before: PodStatus | undefined, after: PodStatus): number => 
 };
 
 /** Writes the status of one Pod, one write at a time. Of statuses that are set meanwhile only the last is written: each is complete. */
-export const createStatusWriter = (options: StatusWriterOptions) => {
-  const { client, clock, log, nodeName, podCache, uid } = options;
+export const createStatusWriter = (
+  { client, clock, log, nodeName }: Pick<PodDeps, 'client' | 'clock' | 'log' | 'nodeName'>,
+  podCache: PodCache,
+  uid: string,
+) => {
   const end = new AbortController();
   let next: BuildStatus | undefined;
   let last: BuildStatus | undefined;

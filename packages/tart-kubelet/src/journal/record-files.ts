@@ -1,0 +1,73 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorMessage } from '@tartan/kube';
+import type { z } from 'zod';
+import { undefinedIfMissing } from '../file-errors.ts';
+import { readGuestFile } from '../guest/guest-file.ts';
+import { parseJson } from '../parse-json.ts';
+import { syncFolder, temporarySuffix, writeFileAtomic } from './atomic-write.ts';
+
+interface RecordFilesOptions<T> {
+  readonly folder: string;
+  readonly schema: z.ZodType<T>;
+  /** The file of a record, without its folder. Throws for what is no key. */
+  readonly fileOf: (key: string) => string;
+  /** Other files are nobody's record. */
+  readonly filePattern: RegExp;
+  readonly keyOf: (record: T) => string;
+}
+
+/** Ours have some hundred bytes; a message of tart may add a few thousand. */
+const maxRecordBytes = 256 * 1024;
+
+/**
+ * Small records that outlive the agent: a folder with one JSON file for each key.
+ *
+ * Guarantees: a write is there whole or not at all, and once it resolves a power cut takes nothing back. Assumptions: one agent writes here;
+ * for each key one caller at a time.
+ */
+export const createRecordFiles = <T>({ folder, schema, fileOf, filePattern, keyOf }: RecordFilesOptions<T>) => {
+  const filesIn = async (): Promise<string[]> => (await undefinedIfMissing(readdir(folder))) ?? [];
+  const readRecord = async (file: string): Promise<T | undefined> => {
+    const content = await readGuestFile(folder, file, maxRecordBytes);
+    if (content.kind === 'missing') return undefined;
+    const isWhole = content.kind === 'read' && !content.truncated;
+    const record = isWhole ? parseJson(schema, content.bytes.toString('utf8')) : undefined;
+    // A copy under another name would speak for what it is not about.
+    if (record !== undefined && fileOf(keyOf(record)) === file) return record;
+    const why = content.kind === 'refused' ? content.reason : 'it holds no record of this name';
+    throw new Error(`${join(folder, file)} cannot be read: ${why}`);
+  };
+  /** What a crash left half written of this record. */
+  const removeTemporaryFiles = async (key: string): Promise<void> => {
+    const half = `${fileOf(key)}${temporarySuffix}`;
+    for (const file of await filesIn()) if (file.startsWith(half)) await rm(join(folder, file), { force: true });
+  };
+  return {
+    /** Rejects when the folder cannot be read. `problems`: why the records of some files cannot be read. */
+    list: async () => {
+      const files = (await filesIn()).filter((file) => filePattern.test(file));
+      const found = await Promise.allSettled(files.map(readRecord));
+      return {
+        files,
+        records: found.flatMap((one) => (one.status === 'fulfilled' && one.value !== undefined ? [one.value] : [])),
+        problems: found.flatMap((one) => (one.status === 'rejected' ? [errorMessage(one.reason)] : [])),
+      };
+    },
+    /** `undefined`: there is none. Rejects with why it cannot be read. */
+    read: async (key: string) => readRecord(fileOf(key)),
+    write: async (record: T) => {
+      const key = keyOf(record);
+      const path = join(folder, fileOf(key));
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await removeTemporaryFiles(key);
+      await writeFileAtomic(path, `${JSON.stringify(record)}\n`);
+    },
+    /** Not there is fine. */
+    remove: async (key: string) => {
+      await removeTemporaryFiles(key);
+      await rm(join(folder, fileOf(key)), { force: true });
+      await undefinedIfMissing(syncFolder(folder));
+    },
+  };
+};
