@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs';
 import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { goldenLabelPrefix } from '@tartan/api';
@@ -46,8 +47,11 @@ const maxDepth = 16;
 const digestPattern = /^sha256:[0-9a-f]{64}$/;
 
 /** Those of one repository. What cannot be read of it is left out. */
-const imagesIn = async (folder: string, repository: string): Promise<readonly ImageOnDisk[]> => {
-  const entries = await readdir(folder, { withFileTypes: true });
+const imagesIn = async (
+  folder: string,
+  repository: string,
+  entries: readonly Dirent[],
+): Promise<readonly ImageOnDisk[]> => {
   const tags = await Promise.all(
     entries
       .filter((entry) => entry.isSymbolicLink())
@@ -65,18 +69,14 @@ const imagesIn = async (folder: string, repository: string): Promise<readonly Im
   return (await Promise.all(images)).flat();
 };
 
-const foldersIn = async (folder: string): Promise<readonly string[]> => {
-  const entries = await readdir(folder, { withFileTypes: true });
-  return entries.filter((entry) => entry.isDirectory() && !digestPattern.test(entry.name)).map(({ name }) => name);
-};
-
 const walkRepository = async (folder: string, repository: string, depth: number): Promise<readonly ImageOnDisk[]> => {
   if (depth > maxDepth) return [];
   try {
-    const below = (await foldersIn(folder)).map((name) =>
-      walkRepository(join(folder, name), `${repository}/${name}`, depth + 1),
-    );
-    return (await Promise.all([imagesIn(folder, repository), ...below])).flat();
+    const entries = await readdir(folder, { withFileTypes: true });
+    const below = entries
+      .filter((entry) => entry.isDirectory() && !digestPattern.test(entry.name))
+      .map(({ name }) => walkRepository(join(folder, name), `${repository}/${name}`, depth + 1));
+    return (await Promise.all([imagesIn(folder, repository, entries), ...below])).flat();
   } catch {
     return [];
   }

@@ -1,4 +1,4 @@
-import { type Client, isKubeError, secrets } from '@tartan/kube';
+import { type Client, ignoreNotFound, secrets } from '@tartan/kube';
 import type { RegistryCredentials } from '@tartan/tart';
 import { z } from 'zod';
 import { parseJson } from '../parse-json.ts';
@@ -110,19 +110,16 @@ export const createPullCredentials =
   async ({ metadata, spec }, image, signal) => {
     const namespace = metadata?.namespace ?? 'default';
     const names = [...new Set((spec?.imagePullSecrets ?? []).map(({ name }) => name ?? ''))];
-    const read = async (name: string): Promise<PullSecret | string> => {
-      try {
-        const { data } = await client.get(secrets, { namespace, name }, { signal });
-        return { name, data };
-      } catch (error) {
-        if (!isKubeError(error, 'notFound')) throw error;
-        return `Secret ${name} of imagePullSecrets is not there; make it, or take it out of the Pod and its ServiceAccount`;
-      }
+    const missing: string[] = [];
+    const read = async (name: string): Promise<PullSecret[]> => {
+      const secret = await ignoreNotFound(client.get(secrets, { namespace, name }, { signal }));
+      if (secret !== undefined) return [{ name, data: secret.data }];
+      missing.push(
+        `Secret ${name} of imagePullSecrets is not there; make it, or take it out of the Pod and its ServiceAccount`,
+      );
+      return [];
     };
     const found = await Promise.all(names.filter((name) => name !== '').map(read));
-    const { credentials, problems } = registryCredentials(
-      found.filter((secret) => typeof secret !== 'string'),
-      image,
-    );
-    return { credentials, problems: [...found.filter((secret) => typeof secret === 'string'), ...problems] };
+    const { credentials, problems } = registryCredentials(found.flat(), image);
+    return { credentials, problems: [...missing, ...problems] };
   };

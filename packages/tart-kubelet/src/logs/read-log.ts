@@ -63,31 +63,19 @@ const openLogSnapshot = async (path: string): Promise<LogSnapshot | undefined> =
   }
 };
 
-const firstWindow = 64 * 1024;
-
-/** Where lines begin in the last `window` bytes, in order. A line that began before them is not among these. */
-const lineStarts = async (span: LogSnapshot, window: number): Promise<number[]> => {
-  const from = Math.max(0, span.size - window);
-  const bytes = Buffer.concat(await Array.fromAsync(readBlocks(span, from)));
-  const starts: number[] = from === 0 ? [0] : [];
-  let last = from;
-  for (const { record, end } of createRecordParser().push(bytes)) {
-    if (record.full) starts.push(from + end);
-    last = from + end;
-  }
-  // A line begins there only if something of it is there.
-  return starts.filter((start) => start < last);
-};
-
-/** The position from which the last `count` lines are read. Looks at no more of the log than it must, but for rounding up. */
+/** The position from which the last `count` lines are read. */
 const tailOffset = async (span: LogSnapshot, count: number): Promise<number> => {
   if (count === 0) return span.size;
-  for (let window = firstWindow; ; window *= 4) {
-    const starts = await lineStarts(span, window);
-    const start = starts.at(-count);
-    if (start !== undefined) return start;
-    if (window >= span.size) return 0;
-  }
+  const parser = createRecordParser();
+  const lineStarts = [0];
+  let last = 0;
+  for await (const block of readBlocks(span, 0))
+    for (const { record, end } of parser.push(block)) {
+      if (record.full) lineStarts.push(end);
+      last = end;
+    }
+  // A line begins there only if something of it is there.
+  return lineStarts.filter((start) => start < last).at(-count) ?? 0;
 };
 
 interface ReadLogOptions {

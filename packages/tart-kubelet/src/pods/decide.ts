@@ -18,45 +18,47 @@ type WaitingState = { readonly reason: PodWaitReason; readonly message: string }
 
 /** The one next thing to do for a Pod. Each is safe to repeat, and each is written to the journal first where it says so. */
 export type Decision =
-  /** Nothing to do until something changes, or until then. */
-  | { readonly kind: 'none' }
+  | {
+      readonly kind: /** Nothing to do until something changes. */
+        | 'none'
+        | 'add finalizer'
+        | 'pull'
+        /** Journal `cloning`, then the clone under a name that is free. */
+        | 'clone'
+        /** The mark, a new identity and the size; then journal `configured`. */
+        | 'configure'
+        /** Journal `starting`, then the console session, env and token, `tart run`, journal `running`. */
+        | 'boot'
+        | 'wait for address'
+        | 'force stop'
+        /** Its disk, and env and tokens that lie beside it. Never of one that is on. */
+        | 'delete VM'
+        | 'remove finalizer'
+        /** With no grace, as a kubelet confirms that everything is gone (INC-14). */
+        | 'delete Pod'
+        /** Logs and, last, the journal's record. */
+        | 'delete record';
+    }
   | { readonly kind: 'wait'; readonly for: WaitingState; readonly until?: number | undefined }
   /** Not for Macs: it stays Pending with the reason. */
   | { readonly kind: 'ignore'; readonly message: string }
   /** Fails it for good. Nothing of it is on. */
   | { readonly kind: 'reject'; readonly reason: 'UnsupportedPod' | 'DeadlineExceeded'; readonly message: string }
-  | { readonly kind: 'add finalizer' }
-  | { readonly kind: 'pull' }
-  /** Journal `cloning`, then the clone under a name that is free. */
-  | { readonly kind: 'clone'; readonly digest: string | undefined }
-  /** The mark, a new identity and the size; then journal `configured`. */
-  | { readonly kind: 'configure' }
-  /** Journal `starting`, then the console session, env and token, `tart run`, journal `running`. */
-  | { readonly kind: 'boot' }
   /** A process that runs already is ours: journal `running` with it (INC-30). */
   | { readonly kind: 'adopt'; readonly process: ProcessIdentity }
-  | { readonly kind: 'wait for address' }
   /** It runs. `address` is to be remembered if the journal has another. */
   | { readonly kind: 'running'; readonly address: string }
   /** Journal the moment, then ask the guest to shut down. */
   | { readonly kind: 'stop gracefully'; readonly graceMs: number }
   | { readonly kind: 'wait for shutdown'; readonly until: number }
-  | { readonly kind: 'force stop' }
   /** tart refused to start it, and the guest was never on: remove the run's log, then journal `configured`. Not an end. */
   | { readonly kind: 'undo start'; readonly reason: TartReason; readonly message: string }
   /** Journal `ended`: before anything of the run is thrown away. */
   | { readonly kind: 'end'; readonly ending: Termination; readonly image: string }
   /** Journal the next run: `cloning`, with no stop asked for. */
   | { readonly kind: 'restart'; readonly run: number; readonly previous: Termination }
-  /** Its disk, and env and tokens that lie beside it. Never of one that is on. */
-  | { readonly kind: 'delete VM' }
   /** The final phase, and how it ended. */
-  | { readonly kind: 'write final status'; readonly ending: Termination }
-  | { readonly kind: 'remove finalizer' }
-  /** With no grace, as a kubelet confirms that everything is gone (INC-14). */
-  | { readonly kind: 'delete Pod' }
-  /** Logs and, last, the journal's record. */
-  | { readonly kind: 'delete record' };
+  | { readonly kind: 'write final status'; readonly ending: Termination };
 
 /** A Snapshot whose Pod is there. */
 type SnapshotWithPod = Snapshot & { readonly pod: Live<Pod> };
@@ -103,10 +105,7 @@ const slotWait = ({ slots }: Snapshot): Decision | undefined =>
         },
       };
 
-const imageWait = ({
-  stage,
-  percent,
-}: Extract<Snapshot['image'], { kind: 'pulling' }>): Extract<Decision, { kind: 'wait' }>['for'] => {
+const imageWait = ({ stage, percent }: Extract<Snapshot['image'], { kind: 'pulling' }>): WaitingState => {
   if (stage === 'cloning') return { reason: 'Cloning', message: 'A base for virtual machines is made of the image.' };
   if (stage === 'freeing space')
     return { reason: 'FreeingSpace', message: 'The disk is full. What nobody needs any more is deleted first.' };
@@ -125,7 +124,7 @@ const decideClone = (snapshot: SnapshotWithPod): Decision => {
     case 'pulling':
       return { kind: 'wait', for: imageWait(image) };
     case 'here':
-      return { kind: 'clone', digest: image.digest };
+      return { kind: 'clone' };
   }
 };
 

@@ -106,12 +106,8 @@ const readProcessesAndSlots = async ({ deps, workers }: ObserveContext, { uid, v
 
 /** Right before a start. When they cannot be read, there is no free slot. */
 export const readSlots = async (context: ObserveContext & PodObservation): Promise<Snapshot['slots']> => {
-  const { deps, snapshot, uid, vm } = context;
-  try {
-    return (await readProcessesAndSlots(context, { uid, vm, record: snapshot.record })).slots;
-  } catch {
-    return { total: deps.vmSlots, usedByOthers: deps.vmSlots };
-  }
+  const { snapshot, uid, vm } = context;
+  return (await observeVm(context, { uid, vm, record: snapshot.record }, undefined)).slots;
 };
 
 /** VMs that are running, whoever started them. `undefined`: unknown. */

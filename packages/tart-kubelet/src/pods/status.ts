@@ -40,43 +40,38 @@ const waiting = (reason: PodWaitReason, message?: string): ContainerState => ({
   waiting: { reason, ...(message !== undefined && { message: truncated(message) }) },
 });
 
-/** What it waits for, where the decision tells: closed, so that a new one must say. `undefined`: as before. */
+/** What the Pod waits for, by decision. `undefined`: as before. */
+const waitReasons: Readonly<Record<Exclude<Decision['kind'], 'wait'>, PodWaitReason | undefined>> = {
+  ignore: 'NotForMacs',
+  'undo start': 'TartCreateFailed',
+  'add finalizer': 'ContainerCreating',
+  pull: 'Pulling',
+  clone: 'Cloning',
+  configure: 'Cloning',
+  restart: 'Cloning',
+  boot: 'Booting',
+  adopt: 'WaitingForIP',
+  'wait for address': 'WaitingForIP',
+  running: 'WaitingForIP',
+  // Of a Pod that we do not run the container is nobody's.
+  reject: undefined,
+  none: undefined,
+  'stop gracefully': undefined,
+  'wait for shutdown': undefined,
+  'force stop': undefined,
+  end: undefined,
+  'delete VM': undefined,
+  'write final status': undefined,
+  'remove finalizer': undefined,
+  'delete Pod': undefined,
+  'delete record': undefined,
+};
+
 const waitingStateOf = (decision: Decision): ContainerState | undefined => {
-  switch (decision.kind) {
-    case 'wait':
-      return waiting(decision.for.reason, decision.for.message);
-    case 'ignore':
-      return waiting('NotForMacs', decision.message);
-    case 'undo start':
-      return waiting('TartCreateFailed', decision.message);
-    case 'add finalizer':
-      return waiting('ContainerCreating');
-    case 'pull':
-      return waiting('Pulling');
-    case 'clone':
-    case 'configure':
-    case 'restart':
-      return waiting('Cloning');
-    case 'boot':
-      return waiting('Booting');
-    case 'adopt':
-    case 'wait for address':
-    case 'running':
-      return waiting('WaitingForIP', 'The virtual machine is on and has no address yet.');
-    // Of a Pod that we do not run the container is nobody's.
-    case 'reject':
-    case 'none':
-    case 'stop gracefully':
-    case 'wait for shutdown':
-    case 'force stop':
-    case 'end':
-    case 'delete VM':
-    case 'write final status':
-    case 'remove finalizer':
-    case 'delete Pod':
-    case 'delete record':
-      return undefined;
-  }
+  if (decision.kind === 'wait') return waiting(decision.for.reason, decision.for.message);
+  const reason = waitReasons[decision.kind];
+  if (reason === 'WaitingForIP') return waiting(reason, 'The virtual machine is on and has no address yet.');
+  return reason && waiting(reason, 'message' in decision ? decision.message : undefined);
 };
 
 const containerStateOf = (
@@ -203,8 +198,6 @@ const phaseOf = (pod: Pod, record: Snapshot['record'], decision: Decision, isRun
   return isRunning || hasRun || before === 'Running' ? 'Running' : 'Pending';
 };
 
-const createFailed: PodWaitReason = 'TartCreateFailed';
-
 /** Why the Pod as a whole is as it is. Other programs match these reasons by value. */
 const reasonAndMessage = (pod: Pod, decision: Decision): { reason?: string; message?: string } => {
   const about = (reason: PodWaitReason | PodEndReason, message = '') => ({
@@ -223,11 +216,8 @@ const reasonAndMessage = (pod: Pod, decision: Decision): { reason?: string; mess
     );
   }
   if (decision.kind === 'reject') return about(decision.reason, decision.message);
-  if (decision.kind === 'ignore') return about('NotForMacs', decision.message);
-  if (decision.kind === 'undo start') return about(createFailed, decision.message);
-  return decision.kind === 'wait' && decision.for.reason === createFailed
-    ? about(createFailed, decision.for.message)
-    : {};
+  const { reason, message } = waitingStateOf(decision)?.waiting ?? {};
+  return reason === 'NotForMacs' || reason === 'TartCreateFailed' ? about(reason, message) : {};
 };
 
 const addressFields = (pod: Pod, snapshot: Snapshot, decision: Decision, hostIP: string | undefined) => {

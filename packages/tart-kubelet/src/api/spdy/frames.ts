@@ -17,23 +17,23 @@ const headLength = 8;
 const maxControlBytes = 64 * 1024;
 const streamMask = 0x7fffffff;
 
+const minBodyBytes: ReadonlyMap<number, number> = new Map([
+  [types.syn, 10],
+  [types.reset, 4],
+  [types.ping, 4],
+]);
+
 const parseControlFrame = (type: number, flags: number, body: Buffer): Frame | undefined => {
-  const id = body.length >= 4 ? body.readUInt32BE(0) : undefined;
-  const missing = new SpdyError('a frame that is too short for its kind');
-  switch (type) {
-    case types.syn:
-      if (id === undefined || body.length < 10) throw missing;
-      return { kind: 'syn', streamId: id & streamMask, fin: (flags & finFlag) !== 0, headerBlock: body.subarray(10) };
-    case types.reset:
-      if (id === undefined) throw missing;
-      return { kind: 'reset', streamId: id & streamMask };
-    case types.ping:
-      if (id === undefined) throw missing;
-      return { kind: 'ping', id };
-    default:
-      // Whatever else there is (SETTINGS, WINDOW_UPDATE, GOAWAY, …) says nothing that we need.
-      return undefined;
-  }
+  const least = minBodyBytes.get(type);
+  // Whatever else there is (SETTINGS, WINDOW_UPDATE, GOAWAY, …) says nothing that we need.
+  if (least === undefined) return undefined;
+  if (body.length < least) throw new SpdyError('a frame that is too short for its kind');
+  const id = body.readUInt32BE(0);
+  if (type === types.ping) return { kind: 'ping', id };
+  const streamId = id & streamMask;
+  return type === types.reset
+    ? { kind: 'reset', streamId }
+    : { kind: 'syn', streamId, fin: (flags & finFlag) !== 0, headerBlock: body.subarray(10) };
 };
 
 /** Called with the bytes of one connection, chunk by chunk. */
