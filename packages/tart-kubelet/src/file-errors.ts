@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+
 /** Such as `ENOENT`. `undefined` for an error that has no code. */
 export const errorCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
@@ -11,3 +13,7 @@ export const undefinedIfMissing = async <T>(work: Promise<T>): Promise<T | undef
     throw error;
   }
 };
+
+/** What is in a folder. Empty when there is no such folder. */
+export const listFolder = async (folder: string): Promise<string[]> =>
+  (await undefinedIfMissing(readdir(folder))) ?? [];

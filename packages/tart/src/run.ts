@@ -109,17 +109,16 @@ export const pollExit = async (vm: ProcessIdentity, options: PollOptions): Promi
 
 /** Why a virtual machine is not on any more. The exit code alone would call a crash and a power cut a success: both are 0 (INC-409). */
 export type ExitCause =
-  /** The guest shut itself down. */
-  | { readonly kind: 'halted' }
-  /** Somebody cut its power: `tart stop`, or Ctrl-C. */
-  | { readonly kind: 'stopped' }
+  /**
+   * `halted`: the guest shut itself down. `stopped`: somebody cut its power, by `tart stop` or Ctrl-C. `unknown`: it wrote nothing, and nobody
+   * saw it end, or it ended with 0.
+   */
+  | { readonly kind: 'halted' | 'stopped' | 'unknown' }
   /** The framework gave up on it, it lost its network, or tart failed to stop it. */
   | { readonly kind: 'crashed'; readonly message: string }
   /** It never began: tart ended with an error, and nothing that it wrote speaks of a guest that was on. */
   | { readonly kind: 'failed'; readonly reason: TartReason; readonly message: string }
-  | { readonly kind: 'killed'; readonly signal: string }
-  /** Nothing is known: it wrote nothing, and nobody saw it end, or it ended with 0. */
-  | { readonly kind: 'unknown' };
+  | { readonly kind: 'killed'; readonly signal: string };
 
 const maxLines = 20;
 /** What tart prints of a guest that was on: openai/tart VM.swift:281, 464, 469, 474. All of them may come with exit code 0. */

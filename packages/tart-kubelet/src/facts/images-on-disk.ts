@@ -11,14 +11,10 @@ import {
   parseReference,
 } from '../images/image-reference.ts';
 import { vmFiles } from '../images/local-images.ts';
-import { undefinedIfMissing } from '../file-errors.ts';
+import { listFolder } from '../file-errors.ts';
 import { imageOfBase } from '../gc/ownership.ts';
 import { readOwnershipMarker } from '../journal/vm-identity.ts';
 import type { LocalImage } from './host-facts.ts';
-
-/** What is in a folder. None when there is no such folder: tart makes its own when it needs them. */
-const listFolder = async (folder: string): Promise<readonly string[]> =>
-  (await undefinedIfMissing(readdir(folder))) ?? [];
 
 /**
  * What a virtual machine takes on the disk: the blocks of its files, as a disk is far longer than what is written on it. `undefined` for

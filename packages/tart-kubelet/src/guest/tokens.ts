@@ -4,6 +4,7 @@ import { dispatchAudience, guestNames } from '@tartan/api';
 import { isKubeError, type Live, type Subresources } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { z } from 'zod';
+import { parseJson } from '../parse-json.ts';
 import type { Pod } from '../pods/snapshot.ts';
 import { type GuestFolder, replaceFile } from './guest-folder.ts';
 import { configError, GuestConfigError } from './guests.ts';
@@ -90,13 +91,8 @@ export const isRenewalDue = ({ mintedAt, renewAt }: TokenLifetime, now: number):
   now >= renewAt || now < mintedAt;
 
 /** Whatever cannot be read is not known, and so renewed at once. */
-const readTokenLifetimes = async ({ tokenLifetimes }: GuestFolder): Promise<TokenLifetimes> => {
-  try {
-    return lifetimesSchema.parse(JSON.parse(await readFile(tokenLifetimes, 'utf8')));
-  } catch {
-    return {};
-  }
-};
+const readTokenLifetimes = async ({ tokenLifetimes }: GuestFolder): Promise<TokenLifetimes> =>
+  parseJson(lifetimesSchema, await readFile(tokenLifetimes, 'utf8').catch(() => '')) ?? {};
 
 export const writeTokenLifetimes = ({ root, tokenLifetimes }: GuestFolder, lives: TokenLifetimes): Promise<void> =>
   replaceFile(root, tokenLifetimes, JSON.stringify(lives));

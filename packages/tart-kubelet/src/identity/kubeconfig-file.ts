@@ -12,13 +12,6 @@ export const createKubeconfigFile = (path: string, clock: Clock, log: Logger) =>
   let last: string | undefined;
   let config: ClusterConfig | undefined;
 
-  const readText = async (): Promise<string> => {
-    try {
-      return await readFile(path, 'utf8');
-    } catch {
-      return '';
-    }
-  };
   const parse = async (text: string): Promise<void> => {
     if (text.trim() === '') return log.warn('There are no join credentials', { file: path });
     try {
@@ -35,7 +28,7 @@ export const createKubeconfigFile = (path: string, clock: Clock, log: Logger) =>
     },
     /** Looks at the file; answers whether it is another one than before. */
     reload: async () => {
-      const text = await readText();
+      const text = await readFile(path, 'utf8').catch(() => '');
       if (text === last) return false;
       last = text;
       await parse(text);

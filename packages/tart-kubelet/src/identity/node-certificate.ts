@@ -44,13 +44,8 @@ export const parseNodeCertificate = (text: string): NodeCertificate | undefined 
 export const certificatePath = (kubeconfig: string): string => join(dirname(kubeconfig), 'node-certificate.pem');
 
 /** A file that is not there, or that holds no certificate with its key, is no certificate. */
-export const readCertificate = async (path: string): Promise<NodeCertificate | undefined> => {
-  try {
-    return parseNodeCertificate(await readFile(path, 'utf8'));
-  } catch {
-    return undefined;
-  }
-};
+export const readCertificate = async (path: string): Promise<NodeCertificate | undefined> =>
+  parseNodeCertificate(await readFile(path, 'utf8').catch(() => ''));
 
 /** In one file, so that no crash leaves the one without the other: it is the old or the new pair, and for its user alone. */
 export const writeCertificate = (path: string, { cert, key }: Pick<NodeCertificate, 'cert' | 'key'>): Promise<void> =>

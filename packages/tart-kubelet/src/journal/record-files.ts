@@ -1,8 +1,8 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage } from '@tartan/kube';
 import type { z } from 'zod';
-import { undefinedIfMissing } from '../file-errors.ts';
+import { listFolder, undefinedIfMissing } from '../file-errors.ts';
 import { readGuestFile } from '../guest/guest-file.ts';
 import { parseJson } from '../parse-json.ts';
 import { syncFolder, temporarySuffix, writeFileAtomic } from './atomic-write.ts';
@@ -27,7 +27,6 @@ const maxRecordBytes = 256 * 1024;
  * for each key one caller at a time.
  */
 export const createRecordFiles = <T>({ folder, schema, fileOf, filePattern, keyOf }: RecordFilesOptions<T>) => {
-  const filesIn = async (): Promise<string[]> => (await undefinedIfMissing(readdir(folder))) ?? [];
   const readRecord = async (file: string): Promise<T | undefined> => {
     const content = await readGuestFile(folder, file, maxRecordBytes);
     if (content.kind === 'missing') return undefined;
@@ -41,12 +40,13 @@ export const createRecordFiles = <T>({ folder, schema, fileOf, filePattern, keyO
   /** What a crash left half written of this record. */
   const removeTemporaryFiles = async (key: string): Promise<void> => {
     const half = `${fileOf(key)}${temporarySuffix}`;
-    for (const file of await filesIn()) if (file.startsWith(half)) await rm(join(folder, file), { force: true });
+    for (const file of await listFolder(folder))
+      if (file.startsWith(half)) await rm(join(folder, file), { force: true });
   };
   return {
     /** Rejects when the folder cannot be read. `problems`: why the records of some files cannot be read. */
     list: async () => {
-      const files = (await filesIn()).filter((file) => filePattern.test(file));
+      const files = (await listFolder(folder)).filter((file) => filePattern.test(file));
       const found = await Promise.allSettled(files.map(readRecord));
       return {
         files,

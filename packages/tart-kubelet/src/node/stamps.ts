@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { undefinedIfMissing } from '../file-errors.ts';
+import { listFolder, undefinedIfMissing } from '../file-errors.ts';
 
 /** Where the host steps leave what they have done. */
 export const stampsFolder = '/var/db/tartan/steps';
@@ -12,7 +12,7 @@ export const stampsFolder = '/var/db/tartan/steps';
  * stamp has a summary too. Rejects when they are there and cannot be read.
  */
 export const readHostConfigHash = async (folder: string): Promise<string> => {
-  const files = (await undefinedIfMissing(readdir(folder))) ?? [];
+  const files = await listFolder(folder);
   const lines = await Promise.all(
     files
       // One that is just being written has a dot before its name.

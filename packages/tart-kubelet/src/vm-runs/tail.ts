@@ -43,14 +43,11 @@ export interface CopyOptions {
 
 export const blockSize = 64 * 1024;
 
-const fileVersion = async (path: string): Promise<string> => {
-  try {
-    const { ino, size, mtimeMs, ctimeMs } = await lstat(path);
-    return `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
-  } catch {
-    return '';
-  }
-};
+const fileVersion = (path: string): Promise<string> =>
+  lstat(path).then(
+    ({ ino, size, mtimeMs, ctimeMs }) => `${ino} ${size} ${mtimeMs} ${ctimeMs}`,
+    () => '',
+  );
 
 /** The next line after `position`, so that no secret is cut in two; `position` itself in a line that does not end. */
 const lineStart = async (file: FileHandle, position: number): Promise<number> =>

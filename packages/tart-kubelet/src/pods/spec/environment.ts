@@ -27,23 +27,15 @@ export const resolveFieldRef = (pod: Pod, path: string, { hostIP }: HostAddress)
   // A label that is not there reads as empty, as in Kubernetes.
   if (map !== undefined && key !== undefined)
     return (map === 'labels' ? metadata?.labels : metadata?.annotations)?.[key] ?? '';
-  switch (path) {
-    case 'metadata.name':
-      return metadata?.name ?? '';
-    case 'metadata.namespace':
-      return metadata?.namespace ?? '';
-    case 'metadata.uid':
-      return metadata?.uid ?? '';
-    case 'spec.nodeName':
-      return spec?.nodeName ?? '';
-    case 'spec.serviceAccountName':
-      return spec?.serviceAccountName ?? '';
-    case 'status.hostIP':
-    case 'status.hostIPs':
-      return hostIP;
-    default:
-      return undefined;
-  }
+  const fields: Readonly<Record<string, string | undefined>> = {
+    'metadata.name': metadata?.name,
+    'metadata.namespace': metadata?.namespace,
+    'metadata.uid': metadata?.uid,
+    'spec.nodeName': spec?.nodeName,
+    'spec.serviceAccountName': spec?.serviceAccountName,
+  };
+  if (Object.hasOwn(fields, path)) return fields[path] ?? '';
+  return path === 'status.hostIP' || path === 'status.hostIPs' ? hostIP : undefined;
 };
 
 /** One ConfigMap or Secret of the Pod's namespace. */
