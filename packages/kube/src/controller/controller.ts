@@ -3,14 +3,7 @@ import { untilAborted } from '../errors/abort-signal.ts';
 import type { Logger } from '../logs/logger.ts';
 import type { BackoffOptions } from '../workqueue/rate-limiter.ts';
 import { createWorkQueue, type QueueObserver, type WorkQueue } from '../workqueue/work-queue.ts';
-import {
-  handleResult,
-  noopObserver,
-  type ReconcileObserver,
-  type Reconciler,
-  type ReconcileRun,
-  startReconcile,
-} from './reconcile.ts';
+import { handleResult, noopObserver, type ReconcileObserver, type Reconciler, runReconcile } from './reconcile.ts';
 import type { Source } from './source.ts';
 
 /** Something that works on keys until told to stop. */
@@ -72,15 +65,14 @@ export const createController = (options: ControllerOptions): Controller => {
   const log = options.log.with({ controller: name });
   const observer = options.metrics?.controller(name) ?? noopObserver;
   const ready = Promise.withResolvers<void>();
-  const passes = new Map<string, ReconcileRun>();
+  const passes = new Map<string, AbortController>();
   let running = false;
 
   const work = async (queue: WorkQueue, key: string, stopping: AbortSignal): Promise<void> => {
     observer.began();
-    const pass = startReconcile(reconcile, clock, key);
+    const pass = new AbortController();
     passes.set(key, pass);
-    if (stopping.aborted) pass.cancel(stopReason);
-    const end = await pass.ended;
+    const end = await runReconcile(reconcile, clock, key, pass.signal);
     passes.delete(key);
     // Once its signal has fired a pass has no choice but to fail: that says nothing about the key.
     const cutShort = stopping.aborted && end.outcome.kind === 'failed';
@@ -112,7 +104,7 @@ export const createController = (options: ControllerOptions): Controller => {
       stopping.abort(stopReason);
       unsubscribe();
       queue.shutDown();
-      for (const pass of passes.values()) pass.cancel(stopReason);
+      for (const pass of passes.values()) pass.abort(stopReason);
     };
     const allGone = new AbortController();
     const worker = (): Promise<void> =>

@@ -20,15 +20,7 @@ export const requeueAfter = (afterMs: number): ReconcileResult => ({ kind: 'requ
 /** Key in, outcome out. Reads the world each time; `signal` fires when the process stops or leadership is lost. */
 export type Reconciler = (key: string, signal: AbortSignal) => Promise<ReconcileResult>;
 
-/** One pass over one key: under way until `ended` resolves, which it does as soon as the reconcile function lets go. */
-export interface ReconcileRun {
-  readonly key: string;
-  /** Fires the signal of the reconcile function. */
-  cancel(reason: Error): void;
-  /** Never rejects. */
-  readonly ended: Promise<ReconcileRunEnd>;
-}
-
+/** How one pass over one key ended. */
 interface ReconcileRunEnd {
   outcome: ReconcileResult;
   seconds: number;
@@ -44,27 +36,26 @@ const isDefect = (error: unknown): boolean =>
   error instanceof SyntaxError;
 
 /**
- * Guarantees: whatever the reconcile function throws, now or later, ends up as `failed`.
+ * Guarantees: never rejects; whatever the reconcile function throws ends up as `failed`.
  * Caveats: a function that ignores its signal is not ended by anything. Its key stays taken, since two passes over one key at
  * the same time are worse than none.
  */
-export const startReconcile = (reconcile: Reconciler, clock: Clock, key: string): ReconcileRun => {
-  const canceller = new AbortController();
+export const runReconcile = async (
+  reconcile: Reconciler,
+  clock: Clock,
+  key: string,
+  signal: AbortSignal,
+): Promise<ReconcileRunEnd> => {
   const start = clock.monotonic();
-  const end = async (): Promise<ReconcileRunEnd> => {
-    let outcome: ReconcileResult;
-    let defect = false;
-    try {
-      outcome = await reconcile(key, canceller.signal);
-      if (outcome.kind === 'requeueAfter' && !(outcome.afterMs >= 0 && Number.isFinite(outcome.afterMs)))
-        throw new TypeError(`the reconcile function wants to come back after ${outcome.afterMs} ms, which is no time`);
-    } catch (error) {
-      outcome = { kind: 'failed', error };
-      defect = isDefect(error);
-    }
-    return { outcome, seconds: (clock.monotonic() - start) / 1000, defect };
-  };
-  return { key, cancel: (reason) => canceller.abort(reason), ended: end() };
+  const seconds = (): number => (clock.monotonic() - start) / 1000;
+  try {
+    const outcome = await reconcile(key, signal);
+    if (outcome.kind === 'requeueAfter' && !(outcome.afterMs >= 0 && Number.isFinite(outcome.afterMs)))
+      throw new TypeError(`the reconcile function wants to come back after ${outcome.afterMs} ms, which is no time`);
+    return { outcome, seconds: seconds(), defect: false };
+  } catch (error) {
+    return { outcome: { kind: 'failed', error }, seconds: seconds(), defect: isDefect(error) };
+  }
 };
 
 /** The word under which a pass is counted. */

@@ -82,13 +82,7 @@ export const createStoreUpdater = <T extends KubeObject>({
 
 type Listener<C> = (change: C) => void;
 
-/** One joining: the same function can listen twice and leave once. */
-interface Subscription<C> {
-  listener: Listener<C>;
-  left: boolean;
-}
-
-/** Those who listen. What one of them throws is logged and concerns nobody else. */
+/** What a listener throws is logged and does not concern the others. */
 interface Listeners<C> {
   notify(change: C): void;
   /** Tells `listener` of `past`, then of everything that comes. */
@@ -96,31 +90,29 @@ interface Listeners<C> {
 }
 
 export const createListeners = <C>(log: Logger): Listeners<C> => {
-  // Never changed, only replaced: a round goes on with those who were there when it began.
-  let seats: readonly Subscription<C>[] = [];
-  const complain = (error: unknown): void => log.error('A cache listener threw; the cache goes on', { error });
+  /** Wrapped: the same function can subscribe twice, and unsubscribe once. */
+  const subscriptions = new Set<{ listener: Listener<C> }>();
+  const logError = (error: unknown): void => log.error('A cache listener threw; the cache goes on', { error });
   const call = (listener: Listener<C>, change: C): void => {
     try {
       const answer: unknown = listener(change);
       // An async function passes as a listener; its rejection would otherwise end the process.
-      if (answer instanceof Promise) answer.catch(complain);
+      if (answer instanceof Promise) answer.catch(logError);
     } catch (error) {
-      complain(error);
+      logError(error);
     }
   };
   return {
     notify: (change) => {
-      // Who joins during this round has this change in its past already; who leaves is not called any more.
-      for (const seat of seats) if (!seat.left) call(seat.listener, change);
+      // A listener that subscribes meanwhile got this change among its past; one that unsubscribes is not called any more.
+      for (const subscription of [...subscriptions])
+        if (subscriptions.has(subscription)) call(subscription.listener, change);
     },
     subscribe: (listener, past) => {
-      const seat = { listener, left: false };
+      const subscription = { listener };
       for (const change of past) call(listener, change);
-      seats = [...seats, seat];
-      return () => {
-        seat.left = true;
-        seats = seats.filter((other) => other !== seat);
-      };
+      subscriptions.add(subscription);
+      return () => void subscriptions.delete(subscription);
     },
   };
 };

@@ -11,7 +11,7 @@ export interface Metrics {
   /** For metrics of your own. */
   readonly registry: Registry;
   controller(name: string): ReconcileObserver;
-  /** One observer per queue, also when a queue of that name has been there before. */
+  /** A new queue replaces the previous one of that name. */
   queue(name: string): QueueObserver;
   countRequest(request: RequestSample): void;
   setLeader(lease: string, leads: boolean, transitions?: number): void;
