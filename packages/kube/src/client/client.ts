@@ -20,7 +20,6 @@ export interface Selection {
 export interface ListOptions<T extends KubeObject = KubeObject> extends CallOptions, Selection {
   /** Objects per page; pages are followed to the end. 500 unless told. */
   pageSize?: number;
-  resourceVersion?: string;
   /**
    * Called for each object before the next page is asked for: what it answers is in the list, and undefined leaves the object out. So
    * a large collection takes the memory of one page and of what is wanted of it. May change the object in place.
@@ -63,7 +62,6 @@ export interface WriteOptions extends CallOptions {
 
 export interface DeleteOptions extends CallOptions {
   gracePeriodSeconds?: number;
-  propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
   preconditions?: { uid?: string; resourceVersion?: string };
   dryRun?: boolean;
 }

@@ -97,12 +97,11 @@ export const writeQuery = ({ dryRun, fieldValidation = 'Strict' }: WriteOptions)
 });
 
 export const deleteBody = (options: DeleteOptions): object => {
-  const { gracePeriodSeconds, propagationPolicy, preconditions, dryRun } = options;
+  const { gracePeriodSeconds, preconditions, dryRun } = options;
   return {
     apiVersion: 'v1',
     kind: 'DeleteOptions',
     gracePeriodSeconds,
-    propagationPolicy,
     preconditions,
     dryRun: dryRun === true ? ['All'] : undefined,
   };

@@ -22,10 +22,7 @@ export const list = <T extends KubeObject>(
 
   return withCallScope({ clock: caller.clock, deadlineMs, signal, what }, async (inner) => {
     const readPage = async (continueToken: string): Promise<Page> => {
-      // A token stands for a state already; servers refuse both.
-      const position =
-        continueToken === '' ? { resourceVersion: options.resourceVersion } : { continue: continueToken };
-      const query = { limit: pageSize, labelSelector, fieldSelector, ...position };
+      const query = { limit: pageSize, labelSelector, fieldSelector, continue: continueToken };
       const path = requestPath(what, resource, { namespace }, query);
       return parsePage(what, await caller.request({ what, method: 'GET', path }, { signal: inner, deadlineMs }));
     };

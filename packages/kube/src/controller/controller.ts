@@ -28,7 +28,7 @@ export interface ControllerOptions {
   log: Logger;
   /** Passes at the same time, over different keys; controller-runtime's maxConcurrentReconciles. 1 unless told. */
   workers?: number | undefined;
-  /** Of failed passes. 5 ms doubling up to 1000 s unless told. */
+  /** Of failed passes. 5 ms doubling up to 1000 s by default. */
   backoff?: BackoffOptions;
   metrics?: { controller(name: string): ReconcileObserver; queue(name: string): QueueObserver } | undefined;
   /** How long passes under way may take after the controller has been told to stop. 15 s unless told. */
@@ -36,21 +36,6 @@ export interface ControllerOptions {
 }
 
 const stopReason = new Error('the controller stops');
-
-/** Subscribes to all, or to none when one of them throws. */
-const subscribeAll = (sources: readonly Source[], ...to: Parameters<Source>): (() => void) => {
-  const endings: (() => void)[] = [];
-  const endAll = (): void => {
-    for (const end of endings.splice(0)) end();
-  };
-  try {
-    for (const source of sources) endings.push(source(...to));
-  } catch (error) {
-    endAll();
-    throw error;
-  }
-  return endAll;
-};
 
 /**
  * Flow: sources → queue → workers → `reconcile` → `conclude`. On stop: no more keys, every pass' signal fires, the grace period
@@ -89,14 +74,15 @@ export const createController = (options: ControllerOptions): Controller => {
     }
   };
 
-  const subscribe = (queue: WorkQueue): (() => void) =>
-    subscribeAll(sources, queue.add, (error) =>
-      log.error('A change could not be mapped to keys and is ignored', { error }),
-    );
+  const reportUnmapped = (error: unknown): void =>
+    log.error('A change could not be mapped to keys and is ignored', { error });
 
   const runOnce = async (signal: AbortSignal): Promise<void> => {
     const queue = createWorkQueue({ clock, backoff: options.backoff, observer: options.metrics?.queue(name) });
-    let unsubscribe = (): void => {};
+    const subscriptions: (() => void)[] = [];
+    const unsubscribe = (): void => {
+      for (const end of subscriptions.splice(0)) end();
+    };
     let crash: { error: unknown } | undefined;
     const stopping = new AbortController();
     const stop = (): void => {
@@ -114,7 +100,7 @@ export const createController = (options: ControllerOptions): Controller => {
       });
     signal.addEventListener('abort', stop, { once: true });
     try {
-      unsubscribe = subscribe(queue);
+      for (const source of sources) subscriptions.push(source(queue.add, reportUnmapped));
       observer.started(workers);
       log.info('The controller works', { workers });
       void Promise.all(Array.from({ length: workers }, worker)).then(() => allGone.abort());
