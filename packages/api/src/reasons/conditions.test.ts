@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { setCondition } from '@tartan/kube';
 import type { ConditionDefinition } from './capi-conditions.ts';
 import { buildCondition, conditionsByKind } from './conditions.ts';
 import { events } from './events.ts';
@@ -16,9 +15,10 @@ describe('conditions', () => {
   test('have types and reasons that Kubernetes takes, each with a sentence', () => {
     for (const { kind, type, means, reasons } of all) {
       assert.ok(isSentence(means), `${kind} ${type}: ${means}`);
-      for (const [reason, [status, meaning]] of Object.entries(reasons)) {
+      assert.match(type, /^[A-Z][A-Za-z]{1,99}$/);
+      for (const [reason, [, meaning]] of Object.entries(reasons)) {
         assert.ok(isSentence(meaning), `${kind} ${type} ${reason}: ${meaning}`);
-        setCondition([], { type, status, reason }, 0);
+        assert.match(reason, /^[A-Z][A-Za-z0-9]{0,99}$/);
       }
     }
   });

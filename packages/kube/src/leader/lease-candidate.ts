@@ -54,15 +54,10 @@ interface LeaseCandidateOptions {
   durations: ElectionDurations;
 }
 
-interface KnownLease {
-  object: Live<Lease>;
-  record: LeaseRecord;
-}
-
 export const createLeaseCandidate = (options: LeaseCandidateOptions): LeaseCandidate => {
   const { client, clock, lease, identity, durations } = options;
   const callMs = callDeadlineMs(durations);
-  let known: KnownLease | undefined;
+  let known: Live<Lease> | undefined;
   let observed: LeaseObservation | undefined;
   let mayHold = false;
   let writes = 0;
@@ -81,15 +76,17 @@ export const createLeaseCandidate = (options: LeaseCandidateOptions): LeaseCandi
     );
 
   const learn = (object: Live<Lease> | undefined): LeaseRecord | undefined => {
+    known = object;
     const record = object && recordOf(object);
-    known = object && record && { object, record };
     observed = observeLease(observed, record, clock.monotonic());
     return record;
   };
 
+  const holder = (): string | undefined => known && recordOf(known).holder;
+
   const read = async (withinMs: number, signal?: AbortSignal): Promise<void> => {
-    learn(await ignoreNotFound(withDeadline(withinMs, (call) => client.get(leases, lease, call), signal)));
-    mayHold = known?.record.holder === identity;
+    const call = withDeadline(withinMs, (options) => client.get(leases, lease, options), signal);
+    mayHold = learn(await ignoreNotFound(call))?.holder === identity;
   };
 
   const verdict = (): Decision => decide({ observed, identity, leaseMs: durations.leaseMs, now: clock.monotonic() });
@@ -104,7 +101,7 @@ export const createLeaseCandidate = (options: LeaseCandidateOptions): LeaseCandi
     const answer = await withDeadline(withinMs, (call) => {
       if (kind === 'create' || known === undefined) return client.create(leases, newLease(lease, writing), call);
       const next = kind === 'renew' ? renewedLease : acquiredLease;
-      return client.update(leases, next(known.object, known.record, writing), call);
+      return client.update(leases, next(known, writing), call);
     });
     if (learn(answer)?.holder !== identity) {
       throw new KubeError('malformed', 'The API server accepted our lease, but its answer names another holder.');
@@ -125,7 +122,7 @@ export const createLeaseCandidate = (options: LeaseCandidateOptions): LeaseCandi
       return mayHold;
     },
     get transitions() {
-      return known?.record.transitions;
+      return known && recordOf(known).transitions;
     },
     acquire: (signal) =>
       failedUnlessDone(async () => {
@@ -139,14 +136,14 @@ export const createLeaseCandidate = (options: LeaseCandidateOptions): LeaseCandi
         const began = clock.monotonic();
         const rest = (): number => Math.min(callMs, withinMs - (clock.monotonic() - began));
         try {
-          if (known?.record.holder === identity) return await write('renew', rest());
+          if (holder() === identity) return await write('renew', rest());
         } catch (error) {
           if (!isKubeError(error, 'conflict', 'notFound')) throw error;
         }
         await read(rest());
         const decision = verdict();
         // A leader whose name was taken off the lease has lost it, even if it could have it back at once.
-        if (decision.kind === 'takeOver') return { kind: 'heldByOther', holder: known?.record.holder ?? '', forMs: 0 };
+        if (decision.kind === 'takeOver') return { kind: 'heldByOther', holder: holder() ?? '', forMs: 0 };
         if (decision.kind === 'wait') {
           return { kind: 'heldByOther', holder: decision.holder, forMs: decision.until - clock.monotonic() };
         }
@@ -158,7 +155,7 @@ export const createLeaseCandidate = (options: LeaseCandidateOptions): LeaseCandi
         try {
           await read(callMs);
           if (!mayHold || known === undefined) return false;
-          const next = releasedLease(known.object, known.record, nextTime());
+          const next = releasedLease(known, nextTime());
           learn(await withDeadline(callMs, (call) => client.update(leases, next, call)));
           mayHold = false;
           return true;

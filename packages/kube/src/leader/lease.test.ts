@@ -34,7 +34,7 @@ test('a new lease is ours, with no transition yet', () => {
 });
 
 test('taking over counts a transition, starts a term, and keeps what else the Lease holds', () => {
-  assert.deepEqual(acquiredLease(old, recordOf(old), writing), {
+  assert.deepEqual(acquiredLease(old, writing), {
     ...old,
     spec: {
       holderIdentity: 'a',
@@ -49,14 +49,14 @@ test('taking over counts a transition, starts a term, and keeps what else the Le
 
 test('renewing changes the time of renewal and nothing else', () => {
   const ours = leaseOf({ ...Object(old.spec), holderIdentity: 'a', leaseDurationSeconds: 15 });
-  assert.deepEqual(renewedLease(ours, recordOf(ours), writing), {
+  assert.deepEqual(renewedLease(ours, writing), {
     ...ours,
     spec: { ...Object(ours.spec), renewTime: writing.time },
   });
 });
 
 test('a release clears holderIdentity and sets a duration of one second, as client-go does', () => {
-  assert.deepEqual(releasedLease(old, recordOf(old), writing.time).spec, {
+  assert.deepEqual(releasedLease(old, writing.time).spec, {
     holderIdentity: '',
     leaseDurationSeconds: 1,
     acquireTime: writing.time,
@@ -73,7 +73,7 @@ test('whatever a Lease held, what we write is valid', () => {
       (spec) => {
         const lease = leaseOf(spec);
         for (const write of [acquiredLease, renewedLease]) {
-          const record = recordOf(write(lease, recordOf(lease), writing));
+          const record = recordOf(write(lease, writing));
           assert.equal(record.holder, 'a');
           assert.equal(record.durationMs, 15_000);
           assert.ok(record.transitions >= 0 && record.transitions < 2 ** 31);

@@ -68,10 +68,7 @@ const largestCount = 2_147_483_647;
 export const renewTimeOf = (wall: number, count: number): string =>
   microTimestamp(wall).replace(/\d{3}Z$/, `${String(count % 1000).padStart(3, '0')}Z`);
 
-const spec = (
-  { identity, leaseMs, time }: LeaseWrite,
-  { acquireTime, transitions }: Pick<LeaseRecord, 'acquireTime' | 'transitions'>,
-) => ({
+const specOf = ({ identity, leaseMs, time }: LeaseWrite, transitions: number, acquireTime: string | undefined) => ({
   holderIdentity: identity,
   leaseDurationSeconds: leaseMs / 1000,
   acquireTime: acquireTime ?? time,
@@ -83,21 +80,23 @@ export const newLease = ({ namespace, name }: ObjectName, writing: LeaseWrite): 
   apiVersion: 'coordination.k8s.io/v1',
   kind: 'Lease',
   metadata: { name, ...(namespace !== undefined && { namespace }) },
-  spec: spec(writing, { acquireTime: undefined, transitions: 0 }),
+  spec: specOf(writing, 0, undefined),
 });
 
-/** The same object with its resource version and whatever else it holds: the server refuses it if somebody was faster. */
+/** The same object with its resource version and its other fields: the server refuses it if another process was faster. */
 const withSpec = (lease: Live<Lease>, fields: object): Live<Lease> => ({
   ...lease,
   spec: { ...(isRecord(lease.spec) ? lease.spec : {}), ...fields },
 });
 
-export const acquiredLease = (lease: Live<Lease>, { transitions }: LeaseRecord, writing: LeaseWrite): Live<Lease> =>
-  withSpec(lease, spec(writing, { acquireTime: undefined, transitions: transitions + 1 }));
+export const acquiredLease = (lease: Live<Lease>, writing: LeaseWrite): Live<Lease> =>
+  withSpec(lease, specOf(writing, recordOf(lease).transitions + 1, undefined));
 
-export const renewedLease = (lease: Live<Lease>, record: LeaseRecord, writing: LeaseWrite): Live<Lease> =>
-  withSpec(lease, spec(writing, record));
+export const renewedLease = (lease: Live<Lease>, writing: LeaseWrite): Live<Lease> => {
+  const { transitions, acquireTime } = recordOf(lease);
+  return withSpec(lease, specOf(writing, transitions, acquireTime));
+};
 
 /** As client-go writes it, so that every kind of candidate takes over at once. */
-export const releasedLease = (lease: Live<Lease>, { transitions }: LeaseRecord, time: string): Live<Lease> =>
-  withSpec(lease, spec({ identity: '', leaseMs: 1000, time }, { acquireTime: undefined, transitions }));
+export const releasedLease = (lease: Live<Lease>, time: string): Live<Lease> =>
+  withSpec(lease, specOf({ identity: '', leaseMs: 1000, time }, recordOf(lease).transitions, undefined));
