@@ -147,7 +147,7 @@ const mergeIntoSecret = (
     ...secret.metadata,
     labels: { ...secret.metadata.labels, ...metadata.labels },
     annotations: { ...secret.metadata.annotations, ...metadata.annotations },
-    ownerReferences: [...metadata.ownerReferences.reduce(withOwnerReference, secret.metadata.ownerReferences ?? [])],
+    ownerReferences: metadata.ownerReferences.reduce(withOwnerReference, secret.metadata.ownerReferences ?? []),
   },
   data,
 });

@@ -76,7 +76,7 @@ const behaviours: readonly Behaviour[] = [
     sentence: 'an owner is named so that the server takes it',
     run: async ({ client, namespace }) => {
       const owner = await client.create(configMaps, configMap(namespace));
-      const ownerReferences = [...withOwnerReference(undefined, controllerReference(owner))];
+      const ownerReferences = withOwnerReference(undefined, controllerReference(owner, configMaps));
       const owned = await client.create(configMaps, configMap(namespace, { name: 'b', ownerReferences }));
       assert.deepEqual(owned.metadata.ownerReferences, ownerReferences);
     },
