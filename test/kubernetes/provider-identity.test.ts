@@ -7,6 +7,7 @@ import {
   httpsTransport,
   namespaces,
   serviceAccounts,
+  withoutReasons,
 } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { identityRights, joinBinding } from '@tartan/provider';
@@ -42,7 +43,7 @@ const start = async (): Promise<JoinableCluster> => {
     kind: 'ServiceAccount',
     metadata: { name, namespace: name },
   });
-  await grantPolicyRules(put, name, { account }, identityRights);
+  await grantPolicyRules(put, name, { account }, withoutReasons(identityRights));
   await bindClusterRole(put, `${name}-join`, { group: joinBinding.group }, joinBinding.clusterRole);
   const { token } = await createSubresources(admin, { clock: systemClock }).createToken(account, {});
   const provider = as({ token });

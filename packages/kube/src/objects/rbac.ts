@@ -3,16 +3,16 @@ import type { KubeObject, ObjectName, Resource } from './object.ts';
 
 /** A rule of a Role or ClusterRole. */
 export interface PolicyRule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly resourceNames?: readonly string[];
-  readonly verbs: readonly string[];
+  readonly apiGroups: string[];
+  readonly resources: string[];
+  readonly resourceNames?: string[];
+  readonly verbs: string[];
 }
 
 /** A rule about paths that are no resources. */
 export interface NonResourceRule {
-  readonly nonResourceURLs: readonly string[];
-  readonly verbs: readonly string[];
+  readonly nonResourceURLs: string[];
+  readonly verbs: string[];
 }
 
 /** With what it is needed for: docs/reference/rights.md shows it. */
@@ -36,7 +36,7 @@ export const policyRule = (apiGroup: string, what: string, verbs: readonly strin
     apiGroups: [apiGroup],
     resources: resources.split(','),
     ...(names.length > 0 && { resourceNames: names }),
-    verbs,
+    verbs: [...verbs],
     for: why,
   };
 };
@@ -75,13 +75,12 @@ export const grantPolicyRules = async (
 ): Promise<void> => {
   const { clusterWide = [], inNamespace = {} } = table;
   if (clusterWide.length > 0) {
-    const rules = clusterWide.map(ruleOf);
-    await put(clusterRoles, { apiVersion, kind: 'ClusterRole', metadata: { name }, rules });
+    await put(clusterRoles, { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: [...clusterWide] });
     await bindClusterRole(put, name, to, name);
   }
   for (const [namespace, rights] of Object.entries(inNamespace)) {
     const metadata = { namespace, name };
-    await put(roles, { apiVersion, kind: 'Role', metadata, rules: rights.map(ruleOf) });
+    await put(roles, { apiVersion, kind: 'Role', metadata, rules: [...rights] });
     const roleRef = { apiGroup, kind: 'Role', name };
     await put(roleBindings, { apiVersion, kind: 'RoleBinding', metadata, roleRef, subjects: subjectsOf(to) });
   }
@@ -101,14 +100,3 @@ export const bindClusterRole = async (
 
 const subjectsOf = (to: RbacSubject) =>
   'group' in to ? [{ apiGroup, kind: 'Group', name: to.group }] : [{ kind: 'ServiceAccount', ...to.account }];
-
-/** A copy that may be changed, as the types of objects want it. */
-const ruleOf = (right: PolicyRule | NonResourceRule) =>
-  'nonResourceURLs' in right
-    ? { nonResourceURLs: [...right.nonResourceURLs], verbs: [...right.verbs] }
-    : {
-        apiGroups: [...right.apiGroups],
-        resources: [...right.resources],
-        ...('resourceNames' in right && right.resourceNames && { resourceNames: [...right.resourceNames] }),
-        verbs: [...right.verbs],
-      };
