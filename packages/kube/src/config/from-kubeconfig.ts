@@ -85,12 +85,7 @@ const clusterAddress = async (entry: ClusterEntry, options: ConfigContext): Prom
       fieldOf(location, 'proxy-url'),
       'proxies are not supported. Remove it and reach the server directly.',
     );
-  const authority = pemSourceOf(
-    location,
-    'certificate-authority',
-    entry['certificate-authority-data'],
-    entry['certificate-authority'],
-  );
+  const authority = pemSourceOf(entry, 'certificate-authority');
   const ca = authority && (await readPem(authority, options));
   if (authority && ca !== undefined) checkCertificates(authority.place, ca);
   if (ca !== undefined && insecureSkipTlsVerify)
@@ -174,8 +169,8 @@ const tokenOf = ({ location, token, tokenFile: path }: UserEntry, options: Confi
 
 const certificateOf = (user: UserEntry, options: ConfigContext): CredentialSource | undefined => {
   const { location } = user;
-  const cert = pemSourceOf(location, 'client-certificate', user['client-certificate-data'], user['client-certificate']);
-  const key = pemSourceOf(location, 'client-key', user['client-key-data'], user['client-key']);
+  const cert = pemSourceOf(user, 'client-certificate');
+  const key = pemSourceOf(user, 'client-key');
   if (cert === undefined && key === undefined) return undefined;
   if (cert === undefined)
     throw new ConfigError(fieldOf(location, 'client-certificate'), 'is missing, but there is a client-key.');
@@ -186,14 +181,13 @@ const certificateOf = (user: UserEntry, options: ConfigContext): CredentialSourc
 
 /** Data wins over a file, as it does for kubectl. */
 const pemSourceOf = (
-  location: ConfigLocation,
+  { location, ...entry }: { location: ConfigLocation; [field: string]: unknown },
   name: string,
-  data: string | undefined,
-  path: string | undefined,
 ): PemSource | undefined => {
-  const place = fieldOf(location, data === undefined ? name : `${name}-data`);
-  if (data !== undefined) return { place, text: decodeBase64(place, data) };
-  return path === undefined ? undefined : { place, path: pathFrom(location, path) };
+  const { [`${name}-data`]: data, [name]: path } = entry;
+  const place = fieldOf(location, typeof data === 'string' ? `${name}-data` : name);
+  if (typeof data === 'string') return { place, text: decodeBase64(place, data) };
+  return typeof path === 'string' ? { place, path: pathFrom(location, path) } : undefined;
 };
 
 const pathFrom = ({ file }: ConfigLocation, path: string): string => resolve(dirname(file), path);

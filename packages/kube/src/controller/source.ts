@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Informer, InformerEvent } from '../informer/informer.ts';
-import { keyOf, type KubeObject, type Live } from '../objects/object.ts';
+import { keyOf, type KubeObject, type Live, type ObjectMeta } from '../objects/object.ts';
 import { getControllerOf } from '../objects/owners.ts';
 
 /**
@@ -60,26 +61,21 @@ export const requestForOwner =
     return [keyOf({ name: reference.name, ...(owner.namespaced && namespace !== undefined && { namespace }) })];
   };
 
-/** Objects that come and go always matter. These say which changes of one that stays do. */
+/** Added and removed objects always count, and changes of these parts of the metadata. */
+const metadataChanged =
+  (partsOf: (metadata: ObjectMeta) => unknown): Predicate<KubeObject> =>
+  (change) =>
+    change.type !== 'changed' || !isDeepStrictEqual(partsOf(change.object.metadata), partsOf(change.previous.metadata));
 
-/** Its spec, or that its deletion has begun. Status writes, our own above all, do not count. For kinds that keep a generation. */
-export const generationChanged: Predicate<KubeObject> = (change) =>
-  change.type !== 'changed' ||
-  change.object.metadata.generation !== change.previous.metadata.generation ||
-  change.object.metadata.deletionTimestamp !== change.previous.metadata.deletionTimestamp;
-
-const sameEntries = (a: Record<string, string> = {}, b: Record<string, string> = {}): boolean => {
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
-};
-
-export const labelsChanged: Predicate<KubeObject> = (change) =>
-  change.type !== 'changed' || !sameEntries(change.object.metadata.labels, change.previous.metadata.labels);
-
-export const annotationsChanged: Predicate<KubeObject> = (change) =>
-  change.type !== 'changed' || !sameEntries(change.object.metadata.annotations, change.previous.metadata.annotations);
+/** The spec, or the start of the deletion. Writes of the status do not count. For kinds that keep a generation. */
+export const generationChanged = metadataChanged(({ generation, deletionTimestamp }) => [
+  generation,
+  deletionTimestamp,
+]);
+export const labelsChanged = metadataChanged(({ labels = {} }) => labels);
+export const annotationsChanged = metadataChanged(({ annotations = {} }) => annotations);
 
 export const anyOf =
   <T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> =>
   (change) =>
-    predicates.some((matters) => matters(change));
+    predicates.some((predicate) => predicate(change));

@@ -14,8 +14,15 @@ export const keyCalls = ({ send, projectID }: CallContext): KeyCalls => ({
     const keys = await listAllPages(what, async (page) => {
       // Without the project this is the list of the organization, which a key of one project may not see (INC-333).
       const query = { order_by: 'created_at_asc', page, page_size: pageSize, project_id: projectID };
-      const request = { operation: 'listKeys', what, method: 'GET', path, query, signal } as const;
-      const { ssh_keys: items, total_count: total } = await send({ ...request, response: keysResponse });
+      const { ssh_keys: items, total_count: total } = await send({
+        operation: 'listKeys',
+        what,
+        method: 'GET',
+        path,
+        query,
+        response: keysResponse,
+        signal,
+      });
       return { items, total };
     });
     // A disabled key is put on no Mac: to us it is not there.
@@ -35,8 +42,14 @@ export const keyCalls = ({ send, projectID }: CallContext): KeyCalls => ({
     const what = `delete the SSH key ${id}`;
     validatePathSegments(what, id);
     try {
-      const request = { operation: 'deleteKey', what, method: 'DELETE', path: `${path}/${id}`, signal } as const;
-      await send({ ...request, response: emptyResponse });
+      await send({
+        operation: 'deleteKey',
+        what,
+        method: 'DELETE',
+        path: `${path}/${id}`,
+        response: emptyResponse,
+        signal,
+      });
     } catch (error) {
       if (!(error instanceof ScalewayError && error.kind === 'not found')) throw error;
     }

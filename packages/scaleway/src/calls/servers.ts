@@ -41,8 +41,15 @@ export const serverCalls = ({ send, projectID, addSecret }: CallContext): Server
     const servers = await listAllPages(what, async (page) => {
       const path = `${zonePath(zone)}/servers`;
       const query = { order_by: 'created_at_asc', page, page_size: pageSize, project_id: projectID };
-      const request = { operation: 'listServers', what, method: 'GET', path, query, signal } as const;
-      const { servers: items, total_count: total } = await send({ ...request, response: serversResponse });
+      const { servers: items, total_count: total } = await send({
+        operation: 'listServers',
+        what,
+        method: 'GET',
+        path,
+        query,
+        response: serversResponse,
+        signal,
+      });
       return { items, total };
     });
     // Told of another project's hosts all the same, we would sweep what is somebody else's.
@@ -82,18 +89,23 @@ export const serverCalls = ({ send, projectID, addSecret }: CallContext): Server
     },
 
     reinstall: async (zone, id, osID, options = {}) => {
-      const request = {
+      await callServer(zone, id, options, {
         operation: 'reinstall',
         what: 'reinstall server',
         method: 'POST',
         action: 'reinstall',
-      } as const;
-      await callServer(zone, id, options, { ...request, body: osID === undefined ? {} : { os_id: osID } });
+        body: osID === undefined ? {} : { os_id: osID },
+      });
     },
 
     reboot: async (zone, id, options = {}) => {
-      const request = { operation: 'reboot', what: 'reboot server', method: 'POST', action: 'reboot' } as const;
-      await callServer(zone, id, options, { ...request, body: {} });
+      await callServer(zone, id, options, {
+        operation: 'reboot',
+        what: 'reboot server',
+        method: 'POST',
+        action: 'reboot',
+        body: {},
+      });
     },
 
     listImages: async (zone, serverType, { signal } = {}) => {
@@ -102,8 +114,15 @@ export const serverCalls = ({ send, projectID, addSecret }: CallContext): Server
       return listAllPages(what, async (page) => {
         const path = `${zonePath(zone)}/os`;
         const query = { page, page_size: pageSize, server_type: serverType };
-        const request = { operation: 'listImages', what, method: 'GET', path, query, signal } as const;
-        const { os: items, total_count: total } = await send({ ...request, response: imagesResponse });
+        const { os: items, total_count: total } = await send({
+          operation: 'listImages',
+          what,
+          method: 'GET',
+          path,
+          query,
+          response: imagesResponse,
+          signal,
+        });
         return { items, total };
       });
     },
