@@ -287,9 +287,3 @@ export const managerFlags = {
   apiServerURL: '--api-server-url',
   releaseID: '--release-id',
 } as const;
-
-export const agentFlags = {
-  disableVMGC: '--disable-vm-gc',
-  nodeLabels: '--node-labels',
-  providerID: '--provider-id',
-} as const;

@@ -6,7 +6,7 @@ export { parseYaml } from './config/config-file.ts';
 export { loadConfig } from './config/load-config.ts';
 export { httpsTransport } from './transport/https-transport.ts';
 export { inProcessTransport } from './transport/in-process-transport.ts';
-export { parseJson } from './json.ts';
+export { formatPath, parseJson } from './json.ts';
 export { fetchText, type FetchTextOptions } from './transport/fetch-text.ts';
 export * from './transport/transport.ts';
 export * from './client/client.ts';

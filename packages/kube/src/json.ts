@@ -39,3 +39,7 @@ export const printable = (text: string, longest: number): string => {
   const line = text.replace(/[\p{C}\s]+/gu, ' ').trim();
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
 };
+
+/** `users[2].user.token`: the path of an issue of zod. */
+export const formatPath = (path: readonly PropertyKey[]): string =>
+  path.map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at === 0 ? '' : '.'}${String(part)}`)).join('');

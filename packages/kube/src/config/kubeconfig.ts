@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { formatPath } from '../json.ts';
 import { ConfigError, type ConfigLocation, parseYaml } from './config-file.ts';
 
 /** Empty text and null count as absent, as they do for kubectl. */
@@ -83,7 +84,7 @@ export interface Kubeconfig {
 export const parseKubeconfig = async (file: string, yaml: string): Promise<Kubeconfig> => {
   const parsed = kubeconfigSchema.safeParse(await parseYaml(file, yaml), { error: describeIssue });
   const [issue] = parsed.error?.issues ?? [];
-  if (!parsed.success) throw new ConfigError({ file, field: pathText(issue?.path ?? []) }, issue?.message ?? '');
+  if (!parsed.success) throw new ConfigError({ file, field: formatPath(issue?.path ?? []) }, issue?.message ?? '');
   const { 'current-context': currentContext, clusters, users, contexts } = parsed.data;
   return {
     file,
@@ -106,9 +107,6 @@ const locate = <Member extends string, Entry extends { name: string } & Record<M
       throw new ConfigError({ file, field: `${field}.name` }, `"${name}" is there twice. Remove one.`);
     return { ...entry[member], name, location: { file, field: `${field}.${member}` } };
   });
-
-const pathText = (path: readonly PropertyKey[]): string =>
-  path.map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at === 0 ? '' : '.'}${String(part)}`)).join('');
 
 const typeNames: Readonly<Record<string, string>> = {
   string: 'text',

@@ -91,7 +91,7 @@ export const createManager = (options: ManagerOptions): Manager => {
     const lead = {
       leaderOnly,
       leaderElection,
-      stopMs: Math.max(stopDeadlineMs - minStopMs, 0),
+      stopMs: stopDeadlineMs - minStopMs,
       clock,
       log,
       fail,

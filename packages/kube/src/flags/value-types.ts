@@ -1,17 +1,15 @@
 import type { FlagType } from './flag.ts';
 
 /** The words that Go takes, so that a chart of the original means the same here. */
-const booleanWords: ReadonlyMap<string, boolean> = new Map([
-  ...['1', 't', 'T', 'true', 'TRUE', 'True'].map((word) => [word, true] as const),
-  ...['0', 'f', 'F', 'false', 'FALSE', 'False'].map((word) => [word, false] as const),
-]);
+const trueWords = ['1', 't', 'T', 'true', 'TRUE', 'True'];
+const falseWords = ['0', 'f', 'F', 'false', 'FALSE', 'False'];
 
 export const bool: FlagType<boolean> = {
   placeholder: 'true|false',
   examples: ['true', 'false'],
   parse: (text) => {
-    const value = booleanWords.get(text);
-    return value === undefined ? { problem: 'is neither true nor false' } : { value };
+    if (trueWords.includes(text)) return { value: true };
+    return falseWords.includes(text) ? { value: false } : { problem: 'is neither true nor false' };
   },
 };
 

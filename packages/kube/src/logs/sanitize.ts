@@ -100,20 +100,22 @@ const createWalk = ({ redactor, stacks }: SanitizeOptions) => {
   const hides = (key: string, member: unknown): boolean =>
     member !== null && typeof member !== 'boolean' && redactor.isSecretName(key, member);
 
-  /** Members that are known to matter, not all: errors of libraries carry requests with their headers. */
-  const visitError = (error: Error, path: readonly object[]): JsonValue =>
-    visitMembers(
+  /** Only known members: errors of libraries carry requests with their headers. */
+  const visitError = (error: Error, path: readonly object[]): JsonValue => {
+    const details = ['reason', 'code', 'cause', 'causes', 'errors'].map((name): [string, unknown] => [
+      name,
+      Reflect.get(error, name),
+    ]);
+    return visitMembers(
       [
         ['message', error.message],
-        ...(error.name === 'Error' ? [] : [['name', error.name] as [string, unknown]]),
-        ...['reason', 'code', 'cause', 'causes', 'errors'].flatMap((name): [string, unknown][] => {
-          const member: unknown = Reflect.get(error, name);
-          return member === undefined || (Array.isArray(member) && member.length === 0) ? [] : [[name, member]];
-        }),
-        ...(stacks ? [['stack', error.stack] as [string, unknown]] : []),
+        ['name', error.name === 'Error' ? undefined : error.name],
+        ...details.filter(([, member]) => !Array.isArray(member) || member.length > 0),
+        ['stack', stacks ? error.stack : undefined],
       ],
       path,
     );
+  };
 
   return { visit };
 };

@@ -1,3 +1,4 @@
+import { formatPath } from '@tartan/kube';
 import type { z } from 'zod';
 import { garbled } from '../errors/scaleway-error.ts';
 
@@ -34,10 +35,7 @@ const describeIssue = ({ issues }: z.ZodError): string => {
   if (issue === undefined) return 'it is not as promised';
   const expected =
     issue.code === 'invalid_type' ? `is not ${withArticle(issue.expected)}` : 'has a value that makes no sense';
-  return issue.path.length === 0 ? `the whole ${expected}` : `the field ${pathText(issue.path)} ${expected}`;
+  return issue.path.length === 0 ? `the whole ${expected}` : `the field ${formatPath(issue.path)} ${expected}`;
 };
 
 const withArticle = (word: string): string => (/^[aeiou]/.test(word) ? `an ${word}` : `a ${word}`);
-
-const pathText = (path: readonly PropertyKey[]): string =>
-  path.map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at === 0 ? '' : '.'}${String(part)}`)).join('');
