@@ -9,7 +9,7 @@ import type { Transport } from '../transport/transport.ts';
 import type { CallOptions, DeleteOptions, WriteOptions } from './client.ts';
 import { createClientFrom, deleteBody, writeQuery } from './create-client.ts';
 import { parseObject } from './parse-object.ts';
-import { describeRequest, requestPath } from './request-path.ts';
+import { describeRequest, requestPath, type Target } from './request-path.ts';
 import { type ClientOptions, createRestClient, type RestClient } from './rest-client.ts';
 
 interface Token {
@@ -64,7 +64,7 @@ const scales = defineResource<IScale>({
 const post = async <T extends KubeObject>(
   caller: RestClient,
   resource: Resource<T>,
-  target: ObjectName & { subresource: string },
+  target: Target,
   body: object,
   options: CallOptions,
 ): Promise<unknown> => {
@@ -115,11 +115,11 @@ export const createSubresources = (transport: Transport, clientOptions: ClientOp
         metadata: { name, namespace },
         deleteOptions: deleteBody(options),
       };
-      await post(caller, pods, { name, ...(namespace ? { namespace } : {}), subresource: 'eviction' }, body, options);
+      await post(caller, pods, { namespace, name, subresource: 'eviction' }, body, options);
     },
     createToken: async ({ namespace, name }, spec, options = {}) => {
       const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec };
-      const target = { name, ...(namespace ? { namespace } : {}), subresource: 'token' };
+      const target = { namespace, name, subresource: 'token' };
       return tokenIn(await post(caller, serviceAccounts, target, body, options));
     },
     approveCertificate: async (request, verdict, options = {}) => {

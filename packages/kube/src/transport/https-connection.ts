@@ -63,14 +63,15 @@ const idleMs = 60_000;
 const tlsOptions = (
   { ca, serverName, insecureSkipTlsVerify }: HttpsTransportOptions,
   certificate: Credentials['certificate'],
-): { secureContext: SecureContext; servername?: string; rejectUnauthorized: boolean } => ({
+): { secureContext: SecureContext; servername: string | undefined; rejectUnauthorized: boolean } => ({
   rejectUnauthorized: insecureSkipTlsVerify !== true,
   // Made once for all connections: from certificates and keys as text, Node would make one for each.
   secureContext: createSecureContext({
-    ...(ca === undefined ? {} : { ca }),
-    ...(certificate ? { cert: certificate.cert, key: certificate.key } : {}),
+    ca,
+    cert: certificate?.cert,
+    key: certificate?.key,
   }),
-  ...(serverName === undefined ? {} : { servername: serverName }),
+  servername: serverName,
 });
 
 interface AgentPool {
@@ -93,7 +94,7 @@ export const createAgentPool = (options: HttpsTransportOptions): AgentPool => {
         keepAlive: true,
         // Node closes a free connection after that time, and leaves one in use alone.
         timeout: idleMs,
-        ...(options.maxSockets === undefined ? {} : { maxSockets: options.maxSockets }),
+        maxSockets: options.maxSockets,
       });
       current = { agent, certificate };
       return agent;
