@@ -13,7 +13,7 @@ export const exitCodes = {
   done: 0,
   /** A part failed, or leadership was lost: start again. */
   failed: 1,
-  /** It was told what it cannot do: starting again will not help. */
+  /** Wrong flags or variables: starting again will not help. */
   usage: 2,
 } as const;
 

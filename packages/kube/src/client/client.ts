@@ -1,7 +1,7 @@
 import type { KubeObject, Live, ObjectName, Resource } from '../objects/object.ts';
 
 /**
- * Every call has a deadline (30 s unless told; one for all pages of a list) and can be ended by a signal. A watch has no deadline
+ * Every call has a deadline (30 s by default; one for all pages of a list) and can be ended by a signal. A watch has no deadline
  * but its own timeout, once the server has answered.
  */
 export interface CallOptions {
@@ -18,7 +18,7 @@ export interface Selection {
 }
 
 export interface ListOptions<T extends KubeObject = KubeObject> extends CallOptions, Selection {
-  /** Objects per page; pages are followed to the end. 500 unless told. */
+  /** Objects per page; pages are followed to the end. 500 by default. */
   pageSize?: number;
   /**
    * Called for each object before the next page is asked for: what it answers is in the list, and undefined leaves the object out. So

@@ -10,7 +10,7 @@ export interface ClientOptions {
   clock: Clock;
   /** The server remembers its first part, up to a slash, as the manager of the fields that we write. */
   userAgent?: string;
-  /** 30 s unless told. */
+  /** 30 s by default. */
   defaultDeadlineMs?: number;
 }
 
@@ -20,7 +20,7 @@ interface RestRequest {
   method: TransportRequest['method'];
   path: string;
   body?: unknown;
-  /** `application/json` unless told. */
+  /** `application/json` by default. */
   contentType?: string;
 }
 

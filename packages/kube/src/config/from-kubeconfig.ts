@@ -65,7 +65,7 @@ const referenced = <T extends { readonly name: string }>(
 
 type ClusterAddress = Pick<ClusterConfig, 'server' | 'ca' | 'insecureSkipTlsVerify' | 'serverName'>;
 
-/** What an exec plugin is told of the cluster, as JSON, if the kubeconfig allows it (provideClusterInfo). */
+/** What an exec plugin gets to know of the cluster, as JSON, if the kubeconfig allows it (provideClusterInfo). */
 const execClusterOf = (
   { server, ca, insecureSkipTlsVerify, serverName }: ClusterAddress,
   { extensions }: ClusterEntry,

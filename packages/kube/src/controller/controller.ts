@@ -26,12 +26,12 @@ export interface ControllerOptions {
   sources: readonly Source[];
   clock: Clock;
   log: Logger;
-  /** Passes at the same time, over different keys; controller-runtime's maxConcurrentReconciles. 1 unless told. */
+  /** Passes at the same time, over different keys; controller-runtime's maxConcurrentReconciles. 1 by default. */
   workers?: number | undefined;
   /** Of failed passes. 5 ms doubling up to 1000 s by default. */
   backoff?: BackoffOptions;
   metrics?: { controller(name: string): ReconcileObserver; queue(name: string): QueueObserver } | undefined;
-  /** How long passes under way may take after the controller has been told to stop. 15 s unless told. */
+  /** How long passes under way may take after the controller has been told to stop. 15 s by default. */
   stopGraceMs?: number;
 }
 

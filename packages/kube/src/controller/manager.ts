@@ -17,7 +17,7 @@ export interface ManagerOptions {
   readyz?: HealthChecks;
   clock: Clock;
   log: Logger;
-  /** How long the first lists may take. 2 min unless told, as in controller-runtime. */
+  /** How long the first lists may take. 2 min by default, as in controller-runtime. */
   syncDeadlineMs?: number;
 }
 

@@ -70,7 +70,7 @@ export interface ReconcileSummary {
   defect: boolean;
 }
 
-/** Told of the passes of one controller, so that they can be measured. */
+/** Called for the passes of one controller, for metrics. */
 export interface ReconcileObserver {
   /** The controller runs with that many workers. */
   started(workers: number): void;

@@ -88,7 +88,7 @@ export const quote = (text: string): string => {
   return JSON.stringify(open.length > maxQuotedLength ? `${open.slice(0, maxQuotedLength)}…` : open);
 };
 
-/** All that a program can be told by its arguments and its environment. */
+/** The flags of a program, with their environment variables. */
 export interface FlagTable {
   /** In the order of the help and the docs. */
   readonly groups: readonly FlagGroup[];

@@ -21,7 +21,7 @@ export const bindAddressFlags = {
   }),
 };
 
-/** `namespace`: how the lease's is told. */
+/** `namespace`: how the namespace of the lease is configured. */
 export const leaderElectionFlags = (namespace: { readonly env?: string; readonly help: string }) => ({
   leaderElect: flag('leader-elect', {
     type: bool,
@@ -115,7 +115,7 @@ export interface ManagerFlagValues {
   readonly log: Required<Pick<LoggerOptions, 'level' | 'pretty'>>;
 }
 
-/** `namespace`: where the lease is unless told. */
+/** `namespace`: where the lease is by default. */
 export const managerFlagValues = (flags: ManagerFlags, read: ReadFlag, namespace: string): ManagerFlagValues => ({
   kubeconfigPath: read(flags.kubeconfig),
   metricsAddress: read(flags.metricsBindAddress),

@@ -16,7 +16,7 @@ const problemOf = ({ flag, text, source }: GivenFlag): string | undefined => {
 };
 
 /**
- * What a program was told to be, from its arguments (without the program's name) and its environment. Pure and total.
+ * The values of all flags, from the arguments (without the program's name) and the environment. Pure and total.
  *
  * Flow: the command line, then variables for what it leaves out, then defaults; then what must hold between flags.
  * Guarantees: no value of an unknown flag, and no variable that belongs to none of the table's, is in an error.

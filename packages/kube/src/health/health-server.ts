@@ -10,7 +10,7 @@ import { handleProbe, type HealthChecks } from './healthz.ts';
 import { listen } from './listen.ts';
 
 export interface HealthServerOptions {
-  /** Loopback unless told: whoever wants kubelet and Prometheus to reach it says so. */
+  /** Loopback by default. */
   host?: string;
   /** 0 takes any free one. */
   port: number;
@@ -18,7 +18,7 @@ export interface HealthServerOptions {
   metrics?: () => Promise<{ contentType: string; body: string }>;
   clock: Clock;
   log: Logger;
-  /** A connection on which nothing moves for so long is closed, also one whose other side does not read. 10 s unless told. */
+  /** A connection on which nothing moves for so long is closed, also one whose other side does not read. 10 s by default. */
   idleTimeoutMs?: number;
 }
 

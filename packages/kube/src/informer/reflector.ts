@@ -33,7 +33,7 @@ interface ReflectorOptions<T extends KubeObject> {
   transform(object: Live<T>): Live<T> | undefined;
   clock: Clock;
   random: Random;
-  /** Told of every move, also of those that lead back to the same kind of state. */
+  /** Called for every transition, also those that lead back to the same kind of state. */
   onTransition(to: ReflectorState, event: ReflectorEvent): void;
 }
 

@@ -13,9 +13,9 @@ import type { InformerEvent } from './informer.ts';
 /**
  * What is held of the server's objects, and how it follows.
  *
- * Flow: each difference is first made to the store, then told, one at a time.
- * Guarantees: an object's states are told in the order of their versions, none twice; another object of the same name (another uid)
- * is told as a removal and an addition.
+ * Flow: each difference is first stored, then notified, one at a time.
+ * Guarantees: an object's states are notified in the order of their versions, none twice; another object of the same name (another uid)
+ * is notified as a removal and an addition.
  * Assumptions: a list is the truth, also where it is older than what is held (a server restored from a backup); events of one watch
  * come in the order of their versions.
  */

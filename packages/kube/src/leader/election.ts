@@ -8,7 +8,7 @@ import { type Gate, NotLeadingError } from './gate.ts';
 import { createLeaseCandidate, type LeaseAttempt, type LeaseClient } from './lease-candidate.ts';
 import { type OnStartedLeading, startTerm, type Term, type WorkEnd } from './term.ts';
 
-/** Told of each change: `leader_election_master_status` by the name of the lease. Who leads also says how often it has changed hands. */
+/** Called after each change: `leader_election_master_status` by the name of the lease. The leader also passes how often the lease has changed hands. */
 export type LeaderMetric = (lease: string, leads: boolean, transitions?: number) => void;
 
 export interface ElectionOptions {
@@ -18,9 +18,9 @@ export interface ElectionOptions {
   lease: { namespace: string; name: string };
   /** Unique to this process, also among its own restarts: a host name and something random. */
   identity: string;
-  /** 15, 10 and 2 seconds unless told. */
+  /** 15, 10 and 2 seconds by default. */
   durations?: ElectionDurations;
-  /** How long `lead` may take to end once it has been told to. 30 s unless told. */
+  /** How long `lead` may take to end once it has been told to. 30 s by default. */
   gracePeriodMs?: number;
   log: Logger;
   metrics?: LeaderMetric;

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { Clock } from '../clock/clock.ts';
 import type { ReconcileObserver } from '../controller/reconcile.ts';
+import type { LeaderMetric } from '../leader/election.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { QueueObserver } from '../workqueue/work-queue.ts';
 import { createControllerMetrics } from './controller-metrics.ts';
@@ -14,7 +15,7 @@ export interface Metrics {
   /** A new queue replaces the previous one of that name. */
   queue(name: string): QueueObserver;
   countRequest(request: RequestSample): void;
-  setLeader(lease: string, leads: boolean, transitions?: number): void;
+  readonly setLeader: LeaderMetric;
   /** Prometheus' text format. */
   text(): Promise<{ contentType: string; body: string }>;
 }
@@ -71,10 +72,8 @@ export const withRequestMetrics = (
   },
 });
 
-type SetLeader = (lease: string, leads: boolean, transitions?: number) => void;
-
 /** Whether this process holds the lease of that name, and how often it has changed hands. */
-const createLeaderMetrics = (registry: Registry): SetLeader => {
+const createLeaderMetrics = (registry: Registry): LeaderMetric => {
   const registers = [registry];
   const labelNames = ['name'] as const;
   const status = new Gauge({

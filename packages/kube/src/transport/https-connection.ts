@@ -27,9 +27,9 @@ export interface HttpsTransportOptions {
   /** Told when the server has answered 401 to these credentials. The request is not sent again. */
   refresh?: (rejected: Credentials) => void;
   clock: Clock;
-  /** Time for TCP and TLS together. 10 s unless told. */
+  /** Time for TCP and TLS together. 10 s by default. */
   connectTimeoutMs?: number;
-  /** Connections at a time; a request above that waits, by its deadline. A watch holds one while it runs. No limit unless told. */
+  /** Connections at a time; a request above that waits, by its deadline. A watch holds one while it runs. No limit by default. */
   maxSockets?: number;
 }
 

@@ -33,7 +33,7 @@ interface User {
 }
 
 export interface InProcessOptions {
-  /** Nobody in particular unless told. */
+  /** Nobody in particular by default. */
   user?: User;
   /** For who comes with a token: `{ authorization: 'Bearer …' }`. */
   headers?: Readonly<Record<string, string>>;

@@ -33,7 +33,7 @@ export interface WorkQueue {
 
 export interface WorkQueueOptions {
   clock: Clock;
-  /** 5 ms doubling up to 1000 s unless told. */
+  /** 5 ms doubling up to 1000 s by default. */
   backoff?: BackoffOptions | undefined;
   /** Over all keys, for retries alone: what is added because something changed is never held back. */
   limiter?: TokenBucketOptions;
@@ -132,7 +132,7 @@ export const createWorkQueue = ({
   };
 };
 
-/** Told of what happens to the keys of one work queue, so that it can be measured. */
+/** Called for each step of the keys of one work queue, for metrics. */
 export interface QueueObserver {
   /** The key was not wanted and is now: it waits, or comes again once the worker that has it is done. */
   added(key: string): void;
