@@ -53,7 +53,7 @@ const abortedError = (command: string, cause?: unknown): TartError =>
 
 export type Spawn = (file: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
 
-/** What a call needs of the world. */
+/** What a call depends on. */
 export interface CallDeps {
   readonly path: string;
   readonly environment: Readonly<Record<string, string | undefined>>;

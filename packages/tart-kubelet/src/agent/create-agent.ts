@@ -157,7 +157,7 @@ export const createAgent = ({ options, root, env, uid, log }: AgentDeps) => {
     client,
     config: {
       ...options,
-      // None unless told: core takes any other version than that of the Machine, which has none then, for a roll that never ends.
+      // None by default: Cluster API takes any other version than that of the Machine, which has none then, for a roll that never ends.
       kubeletVersion: options.kubeletVersion ?? '',
       agentVersion,
       /** Any free one was asked for with 0. */

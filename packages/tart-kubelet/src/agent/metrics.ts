@@ -112,7 +112,7 @@ const provisionBuckets = [1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 240, 300, 6
 
 const poolOf = (pod: Pod): string => pod.metadata?.labels?.[labels.runnerPool] ?? 'unknown';
 
-/** How long Pods take to become virtual machines. Whoever starts one tells, once for each start. */
+/** How long Pods take to become virtual machines. Each is recorded once for each start. */
 export const createPodMetrics = (registry: Registry): PodMetrics => {
   const registers = [registry];
   const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>

@@ -56,7 +56,7 @@ export interface ExecRequest extends StreamRequest {
 
 /** A running command, or a view on the main process. */
 export interface RemoteSession {
-  /** Its end is told to the command. Absent when nobody asked for it. */
+  /** The command sees its end. Absent unless the request asks for it. */
   readonly stdin: Writable | undefined;
   /** They end by themselves, at the latest when the command has ended. Read at the client's pace. */
   readonly stdout: Readable | undefined;

@@ -18,7 +18,7 @@ export interface ServerSupervisorOptions extends Omit<KubeletApiOptions, 'review
   /** Where the serving certificate is kept. */
   readonly file: string;
   readonly random: Random;
-  /** Told each time that it listens. */
+  /** Called each time that it listens. */
   readonly onListening?: (port: number) => void;
 }
 

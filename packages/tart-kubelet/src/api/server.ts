@@ -82,7 +82,7 @@ export const createKubeletApi = (options: KubeletApiOptions) => {
   const server = createServer(
     {
       ...tlsOptions(clientCA, options.keyPair),
-      // Whoever comes with a token has no certificate: who it is, is looked at per request.
+      // A client with a token has no certificate: each request is authenticated by itself.
       requestCert: true,
       rejectUnauthorized: false,
       ALPNProtocols: ['http/1.1'],

@@ -77,7 +77,7 @@ export type Facts = { readonly [Name in keyof HostFacts]?: Awaited<ReturnType<Ho
 
 /** A pass over the Node waits this long for facts. What comes later is for the next one. */
 const waitMs = 2_000;
-/** After this time a look is told to give up. */
+/** After this time a reading is aborted. */
 const deadlineMs = 30_000;
 
 /**

@@ -15,7 +15,7 @@ export interface TartFactsOptions {
   readonly tartPaths: readonly string[];
   readonly vmSlots: number;
   readonly clock: Clock;
-  /** Told of each look, for the metrics. */
+  /** Called after each reading, for the metrics. */
   readonly onObserved?:
     | ((found: { readonly slots?: VmSlots; readonly guestDisks?: readonly GuestDiskUsage[] }) => void)
     | undefined;

@@ -144,7 +144,7 @@ const agentOptions = (read: ReadFlag, hostname: string) => ({
   logLevel: read(flags.logLevel),
 });
 
-/** What the agent was told to be. */
+/** The values of all flags. */
 export type AgentOptions = Readonly<ReturnType<typeof agentOptions>>;
 
 type ParsedFlags =
@@ -153,7 +153,7 @@ type ParsedFlags =
   /** All of them at once. */
   | { readonly errors: readonly string[] };
 
-/** What the agent was told to be, by its arguments and its environment. Pure and total. */
+/** Parses the arguments and the environment of the agent. Pure and total. */
 export const parseFlags = (
   args: readonly string[],
   { env, hostname }: { readonly env: Readonly<Record<string, string | undefined>>; readonly hostname: string },

@@ -22,7 +22,7 @@ const isStillGarbage = async (
   return !mentioned.has(name) && !mentioned.has(ownershipKey);
 };
 
-/** Deletes it, unless it has come to life meanwhile. Whatever cannot be told means alive (INC-50). Cut anywhere, the next round goes on. */
+/** Deletes it, unless it has come to life meanwhile. What cannot be read counts as alive (INC-50). Cut anywhere, the next round goes on. */
 export const act = async (
   deps: GcDeps,
   deletion: Deletion,

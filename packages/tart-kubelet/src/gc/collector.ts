@@ -6,7 +6,7 @@ import { type GcDeps, observe } from './observe.ts';
 
 export interface CollectorOptions extends GcDeps {
   readonly log: Logger;
-  /** Told of each thing that is gone. */
+  /** Called after each deletion. */
   readonly onCollected?: ((reason: GarbageReason) => void) | undefined;
 }
 

@@ -89,7 +89,7 @@ export const createHousekeeping = (options: HousekeepingOptions) => {
   };
 
   return {
-    /** Rejects when anything that matters cannot be told; then nothing was removed. */
+    /** Rejects when anything that matters cannot be read; then nothing was removed. */
     sweep,
     /** At once, and then every ten minutes, until `signal` fires. */
     run: async (signal: AbortSignal) => {

@@ -86,7 +86,7 @@ const ownersOf = async (ownership: Ownership, names: Iterable<string>): Promise<
   return owners;
 };
 
-/** Looks at everything. What cannot be told is said to be unknown, and never left out as if it were not there. */
+/** Reads everything. What cannot be read is unknown, and never left out as if it were not there. */
 export const observe = async (
   deps: GcDeps,
   memory: Pick<Snapshot, 'lastUsed' | 'outOfSpace'>,

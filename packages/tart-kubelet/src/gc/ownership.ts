@@ -4,7 +4,7 @@ import { goldenName, isGoldenName, parseReference } from '../images/image-refere
 import type { Journal } from '../journal/journal.ts';
 import { type OwnershipMarker, readOwnershipMarker } from '../journal/vm-identity.ts';
 
-/** `unknown`: the journal or the marker could not be read. Whoever deletes reads it as not ours. */
+/** `unknown`: the journal or the marker could not be read. The collector treats it as not ours. */
 export type Owner = 'ours' | 'not ours' | 'unknown';
 
 /** Whether the journal has a virtual machine of this name. Rejects when a record cannot be read: it may be the one. */

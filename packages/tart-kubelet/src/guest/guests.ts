@@ -6,7 +6,7 @@ import type { RunnerMarkers } from './guest-status.ts';
 
 export interface PreparedGuest {
   readonly shares: readonly Share[];
-  /** Keys of envFrom that cannot be variables: told to the user, and left out. */
+  /** Keys of envFrom that cannot be variables: reported in an event, and left out. */
   readonly skipped: readonly string[];
 }
 

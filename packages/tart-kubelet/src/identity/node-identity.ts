@@ -54,7 +54,7 @@ export interface IdentityOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Over HTTPS unless told. */
+  /** Default: over HTTPS. */
   readonly createTransport?: CreateTransport;
 }
 

@@ -24,7 +24,7 @@ export interface ImageManagerOptions
   readonly journal: Pick<Journal, 'list'>;
   /** No collector at all, and none on lack of space either (B3). */
   readonly disableVMGC: boolean;
-  /** By lsof unless told. */
+  /** Default: by lsof. */
   readonly openFiles?: OpenFiles | undefined;
 }
 
@@ -62,7 +62,7 @@ export const createImageManager = (options: ImageManagerOptions) => {
     holds,
     local,
     records,
-    /** `undefined` with --disable-vm-gc. Whoever has it runs it. */
+    /** `undefined` with --disable-vm-gc. The caller runs it. */
     collector,
   };
 };

@@ -58,7 +58,7 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions) => {
     },
     /** Everything that was made and not forgotten. One that cannot be read is left out. */
     names: async () => (await files.list()).records.flatMap((record) => (record.kind === 'made' ? [record.name] : [])),
-    /** Whether it was made by this agent: a golden base by its name, an image as `repository@digest`. Rejects when it cannot be told. */
+    /** Whether it was made by this agent: a golden base by its name, an image as `repository@digest`. Rejects when the record cannot be read. */
     isOwned: async (name: string) => (await read(name))?.kind === 'made',
     /** Not there is fine. */
     forget,

@@ -72,7 +72,7 @@ export const createJournal = (folder: string) => {
       const { files: names, records, problems } = await files.list();
       return { uids: names.map((name) => name.slice(0, -suffix.length)), records, problems };
     },
-    /** `unreadable`: something is there under this UID. Whoever it is about may have ended, and must not start again. */
+    /** `unreadable`: something is there under this UID. Its Pod may have ended, and must not start again. */
     read: async (uid: string) => {
       fileOf(uid);
       return files.read(uid).catch(() => 'unreadable' as const);

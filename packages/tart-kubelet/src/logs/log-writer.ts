@@ -8,9 +8,9 @@ export interface LogWriterOptions {
   path: string;
   clock: Clock;
   notifier: LogNotifier;
-  /** A file that would grow beyond this becomes the older generation. Two of them exist at most. 10 MiB unless told. */
+  /** A file that would grow beyond this becomes the older generation. Two of them exist at most. Default: 10 MiB. */
   maxBytes?: number;
-  /** Told once when writing begins to fail; lines are dropped until it works again. */
+  /** Called once when writing begins to fail; lines are dropped until it works again. */
   onError?: (error: unknown) => void;
 }
 
@@ -101,7 +101,7 @@ export const createLogWriter = (options: LogWriterOptions) => {
     write: (stream: LogStream, chunk: Uint8Array) => (closed ? last : enqueue(stream, splitters[stream].push(chunk))),
     /** Keeps what is there of a line as a part of it, so that nothing is held in memory only. */
     flush: flushStream,
-    /** Whether the last write did not get through. Whoever has the text elsewhere can write it again. */
+    /** Whether the last write did not get through. A caller that has the text elsewhere can write it again. */
     isFailing: () => failing,
     /** Writes what is left and closes the file. Idempotent. */
     close: async () => {

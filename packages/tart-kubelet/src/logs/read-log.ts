@@ -79,7 +79,7 @@ const tailOffset = async (span: LogSnapshot, count: number): Promise<number> => 
 };
 
 interface ReadLogOptions {
-  /** Only the last so many lines; all unless told. */
+  /** Only the last so many lines. Default: all. */
   tailLines?: number | undefined;
   follow?: FollowOptions | undefined;
 }

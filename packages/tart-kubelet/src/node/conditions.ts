@@ -115,7 +115,7 @@ const vmStart = ({ vmStart: health }: Facts): State => {
 };
 
 const maxCharacters = 512;
-/** The end of a text: what went wrong is told last. On one line, and as a sentence. */
+/** The end of a text, which has the error. On one line, and as a sentence. */
 const shortenMessage = (message: string): string => {
   const line = message.replaceAll(/\s+/g, ' ').trim();
   const end = line.length <= maxCharacters ? line : `…${line.slice(1 - maxCharacters)}`;

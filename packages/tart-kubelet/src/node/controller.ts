@@ -36,7 +36,7 @@ export interface NodeOptions {
 /** How often the Mac is looked at. Costs no request as long as nothing has changed. */
 const pollMs = 10_000;
 
-/** The Node is there although the watch has not told of it yet: it will. */
+/** The Node exists, and the watch is behind. */
 const watchLagMs = 1_000;
 
 /** A failing API server is asked again at least this often: with the queue's own limit a Node could stay away for a quarter of an hour. */
@@ -90,7 +90,7 @@ export const createNodeController = (options: NodeOptions) => {
     }
     const before = watchEvents;
     const answer = await act(decision, { client, nodeName, signal });
-    // What the watch has told meanwhile is this write, or newer.
+    // What the watch has brought meanwhile is this write, or newer.
     if (watchEvents === before) lastWritten = answer;
     if (decision.kind === 'register') log.info('The Node is registered', { node: nodeName });
     return requeueAfter(answer === undefined ? watchLagMs : 0);

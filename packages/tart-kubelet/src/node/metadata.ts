@@ -18,7 +18,7 @@ const ownPrefix = 'tuist.dev/';
 const validLabels = (found: StringMap = {}): StringMap =>
   Object.fromEntries(Object.entries(found).filter(([key, value]) => isLabelKey(key) && isLabelValue(value)));
 
-/** What is always so comes last: nobody can be told that this Mac is a Linux. */
+/** What is always so comes last: no flag can make this Mac a Linux. */
 export const desiredLabels = ({ config, facts }: Snapshot): StringMap => ({
   ...validLabels(facts.labels),
   ...config.nodeLabels,

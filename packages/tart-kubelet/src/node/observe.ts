@@ -4,7 +4,7 @@ import type { AgentOptions } from '../flags/flags.ts';
 import type { NodeOptions } from './controller.ts';
 import { readHostConfigHash } from './stamps.ts';
 
-/** What the Node is to be, as far as it was told and does not change while the agent runs. */
+/** What the flags say of the Node. Does not change while the agent runs. */
 export interface NodeConfig
   extends Pick<
     AgentOptions,

@@ -15,7 +15,7 @@ import type { PodObservation } from './observe.ts';
 import type { PodWorker } from './pod-worker.ts';
 import type { Pod, Snapshot } from './snapshot.ts';
 
-/** Told of what is worth measuring. */
+/** Durations of the start of a Pod. */
 export interface PodMetrics {
   /** A clone of its own is there. */
   provisioned(pod: Pod, from: GoldenBase['from'], tookMs: number): void;
@@ -51,7 +51,7 @@ export interface PodDeps {
   readonly guests: Guests;
   readonly runs: VmRuns;
   readonly session: ConsoleSession;
-  /** Told of each start that was refused, and of each that worked. */
+  /** Records each start that was refused, and each that worked. */
   readonly startRecorder: Pick<StartRecorder, 'recordRefusal' | 'recordSuccess'>;
   readonly events: Pick<EventRecorder, 'event'>;
   readonly metrics?: PodMetrics | undefined;

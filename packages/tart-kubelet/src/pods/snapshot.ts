@@ -7,7 +7,7 @@ import type { VmRecord } from '../journal/journal.ts';
 export type Pod = NonNullable<(typeof pods)['ofType']>;
 export type PodStatus = NonNullable<Pod['status']>;
 
-/** The Pod's virtual machine on this Mac. Whether it is on is told by its process, never by tart's word or by a lease (INC-20). */
+/** The Pod's virtual machine on this Mac. Only its process shows whether it is on, not what tart reports and not a lease (INC-20). */
 export type Vm =
   /** Nobody could tell. That is never taken for absence (INC-49, INC-429). */
   | { readonly kind: 'unknown'; readonly message: string }

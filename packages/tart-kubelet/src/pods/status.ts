@@ -15,7 +15,7 @@ type ContainerState = NonNullable<ContainerStatus['state']>;
 /** As the kubelet: a message is for people to read, and lies in every copy of the Pod. */
 const maxMessageLength = 4096;
 
-/** The end of a text: what went wrong is told last. */
+/** The end of a text, which has the error. */
 const truncated = (message: string): string =>
   message.length <= maxMessageLength ? message : `…${message.slice(1 - maxMessageLength)}`;
 

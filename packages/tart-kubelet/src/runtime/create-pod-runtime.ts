@@ -43,7 +43,7 @@ export const readUsage = async (
 interface PodRuntimeOptions extends ContainerLogsOptions {
   readonly tart: Pick<Tart, 'exec'>;
   readonly clock: Clock;
-  /** By ps(1) unless told. */
+  /** Default: by ps(1). */
   readonly processUsage?: ReadProcessUsage;
 }
 

@@ -46,7 +46,7 @@ export interface DialOptions {
   readonly port: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** How a socket is opened; by Node unless told. */
+  /** Opens a socket. Default: that of Node. */
   readonly open?: (options: TcpNetConnectOpts) => Socket;
 }
 

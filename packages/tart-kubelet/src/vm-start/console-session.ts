@@ -59,7 +59,7 @@ interface ConsoleSessionOptions {
 const pollMs = 1_000;
 /** Two seconds are usual. */
 const sessionTimeoutMs = 30_000;
-/** Whoever looks at a login screen, to repair it, must have the time to type. */
+/** A person who repairs the login must have the time to type. */
 const minRestartIntervalMs = 60_000;
 
 /** What, why, what to do: this ends up in the Pod's events. */
@@ -90,7 +90,7 @@ export const createConsoleSession = ({ uid, run, clock }: ConsoleSessionOptions)
   };
 
   const restoreSession = async (signal: AbortSignal): Promise<void> => {
-    // Whoever comes here has seen none, perhaps before the last one brought it up: a restart would end what is there.
+    // The caller saw no session, perhaps before the last restart brought one up: another restart would end it.
     if (await exists(signal)) return;
     await restart(signal);
     const until = clock.monotonic() + sessionTimeoutMs;
@@ -111,7 +111,7 @@ export const createConsoleSession = ({ uid, run, clock }: ConsoleSessionOptions)
   const beginRestore = (): Flight => {
     const controller = new AbortController();
     const done = restoreSession(controller.signal).finally(() => forget(flight));
-    // Whoever left does not hear of it.
+    // All callers may have left before it fails.
     done.catch(() => {});
     const flight: Flight = { done, controller, waiters: 0 };
     return flight;

@@ -147,7 +147,7 @@ export const serveSpdy = (transport: Duplex, { clock, onStream, maxStreams }: Sp
     try {
       for await (const chunk of transport) for (const frame of parse(chunk)) await handle(frame);
     } catch {
-      // Whoever breaks the rules is cut off; of a broken connection there is nothing more to say.
+      // A client that breaks the protocol is cut off, as is a broken connection.
     } finally {
       cancelClosing?.();
       headers.close();

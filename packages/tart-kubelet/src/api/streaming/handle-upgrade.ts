@@ -13,7 +13,7 @@ import { remoteCommandProtocols, webSocketClient } from './websocket-client.ts';
 export interface UpgradeDeps extends Omit<RequestDeps, 'metrics'> {
   maxSessions: number;
   maxMessageBytes: number;
-  /** Told of whatever goes wrong, also of what is the client's own doing. */
+  /** Called with every error, also with those of the client. */
   onError(error: unknown): void;
   /** Cuts a connection off on which nothing moves any more. */
   closeWhenIdle(incoming: IncomingMessage): void;
@@ -24,7 +24,7 @@ const forwardProtocols = { webSocket: 'SPDY/3.1+portforward.k8s.io', spdy: 'port
 const parseList = (header: string | string[] | undefined): string[] =>
   (Array.isArray(header) ? header.join(',') : (header ?? '')).split(',').map((each) => each.trim());
 
-/** `websocket` or `spdy`; a client that wants neither is told what there is. */
+/** Throws HttpError, which names both, for a client that wants neither. */
 const transportOf = ({ headers, method }: IncomingMessage): 'websocket' | 'spdy' => {
   const wanted = parseList(headers.upgrade).map((each) => each.toLowerCase());
   if (wanted.includes('websocket') && method === 'GET') return 'websocket';
@@ -52,7 +52,7 @@ interface Upgrade {
   readonly head: Buffer;
 }
 
-/** exec, attach and port-forward, in both protocols. Whoever may not, or asks for nonsense, is refused before anything is switched. */
+/** exec, attach and port-forward, in both protocols. A request without permission, or that makes no sense, is refused before the protocol is switched. */
 export const createUpgradeHandler = (deps: UpgradeDeps) => {
   const { runtime, auth, clock, maxSessions, maxMessageBytes, onError, closeWhenIdle } = deps;
   const webSocketOptions = {

@@ -19,7 +19,7 @@ export const parseTerminalSize = (text: string): TerminalSize | undefined => par
 export interface RemoteClient {
   /** What is typed; ends when the client says so. Not read unless stdin was asked for. */
   readonly stdin: Readable;
-  /** Sizes that came before somebody listens are not lost: the last one is told at once. */
+  /** Calls the handler at once with the last size that came before. */
   onResize(handler: (size: TerminalSize) => void): void;
   /** Resolves when there is room for more. Rejects when the client is gone. */
   write(to: 'stdout' | 'stderr', bytes: Buffer): Promise<void>;

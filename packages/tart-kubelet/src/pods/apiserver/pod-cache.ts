@@ -5,11 +5,11 @@ const isNewer = ({ metadata: { resourceVersion: next } }: Live<Pod>, { metadata 
   next !== metadata.resourceVersion && !isOlderResourceVersion(next, metadata.resourceVersion);
 
 /**
- * The Pods of this Mac by UID, each as new as anybody has told: what the watch brings, and what the server answered to requests of ours,
+ * The Pods of this Mac by UID, each as new as any source has it: what the watch brings, and what the server answered to requests of ours,
  * which the watch brings later. So no pass decides by what it has itself changed since (INC-29).
  *
  * The watch alone says which Pods there are: an answer changes only a Pod that the watch has brought and not yet removed. An answer may
- * come after the watch has told the end of its Pod, and would bring back one that nobody ever removes.
+ * come after the watch has removed its Pod, and would bring back one that is never removed.
  */
 export const createPodCache = () => {
   /** Those that the watch holds. */

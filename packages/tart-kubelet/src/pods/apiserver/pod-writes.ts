@@ -32,7 +32,7 @@ const setFinalizers = async (
     );
     podCache.applyWrite(written);
     const known = podCache.get(context.uid);
-    // The watch was faster, and has told that it is gone.
+    // The watch was faster: the Pod is gone.
     return known === undefined ? observeAgain : changed({ pod: known });
   } catch (error) {
     if (isKubeError(error, 'notFound')) return markNotFound(context);
