@@ -123,7 +123,7 @@ test('every row says what to do', () => {
 
 /** A reason or event that no code sets misleads whoever looks it up. */
 test('some code sets every reason and every event', () => {
-  const files = globSync('packages/{provider,tart-kubelet,runners}/src/**/*.ts', { cwd: root });
+  const files = globSync('packages/{github,provider,tart-kubelet,runners}/src/**/*.ts', { cwd: root });
   const source = files.filter((file) => !file.endsWith('.test.ts')).map(read);
   const known = Object.values(conditions).flatMap((byType) =>
     Object.values(byType).flatMap(({ reasons }) => Object.keys(reasons)),

@@ -36,15 +36,15 @@ const check = (rows: readonly Row[]): void => {
 
 describe('a fleet that waits for its Macs', () => {
   check([
-    ['all is well', snapshotOf([updated('a')]), 'UpToDate', 'Current', /as wanted/],
-    ['nobody wanted, nobody there', snapshotOf([]), 'UpToDate', 'Current', /as wanted/],
+    ['all is well', snapshotOf([updated('a')]), 'UpToDate', 'Current', /desired state/],
+    ['nobody wanted, nobody there', snapshotOf([]), 'UpToDate', 'Current', /desired state/],
     ['one missing', { ...snapshotOf([updated('a')]), desired: 2 }, 'MachinesMissing', 'InProgress', /^2 machines/],
     [
       'a MachineDeployment that was not seen yet',
       { ...snapshotOf([updated('a')]), deploymentPending: true },
       'WaitingForMachineDeployment',
       'InProgress',
-      /as it was written last/,
+      /in its latest version/,
     ],
     [
       'one that is from another template',
@@ -66,13 +66,13 @@ describe('a fleet that does not wait for its Macs', () => {
     fleet: { ...(snapshot.fleet ?? fleetFacts()), waitForMacs: false },
   });
   check([
-    ['all is well', patient(snapshotOf([updated('a')])), 'UpToDate', 'Current', /as wanted/],
+    ['all is well', patient(snapshotOf([updated('a')])), 'UpToDate', 'Current', /desired state/],
     [
       'one that is from another template',
       { ...patient(snapshotOf([updated('a')])), toBeReplaced: ['a'] },
       'UpToDate',
       'Current',
-      /as wanted/,
+      /desired state/,
     ],
     [
       'none there yet',
@@ -123,7 +123,7 @@ describe('a fleet that names its manager', () => {
   const planned = (name: string, facts = {}) => updated(name, { plannedBy: 'new', ...facts });
   const well = snapshotOf([planned('a')]);
   check([
-    ['the one that is named', named(well, 'new'), 'UpToDate', 'Current', /as wanted/],
+    ['the one that is named', named(well, 'new'), 'UpToDate', 'Current', /desired state/],
     [
       'another one',
       named(well, 'old'),
@@ -171,7 +171,7 @@ describe('a fleet that names its manager', () => {
       named(snapshotOf([planned('a', { plannedBy: 'old', paused: true })]), 'new'),
       'UpToDate',
       'Current',
-      /as wanted/,
+      /desired state/,
     ],
     [
       'the one that is named, and a machine that is down',
@@ -219,7 +219,7 @@ describe('a fleet that names its manager', () => {
 describe('a fleet that names no manager', () => {
   const well = snapshotOf([updated('a', { plannedBy: 'old' })]);
   check([
-    ['one with a name', { ...well, releaseID: 'new' }, 'UpToDate', 'Current', /as wanted/],
-    ['one without', { ...well, releaseID: undefined }, 'UpToDate', 'Current', /as wanted/],
+    ['one with a name', { ...well, releaseID: 'new' }, 'UpToDate', 'Current', /desired state/],
+    ['one without', { ...well, releaseID: undefined }, 'UpToDate', 'Current', /desired state/],
   ]);
 });
