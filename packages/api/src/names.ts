@@ -160,15 +160,10 @@ export const secretNames = {
   kubeconfig: (cluster: string): string => `${cluster}-kubeconfig`,
   /** With what a runner connects. It bears the name of its Pod, which owns it. */
   runner: (pod: string): string => pod,
-  /** Of the original: a token that never expires. `deleteLegacyIdentity` deletes it. */
-  legacyNodeToken: (machine: string): string => `tart-kubelet-${machine}-token`,
 } as const;
 
 /** The type that Cluster API gives to Secrets of its own. */
 export const clusterSecretType = 'cluster.x-k8s.io/secret';
-
-/** ServiceAccount and ClusterRoleBinding that the original made for every machine. */
-export const legacyNodeIdentity = (machine: string): string => `tart-kubelet-${machine}`;
 
 /** The ServiceAccount as which Cluster API core connects to the cluster it runs in. */
 export const remoteServiceAccount = 'capi-remote';

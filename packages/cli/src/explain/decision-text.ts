@@ -21,8 +21,6 @@ export const machineDecisionText = (decision: MachineDecision, context: MachineT
   const { memory, name, namespace } = context;
   const replace = `Delete its Machine to get another Mac: kubectl delete machine -n ${namespace} NAME (the owner of ${name}).`;
   switch (decision.kind) {
-    case 'not found':
-      return decisionText('The machine does not exist any more.');
     case 'ignore':
       return decisionText('The machine is being deleted, and has no finalizer of Tartan.', [
         'It is gone when other controllers have removed their finalizers.',

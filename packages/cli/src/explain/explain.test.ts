@@ -182,7 +182,6 @@ describe('explain a machine', () => {
 
   test('every decision has a text', () => {
     const decisions: readonly MachineDecision[] = [
-      { kind: 'not found' },
       { kind: 'ignore' },
       { kind: 'release', poolPrefix: 'p-' },
       { kind: 'await wipe', message: 'm' },

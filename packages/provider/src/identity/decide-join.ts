@@ -34,36 +34,23 @@ export interface JoinSnapshot {
   readonly nodeLease?: NodeLease | undefined;
   /** When the latest certificate known to us ends. */
   readonly certificateExpiresAt?: number | undefined;
-  /** The Mac was installed anew since it joined, or never had anything of ours: no identity is left on it. */
-  readonly freshHost: boolean;
 }
 
-export type JoinDecision =
-  /** It has an identity, or can still have one. Whether it is up is another question. */
-  | { readonly kind: 'joined' }
-  /** It holds a token that it can still use. */
-  | { readonly kind: 'joining' }
-  /** A new token has to be minted and brought to it. */
-  | { readonly kind: 'join'; readonly why: JoinReason };
-
-type JoinReason = 'FreshHost' | 'NeverJoined' | 'TokenLost' | 'TokenExpired' | 'CertificateExpired';
-
-const join = (why: JoinReason): JoinDecision => ({ kind: 'join', why });
+type JoinReason = 'NeverJoined' | 'TokenLost' | 'TokenExpired' | 'CertificateExpired';
 
 /**
- * Whether a Mac needs new join credentials. A Mac that was off for weeks comes back with an expired certificate, which nobody can renew:
- * it joins again, as it did the first time.
+ * Why a Mac needs new join credentials. Undefined: it has an identity, or a token that it can still use. A Mac that was off for weeks comes
+ * back with an expired certificate, which nobody can renew: it joins again, as it did the first time.
  */
-export const decideJoin = (snapshot: JoinSnapshot): JoinDecision => {
-  const { now, token, nodeLease, freshHost } = snapshot;
-  if (freshHost) return join('FreshHost');
+export const decideJoin = (snapshot: JoinSnapshot): JoinReason | undefined => {
+  const { now, token, nodeLease } = snapshot;
   const tokenIsGood = token !== undefined && now < token.expiresAt;
-  if (tokenIsGood && token.delivered) return { kind: 'joining' };
-  if (nodeLease !== undefined && now < certificateEnd(snapshot, nodeLease)) return { kind: 'joined' };
+  if (tokenIsGood && token.delivered) return undefined;
+  if (nodeLease !== undefined && now < certificateEnd(snapshot, nodeLease)) return undefined;
   // Its secret half was known only to the process that minted it.
-  if (tokenIsGood) return join('TokenLost');
-  if (nodeLease !== undefined) return join('CertificateExpired');
-  return join(token === undefined ? 'NeverJoined' : 'TokenExpired');
+  if (tokenIsGood) return 'TokenLost';
+  if (nodeLease !== undefined) return 'CertificateExpired';
+  return token === undefined ? 'NeverJoined' : 'TokenExpired';
 };
 
 /** When nobody knows: no certificate outlives its last use by more than its whole life. */

@@ -15,7 +15,6 @@ const wait = (milliseconds: number): ActionOutput => ({ result: succeeded, next:
 /** Carries a decision out. Each act may be cut off after any of its writes: the next pass sees what was done, and goes on from there. */
 export const carryOut = async (context: ActContext, decision: Decision): Promise<ActionOutput> => {
   switch (decision.kind) {
-    case 'not found':
     case 'ignore':
     case 'pause':
       return { result: succeeded, next: done };

@@ -40,7 +40,6 @@ const deletingOf = (more: Partial<Snapshot>): Snapshot =>
 
 describe('decide: prerequisites', () => {
   check([
-    ['it is gone', of(claimedSnapshot, { machine: undefined }), { kind: 'not found' }],
     [
       'it has no finalizer',
       of(claimedSnapshot, { machine: machineWith({}, { hasFinalizer: false }) }),

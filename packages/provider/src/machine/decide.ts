@@ -9,7 +9,6 @@ import type { Snapshot } from './snapshot.ts';
  *
  *   | the machine                                         | then                                                     |
  *   |-----------------------------------------------------|----------------------------------------------------------|
- *   | is gone                                             | forget it                                                |
  *   | is being deleted, and nothing of ours holds it      | leave it                                                 |
  *   | is paused, or its Cluster is, also when deleted     | say so, touch nothing                                    |
  *   | is being deleted                                    | its way out (deletion.ts)                         |
@@ -24,9 +23,8 @@ import type { Snapshot } from './snapshot.ts';
  */
 export const decide = (snapshot: Snapshot): Decision => {
   const { machine, cluster } = snapshot;
-  if (machine === undefined) return { kind: 'not found' };
   const isPaused = cluster.pauseReasons.length > 0;
-  if (machine.deleting && !(machine.hasFinalizer && isPaused)) return decideDeletion(snapshot, machine);
+  if (machine.deleting && !(machine.hasFinalizer && isPaused)) return decideDeletion(snapshot);
   if (isPaused) return { kind: 'pause', why: cluster.pauseReasons.join(', ') };
   const provisioned = machine.status.initialization?.provisioned === true;
   if (cluster.refusal !== undefined && !provisioned)
@@ -34,8 +32,8 @@ export const decide = (snapshot: Snapshot): Decision => {
   if (!machine.hasFinalizer) return { kind: 'add finalizer' };
   if (!machine.blocksMove) return { kind: 'block move' };
   if (cluster.waitingFor !== undefined) return { kind: 'await cluster', message: cluster.waitingFor };
-  const claiming = decideClaim(snapshot, machine);
+  const claiming = decideClaim(snapshot);
   if (claiming !== undefined) return claiming;
-  if (provisioned) return decideProvisioned(snapshot, machine);
-  return nodeNameTaken(snapshot, machine) ?? decideBootstrap(snapshot, machine);
+  if (provisioned) return decideProvisioned(snapshot);
+  return nodeNameTaken(snapshot) ?? decideBootstrap(snapshot);
 };

@@ -4,8 +4,6 @@ import type { WorkOutcome } from '../host-work/host-work.ts';
 /** What is to be done about a machine next. One thing: the pass after it looks at the world again. */
 export type Decision =
   // An end.
-  /** There is no such machine any more. */
-  | { readonly kind: 'not found' }
   /** It goes, and nothing of ours holds it. */
   | { readonly kind: 'ignore' }
   /** Its runner runs a job, or nobody knows whether it does. */
@@ -67,7 +65,6 @@ export type Decision =
   | { readonly kind: 'wait'; readonly drift: Drift; readonly forMs: number };
 
 const passive: ReadonlySet<Decision['kind']> = new Set([
-  'not found',
   'ignore',
   'pause',
   'await cluster',

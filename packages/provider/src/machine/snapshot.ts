@@ -6,8 +6,7 @@ import type { CertificateIdentity, NodeLease } from '../identity/decide-join.ts'
 export interface Snapshot {
   readonly now: number;
   readonly policy: Policy;
-  /** Undefined: there is no such machine. */
-  readonly machine: MachineFacts | undefined;
+  readonly machine: MachineFacts;
   readonly cluster: ClusterFacts;
   readonly fleetKey: KeyFacts;
   /** Which Mac would be claimed. Looked for only while the machine has none. */

@@ -39,7 +39,7 @@ export const statusOf = (
     );
   // As everywhere in Cluster API: while it is paused, only that is said.
   if (decision.kind === 'pause') {
-    const paused = pausedCondition(decision, snapshot.machine?.deleting === true);
+    const paused = pausedCondition(decision, snapshot.machine.deleting);
     return { ...persisted, conditions: withConditions([paused]) };
   }
   const updates = conditionsOf(status, snapshot, decision);
@@ -104,7 +104,7 @@ const addressesOf = ({ snapshot, ip, nodeAddresses }: ReconcileResult): Addresse
 
 /** One word for people. What a Mac refused stays in sight while its Node is Ready, or nobody would look (INC-354). */
 const phaseOf = (status: MachineStatus, { snapshot, decision }: ReconcileResult): MachinePhase => {
-  if (snapshot.machine?.deleting === true) return 'Deleting';
+  if (snapshot.machine.deleting) return 'Deleting';
   if (decision.kind === 'lost host') return 'NotReady';
   if (status.initialization?.provisioned !== true) return phaseBeforeProvisioned(status, decision.kind);
   const { desired, node, turn } = snapshot;

@@ -1,5 +1,5 @@
 import type { CleanUpReason, Decision } from '../decision.ts';
-import type { MachineFacts, PresentHost, RunnerFacts, Snapshot } from '../snapshot.ts';
+import type { PresentHost, RunnerFacts, Snapshot } from '../snapshot.ts';
 
 const cleanUp = (because: CleanUpReason): Extract<Decision, { kind: 'clean up' }> => ({ kind: 'clean up', because });
 
@@ -23,7 +23,8 @@ const cleanUp = (because: CleanUpReason): Extract<Decision, { kind: 'clean up' }
  * remediation or an uninstall for ever. The agent's certificate is not renewed any more, and its Node is deleted here; should the agent
  * register it again, the MacHost controller cordons it, and deletes it when the Mac was wiped.
  */
-export const decideDeletion = ({ host, runner }: Snapshot, machine: MachineFacts): Decision => {
+export const decideDeletion = (snapshot: Snapshot): Decision => {
+  const { machine, host } = snapshot;
   if (!machine.hasFinalizer) return { kind: 'ignore' };
   switch (host.kind) {
     case 'none':
@@ -31,11 +32,11 @@ export const decideDeletion = ({ host, runner }: Snapshot, machine: MachineFacts
     case 'absent':
       return host.server === 'gone' ? cleanUp('host gone') : { kind: 'await wipe', message: host.message };
     case 'present':
-      return decideHostRelease(host, machine, runner);
+      return decideHostRelease(snapshot, host);
   }
 };
 
-const decideHostRelease = (host: PresentHost, machine: MachineFacts, runner: RunnerFacts): Decision => {
+const decideHostRelease = ({ machine, runner }: Snapshot, host: PresentHost): Decision => {
   if (host.gone) return cleanUp('host gone');
   if (host.abandoned) return leaveAbandoned(runner);
   if (host.holder === 'me') {

@@ -3,20 +3,17 @@ import { decideJoin, shouldRetireToken } from '../../identity/decide-join.ts';
 import type { Decision, Drift } from '../decision.ts';
 import { lastAttemptOf, pauseMs } from '../last-attempt.ts';
 import { intervals } from '../requeue.ts';
-import type { MachineFacts, Snapshot } from '../snapshot.ts';
+import type { Snapshot } from '../snapshot.ts';
 
 /**
  * A machine that was made ready once. Whatever happens to it now, its Mac is neither restarted nor given back: virtual machines may run
  * on it.
  */
-export const decideProvisioned = (snapshot: Snapshot, machine: MachineFacts): Decision =>
-  retireToken(snapshot, machine) ??
-  rollBack(snapshot, machine) ??
-  reregister(snapshot, machine) ??
-  decideDrift(snapshot, machine);
+export const decideProvisioned = (snapshot: Snapshot): Decision =>
+  retireToken(snapshot) ?? rollBack(snapshot) ?? reregister(snapshot) ?? decideDrift(snapshot);
 
 /** A token that has done its work, or can do none any more, is nobody's. */
-const retireToken = ({ now, join }: Snapshot, { status }: MachineFacts): Decision | undefined => {
+const retireToken = ({ now, join, machine: { status } }: Snapshot): Decision | undefined => {
   if (status.joinTokenID === undefined) return undefined;
   const expired = !(now < Date.parse(status.joinTokenExpires ?? ''));
   if (!expired && !shouldRetireToken(join.lease, join.identity)) return undefined;
@@ -24,8 +21,9 @@ const retireToken = ({ now, join }: Snapshot, { status }: MachineFacts): Decisio
 };
 
 /** Once: what was put back is remembered as refused, and the fleet sees that. */
-const rollBack = (snapshot: Snapshot, { status }: MachineFacts): Decision | undefined => {
-  const { turn, fleetKey } = snapshot;
+const rollBack = (snapshot: Snapshot): Decision | undefined => {
+  const { turn, fleetKey, machine } = snapshot;
+  const { status } = machine;
   if (turn?.rollBack !== true || status.failedHostConfigHash === turn.hash) return undefined;
   if (fleetKey.kind !== 'ready') return wait('no key', intervals.otherController);
   const left = pauseLeftMs(snapshot, status);
@@ -33,29 +31,29 @@ const rollBack = (snapshot: Snapshot, { status }: MachineFacts): Decision | unde
 };
 
 /** A Node that is gone, or an identity that nobody can renew any more: the agent is told to register, and nothing else is touched. */
-const reregister = (snapshot: Snapshot, machine: MachineFacts): Decision | undefined => {
-  const { node, fleetKey } = snapshot;
+const reregister = (snapshot: Snapshot): Decision | undefined => {
+  const { node, fleetKey, machine } = snapshot;
   if (node.kind === 'foreign' || (node.kind === 'ours' && node.ready === 'True')) return undefined;
-  const newJoin = decideJoin(joinSnapshot(snapshot, machine));
+  const joinReason = newJoinReason(snapshot);
   const missing = node.kind === 'missing';
   // It may be back in a moment.
   if (missing && node.forMs < intervals.nodeMissing) return wait('not reported', intervals.nodeMissing - node.forMs);
   // A Node that is there has joined, and whether its Mac is up is another question; unless nobody can renew what it joined with.
-  const shutOut = newJoin.kind === 'join' && (newJoin.why === 'CertificateExpired' || newJoin.why === 'TokenLost');
+  const shutOut = joinReason === 'CertificateExpired' || joinReason === 'TokenLost';
   if (!missing && !shutOut) return undefined;
   if (fleetKey.kind !== 'ready') return wait('no key', intervals.otherController);
   const left = pauseLeftMs(snapshot, machine.status);
   if (left > 0) return wait('pausing', left);
   return {
     kind: 're-register',
-    newJoin: newJoin.kind === 'join',
+    newJoin: joinReason !== undefined,
     because: missing
       ? 'The Node is gone.'
       : 'The certificate of the Mac has expired: it was off for too long to renew it.',
   };
 };
 
-const joinSnapshot = ({ now, join }: Snapshot, { status }: MachineFacts): Parameters<typeof decideJoin>[0] => {
+const newJoinReason = ({ now, join, machine: { status } }: Snapshot): ReturnType<typeof decideJoin> => {
   const expires = Date.parse(status.certificateExpires ?? '');
   const token =
     status.joinTokenID === undefined
@@ -64,14 +62,13 @@ const joinSnapshot = ({ now, join }: Snapshot, { status }: MachineFacts): Parame
           expiresAt: Date.parse(status.joinTokenExpires ?? ''),
           delivered: status.joinVersion === status.joinTokenID,
         };
-  return {
+  return decideJoin({
     now,
     token,
     nodeLease: join.lease,
     // Who renews a Lease after its certificate has ended has got another one since, of which we were not told.
     certificateExpiresAt: join.lease !== undefined && join.lease.renewedAt < expires ? expires : undefined,
-    freshHost: false,
-  };
+  });
 };
 
 /**
@@ -92,8 +89,8 @@ const pauseLeftMs = ({ now, node }: Pick<Snapshot, 'now' | 'node'>, status: Mach
   pauseMs(lastAttemptOf(status), now, node);
 
 /** What the Mac has against what it shall have. Nothing is pushed without a turn (invariant 9). */
-const decideDrift = (snapshot: Snapshot, machine: MachineFacts): Decision => {
-  const { node, desired, turn } = snapshot;
+const decideDrift = (snapshot: Snapshot): Decision => {
+  const { node, desired, turn, machine } = snapshot;
   const { status } = machine;
   const cordoned = node.kind === 'ours' && node.cordonedByUs;
   if (desired.kind !== 'known') return cordoned ? { kind: 'uncordon' } : wait('no plan', intervals.manualFix);

@@ -5,15 +5,15 @@ import { intervals } from '../requeue.ts';
 import type { HostFacts, MachineFacts, PresentHost, Snapshot } from '../snapshot.ts';
 
 /** What is missing to a Mac that the machine may log in to; `undefined` when it has one. */
-export const decideClaim = (snapshot: Snapshot, machine: MachineFacts): Decision | undefined => {
-  const { host } = snapshot;
+export const decideClaim = (snapshot: Snapshot): Decision | undefined => {
+  const { host, machine } = snapshot;
   switch (host.kind) {
     case 'none':
-      return claimNew(snapshot, machine);
+      return claimNew(snapshot);
     case 'absent':
       return host.server === 'gone' ? hostLost(machine, 'HostGone', host.message) : awaitHost(host.message);
     case 'present':
-      return checkHold(host, machine) ?? checkLogin(snapshot, machine);
+      return checkHold(host, machine) ?? checkLogin(snapshot);
   }
 };
 
@@ -38,7 +38,7 @@ const mayClaim = ({ poolPrefix, allowedPoolPrefixes }: MachineFacts): boolean =>
   poolPrefix !== undefined && allowedPoolPrefixes.includes(poolPrefix);
 
 /** A Node of somebody else has the machine's name: no Mac can become that Node. The approval of its certificate looks again, uncached. */
-export const nodeNameTaken = ({ node }: Snapshot, { name, providerID }: MachineFacts): Decision | undefined => {
+export const nodeNameTaken = ({ node, machine: { name, providerID } }: Snapshot): Decision | undefined => {
   if (node.kind !== 'foreign') return undefined;
   const who = node.providerID
     ? `is another server (${node.providerID})`
@@ -57,8 +57,8 @@ export const nodeNameTaken = ({ node }: Snapshot, { name, providerID }: MachineF
   };
 };
 
-const claimNew = (snapshot: Snapshot, machine: MachineFacts): Decision => {
-  const { choice, fleetKey } = snapshot;
+const claimNew = (snapshot: Snapshot): Decision => {
+  const { choice, fleetKey, machine } = snapshot;
   const { poolPrefix, allowedPoolPrefixes, versionedPin } = machine;
   if (poolPrefix === undefined) return cannotClaim('NoAdoptPoolPrefix');
   if (!mayClaim(machine))
@@ -67,7 +67,7 @@ const claimNew = (snapshot: Snapshot, machine: MachineFacts): Decision => {
       `spec.adoptPoolPrefix is ${poolPrefix}, and this manager claims only from ${allowedPoolPrefixes.join(', ') || 'no pool'}. Add the prefix to ${managerFlags.adoptPoolPrefixes}, or correct the template and delete the Machine.`,
     );
   if (versionedPin) return cannotClaim('InvalidOSPin');
-  const taken = nodeNameTaken(snapshot, machine);
+  const taken = nodeNameTaken(snapshot);
   if (taken !== undefined) return taken;
   // Scaleway puts keys on a Mac at its first boot only: one that is wiped before the key is registered never lets us in.
   if (fleetKey.kind !== 'ready') return awaitKey(fleetKey);
@@ -101,13 +101,13 @@ const checkHold = (host: PresentHost, machine: MachineFacts): Decision | undefin
   return host.nameVerified || isProvisioned(machine) ? undefined : awaitHost(host.message);
 };
 
-const checkLogin = (snapshot: Snapshot, machine: MachineFacts): Decision | undefined => {
-  const { host, login } = snapshot;
+const checkLogin = (snapshot: Snapshot): Decision | undefined => {
+  const { host, login, machine } = snapshot;
   const provisioned = isProvisioned(machine);
   if (login.kind === 'foreign') return cannotClaim('CredentialsPersistFailed', login.message);
   if (login.kind !== 'known') return { kind: 'fetch credentials' };
   if (!login.hasPassword && !provisioned) {
-    const left = pauseAfterMs('Credentials', snapshot, machine);
+    const left = pauseAfterMs('Credentials', snapshot);
     return left > 0 ? { kind: 'back off', forMs: left, because: 'no password' } : { kind: 'fetch credentials' };
   }
   if (machine.providerID === undefined) return { kind: 'set provider id' };
@@ -128,8 +128,8 @@ const providerIDMismatch = (host: HostFacts, { providerID = '', status }: Machin
  * Making a Mac ready: retry, restart it once, give it back (tuist/tuist#11013). Giving up is asked for first, so that restarts that fail do not hold
  * it up. Neither happens while Pods may run there: their agent has joined, and a wipe would end them.
  */
-export const decideBootstrap = (snapshot: Snapshot, machine: MachineFacts): Decision => {
-  const { host, fleetKey, idle, policy } = snapshot;
+export const decideBootstrap = (snapshot: Snapshot): Decision => {
+  const { host, fleetKey, idle, policy, machine } = snapshot;
   const { status } = machine;
   const attempts = failuresOf(status, 'Bootstrap');
   const mayEscalate = idle !== false;
@@ -142,12 +142,12 @@ export const decideBootstrap = (snapshot: Snapshot, machine: MachineFacts): Deci
   if (fleetKey.kind !== 'ready') return awaitKey(fleetKey);
   const reboot = rebootRemainingMs(snapshot);
   if (reboot > 0) return { kind: 'back off', forMs: Math.min(reboot, intervals.otherController), because: 'reboot' };
-  const left = pauseAfterMs('Bootstrap', snapshot, machine);
+  const left = pauseAfterMs('Bootstrap', snapshot);
   return left > 0 ? { kind: 'back off', forMs: left, because: 'failure' } : { kind: 'bootstrap' };
 };
 
-const pauseAfterMs = (task: Task, { now, node }: Snapshot, { status }: MachineFacts): number => {
-  const attempt = lastAttemptOf(status);
+const pauseAfterMs = (task: Task, { now, node, machine }: Snapshot): number => {
+  const attempt = lastAttemptOf(machine.status);
   return attempt?.task === task ? pauseMs(attempt, now, node) : 0;
 };
 

@@ -38,7 +38,7 @@ export const conditionsOf = (
 ): readonly ConditionUpdate[] => {
   const claim = provisioned(status, snapshot, decision);
   return [
-    pausedCondition(decision, snapshot.machine?.deleting === true),
+    pausedCondition(decision, snapshot.machine.deleting),
     deleting(snapshot, decision),
     allowed(snapshot),
     claim,
@@ -46,7 +46,7 @@ export const conditionsOf = (
     nodeReady(status, snapshot),
     hostUpToDate(status, snapshot),
     ready(status, snapshot, claim),
-    ...(snapshot.machine?.blocksMove === true ? [condition('MoveBlocked', 'MacsAreNodesHere')] : []),
+    ...(snapshot.machine.blocksMove ? [condition('MoveBlocked', 'MacsAreNodesHere')] : []),
   ];
 };
 
@@ -54,7 +54,7 @@ const allowed = ({ cluster: { refusal } }: Snapshot): ConditionUpdate =>
   refusal === undefined ? condition('Allowed', 'Allowed') : condition('Allowed', refusal.reason, refusal.message);
 
 const deleting = ({ machine }: Snapshot, decision: Decision): ConditionUpdate => {
-  if (machine?.deleting !== true) return condition('Deleting', 'NotDeleting');
+  if (!machine.deleting) return condition('Deleting', 'NotDeleting');
   if (decision.kind === 'release') return condition('Deleting', 'Releasing');
   if (decision.kind === 'remove runner')
     return condition('Deleting', 'Releasing', 'Its runner is taken off the list at GitHub before the Mac goes back.');
@@ -67,7 +67,7 @@ const deleting = ({ machine }: Snapshot, decision: Decision): ConditionUpdate =>
 const provisioned = (status: MachineStatus, snapshot: Snapshot, decision: Decision): ConditionUpdate => {
   const { machine, host, login } = snapshot;
   const isHeld = host.kind === 'present' && host.holder === 'me' && host.release === undefined;
-  if (machine?.deleting === true && !isHeld) return condition('Provisioned', 'HostReleased', releasedMessage);
+  if (machine.deleting && !isHeld) return condition('Provisioned', 'HostReleased', releasedMessage);
   if (decision.kind === 'lost host') return condition('Provisioned', decision.reason, decision.message);
   // A machine that works does not stop to because its Secret was lost, or because its MacHost is being made again.
   if (isProvisioned(status)) return condition('Provisioned', 'HostClaimed');
@@ -82,7 +82,7 @@ const provisioned = (status: MachineStatus, snapshot: Snapshot, decision: Decisi
     return condition('Provisioned', 'HostReleased', `${decision.message} Another one is claimed.`);
   if (decision.kind === 'await host' || (decision.kind === 'await key' && !isHeld))
     return condition('Provisioned', 'Adopting', decision.message);
-  const isClaimed = isHeld && login.kind === 'known' && machine?.providerID !== undefined;
+  const isClaimed = isHeld && login.kind === 'known' && machine.providerID !== undefined;
   return condition('Provisioned', isClaimed ? 'HostClaimed' : 'Adopting');
 };
 
@@ -110,7 +110,7 @@ const nodeReady = (status: MachineStatus, { node }: Snapshot): ConditionUpdate =
 
 /** The summary, which Cluster API copies. It names the first thing that is missing. */
 const ready = (status: MachineStatus, { machine, host, node }: Snapshot, claim: ConditionUpdate): ConditionUpdate => {
-  if (machine?.deleting === true) return condition('Ready', 'Deleting');
+  if (machine.deleting) return condition('Ready', 'Deleting');
   if (claim.status !== 'True') return condition('Ready', 'NotProvisioned', claim.message);
   if (!isProvisioned(status)) return condition('Ready', 'NotBootstrapped');
   if (!isHostRunning(host))

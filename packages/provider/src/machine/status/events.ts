@@ -33,7 +33,7 @@ const eventWithRunnerLeft = (reason: EventReason, runnerLeft: string | undefined
 
 const actionEvents = ({ decision, result, snapshot }: ReconcileResult): readonly EventInput[] => {
   if (result.kind === 'started') return decision.kind === 'bootstrap' ? [buildEvent('Bootstrapping')] : [];
-  if (result.kind === 'pushed') return pushEvents(decision, result.outcome, snapshot.machine?.status.hostConfigHash);
+  if (result.kind === 'pushed') return pushEvents(decision, result.outcome, snapshot.machine.status.hostConfigHash);
   if (result.kind !== 'done') return [];
   if (decision.kind === 'fetch credentials')
     return [buildEvent(snapshot.login.kind === 'known' ? 'CredentialsReclaimed' : 'Provisioned')];

@@ -103,7 +103,7 @@ export const anySnapshot: fc.Arbitrary<Snapshot> = fc.record({
     updateGiveUpAfter: limit,
     updateRetryAfterMs: maybe(fc.nat(1e8)),
   }),
-  machine: maybe(machine),
+  machine,
   cluster: fc.record({
     pauseReasons: fc.array(fc.string(), { maxLength: 1 }),
     refusal: maybe(
