@@ -14,9 +14,8 @@ const reserved = async (t: TestContext) => {
   const { fixtures, client, requests } = stage;
   const fresh = await fixtures.addMachine('m');
   const host = await fixtures.addHost('a');
-  const reservation = await reserveHost(client, fresh, host);
-  assert.equal(reservation.kind, 'reserved');
-  const { machine } = reservation as { machine: typeof fresh };
+  const machine = await reserveHost(client, fresh, host);
+  assert.ok(machine);
   const wanted = { ...anyone, name: 'm', uid: machine.metadata.uid };
   requests.length = 0;
   return { ...stage, host, machine, wanted, take: () => takeHost(client, { machine, wanted, host, now }) };
@@ -26,7 +25,7 @@ describe('reserveHost', () => {
   test('records server and resourceVersion in one guarded write', async (t) => {
     const { fixtures, client, requests } = await createHarness(t);
     const [fresh, host] = [await fixtures.addMachine('m', { phase: 'Pending' }), await fixtures.addHost('a')];
-    assert.equal((await reserveHost(client, fresh, host)).kind, 'reserved');
+    assert.ok(await reserveHost(client, fresh, host));
     const { serverID, serverVersion, phase } = (await fixtures.machine('m')).status ?? {};
     assert.deepEqual(
       { serverID, serverVersion, phase },
@@ -34,23 +33,24 @@ describe('reserveHost', () => {
     );
     assert.equal(requests.length, 1);
     const other = await fixtures.addHost('b');
-    assert.equal((await reserveHost(client, fresh, other)).kind, 'conflict', 'this copy of the machine is old');
+    assert.equal(await reserveHost(client, fresh, other), undefined, 'this copy of the machine is old');
     assert.equal((await fixtures.machine('m')).status?.serverID, 'a');
   });
 
   test('never reserves a second Mac', async (t) => {
     const { fixtures, client, machine } = await reserved(t);
-    const outcome = await reserveHost(client, machine, await fixtures.addHost('b'));
-    assert.deepEqual(outcome, { kind: 'conflict', why: 'it has reserved a' });
+    assert.equal(await reserveHost(client, machine, await fixtures.addHost('b')), undefined);
+    assert.equal((await fixtures.machine('m')).status?.serverID, 'a');
   });
 
   test('does nothing for a machine that is being deleted or gone', async (t) => {
     const { fixtures, client } = await createHarness(t);
     const [fresh, host] = [await fixtures.addMachine('m'), await fixtures.addHost('a')];
     const deleting = { ...fresh, metadata: { ...fresh.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
-    assert.deepEqual(await reserveHost(client, deleting, host), { kind: 'conflict', why: 'it is being deleted' });
+    assert.equal(await reserveHost(client, deleting, host), undefined);
     const never = { ...fresh, metadata: { ...fresh.metadata, name: 'never' } };
-    assert.deepEqual(await reserveHost(client, never, host), { kind: 'conflict', why: 'it is gone' });
+    assert.equal(await reserveHost(client, never, host), undefined);
+    assert.equal((await fixtures.machine('m')).status?.serverID, undefined);
   });
 });
 
@@ -99,9 +99,7 @@ describe('takeHost', () => {
   test('loses the Mac to another machine', async (t) => {
     const { take, fixtures } = await reserved(t);
     await fixtures.changeHost('a', { consumerRef: heldBy('other', 'uid-other') });
-    const outcome = await take();
-    assert.equal(outcome.kind, 'lost');
-    assert.match(outcome.kind === 'lost' ? outcome.why : '', /held by macs\/other/);
+    assert.equal((await take()).kind, 'lost');
     assert.equal(
       (await fixtures.machine('m')).status?.serverID,
       'a',
@@ -132,11 +130,7 @@ describe('takeHost', () => {
   test('loses the Mac when its MacHost is gone, unless it was recreated', async (t) => {
     const { client, machine, wanted, fixtures, host } = await reserved(t);
     const never = { ...machine, status: { ...machine.status, serverID: 'never' } };
-    assert.deepEqual(await takeHost(client, { machine: never, wanted, host, now }), {
-      kind: 'lost',
-      why: 'its MacHost is gone',
-      host: undefined,
-    });
+    assert.deepEqual(await takeHost(client, { machine: never, wanted, host, now }), { kind: 'lost' });
     await fixtures.removeHost('a');
     const another = await fixtures.addHost('a');
     assert.notEqual(another.metadata.uid, host.metadata.uid);
@@ -151,10 +145,10 @@ describe('takeHost', () => {
     const { fixtures, client } = await createHarness(t);
     const quarantine = { count: 1, reason: 'it failed', until: '2026-06-01T00:00:00Z' };
     const [fresh, host] = [await fixtures.addMachine('m'), await fixtures.addHost('a', {}, { quarantine })];
-    const reservation = await reserveHost(client, fresh, host);
-    assert.ok(reservation.kind === 'reserved');
+    const machine = await reserveHost(client, fresh, host);
+    assert.ok(machine);
     const wanted = { ...anyone, name: 'm', uid: fresh.metadata.uid };
-    const outcome = await takeHost(client, { machine: reservation.machine, wanted, now: now - 1000 });
+    const outcome = await takeHost(client, { machine, wanted, now: now - 1000 });
     assert.equal(
       outcome.kind,
       'taken',
@@ -181,8 +175,8 @@ describe('takeHost', () => {
     const hostless = await forgetReservation(client, machine);
     const other = await fixtures.addHost('b');
     const next = await reserveHost(client, hostless, other);
-    assert.ok(next.kind === 'reserved');
-    assert.equal((await takeHost(client, { machine: next.machine, wanted, host: other, now })).kind, 'taken');
+    assert.ok(next);
+    assert.equal((await takeHost(client, { machine: next, wanted, host: other, now })).kind, 'taken');
     // The Mac comes back, and the first manager thaws.
     await fixtures.changeHost('a', { consumerRef: null, release: exampleRelease });
     await fixtures.changeHost('a', { release: null });
@@ -198,7 +192,7 @@ describe('takeHost', () => {
     const { fixtures, client } = await createHarness(t);
     const machine = await fixtures.addMachine('m');
     const outcome = await takeHost(client, { machine, wanted: anyone, host: await fixtures.addHost('a'), now });
-    assert.deepEqual(outcome, { kind: 'conflict', why: 'the machine has reserved no server' });
+    assert.deepEqual(outcome, { kind: 'conflict' });
   });
 
   test('rejects with other errors', async (t) => {
@@ -213,9 +207,8 @@ const leaving = async (t: TestContext) => {
   const stage = await createHarness(t);
   const { client, fixtures } = stage;
   const [fresh, host] = [await fixtures.addMachine('m'), await fixtures.addHost('a')];
-  const reservation = await reserveHost(client, fresh, host);
-  assert.ok(reservation.kind === 'reserved');
-  const { machine } = reservation;
+  const machine = await reserveHost(client, fresh, host);
+  assert.ok(machine);
   const mine = { ...wanted, name: 'm', uid: machine.metadata.uid };
   return { ...stage, machine, host, take: () => takeHost(client, { machine, wanted: mine, host, now: 0 }) };
 };

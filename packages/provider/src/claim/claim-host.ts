@@ -20,14 +20,9 @@ import { claimBlockedBy, type HostRequirements, isHeldBy } from './suitability.t
 
 type Machine = Live<ScalewayAppleSiliconMachine>;
 
-type Reservation =
-  /** As it was written. */
-  | { readonly kind: 'reserved'; readonly machine: Machine }
-  /** The machine is another than it was, or has a server. Read it again. */
-  | { readonly kind: 'conflict'; readonly why: string };
-
 /**
- * The first compare-and-swap of a claim: the machine names the Mac, and the version of its MacHost at which it was found free.
+ * The first compare-and-swap of a claim: the machine names the Mac, and the version of its MacHost at which it was found free. Answers the
+ * machine as it was written; undefined: it is another than it was, or has a server, so read it again.
  *
  * Guarantees: a machine that names a server never changes to another one here.
  * Assumptions: `host` was judged as it is, by `chooseHost` or `claimBlockedBy`.
@@ -37,22 +32,18 @@ export const reserveHost = async (
   machine: Machine,
   host: Live<MacHost>,
   options: CallOptions = {},
-): Promise<Reservation> => {
+): Promise<Machine | undefined> => {
   const { name: serverID, resourceVersion: serverVersion } = host.metadata;
   const { status = {} } = machine;
-  if (machine.metadata.deletionTimestamp !== undefined) return notReserved('it is being deleted');
-  if (status.serverID && status.serverID !== serverID) return notReserved(`it has reserved ${status.serverID}`);
+  if (machine.metadata.deletionTimestamp !== undefined) return undefined;
+  if (status.serverID && status.serverID !== serverID) return undefined;
   try {
-    const next = { ...status, serverID, serverVersion };
-    return { kind: 'reserved', machine: await patchStatus(client, machineKind.resource, machine, next, options) };
+    return await patchStatus(client, machineKind.resource, machine, { ...status, serverID, serverVersion }, options);
   } catch (error) {
-    if (isKubeError(error, 'conflict')) return notReserved('somebody has changed it meanwhile');
-    if (isKubeError(error, 'notFound')) return notReserved('it is gone');
+    if (isKubeError(error, 'conflict', 'notFound')) return undefined;
     throw error;
   }
 };
-
-const notReserved = (why: string): Reservation => ({ kind: 'conflict', why });
 
 type Host = Live<MacHost>;
 
@@ -67,11 +58,11 @@ interface TakeOptions extends CallOptions {
 
 type TakeOutcome =
   /** The Mac is the machine's. `machine` may be a newer one than was given. */
-  | { readonly kind: 'taken'; readonly host: Host; readonly machine: Machine }
+  | { readonly kind: 'taken'; readonly machine: Machine }
   /** It is somebody else's, or gone, or not what is wanted. The reservation can be given up, in a write guarded by the version of `machine`. */
-  | { readonly kind: 'lost'; readonly why: string; readonly host: Host | undefined }
+  | { readonly kind: 'lost' }
   /** Machine or Mac have changed meanwhile. Nothing is known: keep the reservation, read everything again. */
-  | { readonly kind: 'conflict'; readonly why: string };
+  | { readonly kind: 'conflict' };
 
 /** Whoever looks after the MacHost writes its status now and then. */
 const maxAttempts = 3;
@@ -90,32 +81,32 @@ const maxAttempts = 3;
 export const takeHost = async (client: Client, options: TakeOptions): Promise<TakeOutcome> => {
   const { wanted, now, machine: given, host: known, ...call } = options;
   const serverID = given.status?.serverID;
-  if (!serverID) return notTaken('the machine has reserved no server');
+  if (!serverID) return { kind: 'conflict' };
   let machine = given;
   let host = isReservedVersion(machine, known) ? known : undefined;
   for (let tries = 1; tries <= maxAttempts; tries += 1) {
     if (host === undefined) {
       const seen = await readHost(client, serverID, call);
-      if (seen === undefined) return { kind: 'lost', why: 'its MacHost is gone', host: undefined };
-      if (isHeldBy(seen, wanted.uid)) return { kind: 'taken', host: seen, machine };
+      if (seen === undefined) return { kind: 'lost' };
+      if (isHeldBy(seen, wanted.uid)) return { kind: 'taken', machine };
       // The very version that was found free is free, even if this manager's clock says that its quarantine is not over.
       if (!isReservedVersion(machine, seen)) {
-        const blockedBy = claimBlockedBy(wanted, seen, now);
-        if (blockedBy !== undefined) return { kind: 'lost', why: lostReason(blockedBy, seen), host: seen };
+        if (claimBlockedBy(wanted, seen, now) !== undefined) return { kind: 'lost' };
         const renewed = await reserveHost(client, machine, seen, call);
-        if (renewed.kind === 'conflict') return notTaken(`the machine has changed: ${renewed.why}`);
-        machine = renewed.machine;
+        if (renewed === undefined) return { kind: 'conflict' };
+        machine = renewed;
       }
       host = seen;
     }
     try {
-      return { kind: 'taken', host: await writeConsumerRef(client, host, machine, wanted, call), machine };
+      await writeConsumerRef(client, host, machine, wanted, call);
+      return { kind: 'taken', machine };
     } catch (error) {
       if (!isKubeError(error, 'conflict', 'notFound')) throw error;
       host = undefined;
     }
   }
-  return notTaken('the MacHost is being changed by somebody else');
+  return { kind: 'conflict' };
 };
 
 const isReservedVersion = (machine: Machine, host: Host | undefined): host is Host =>
@@ -131,10 +122,9 @@ const writeConsumerRef = (
   call: CallOptions,
 ): Promise<Host> => {
   const { namespace = '' } = machine.metadata;
-  const { kind } = kindNames.machine;
   const consumerRef = {
     apiVersion: apiVersionOf(kindNames.machine),
-    kind,
+    kind: kindNames.machine.kind,
     namespace,
     name: wanted.name,
     uid: wanted.uid,
@@ -142,11 +132,6 @@ const writeConsumerRef = (
   const spec = { consumerRef, ...(wanted.poolPrefix && { poolPrefix: wanted.poolPrefix }) };
   return patchIfUnchanged(client, macHost.resource, host, { spec }, call);
 };
-
-const lostReason = (blockedBy: string, { spec }: Host): string =>
-  spec.consumerRef ? `it is held by ${spec.consumerRef.namespace}/${spec.consumerRef.name}` : `it is ${blockedBy}`;
-
-const notTaken = (why: string): TakeOutcome => ({ kind: 'conflict', why });
 
 /**
  * For a machine that goes away and does not hold the Mac that it has reserved. Another manager may be about to take it for the machine,

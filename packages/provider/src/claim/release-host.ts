@@ -25,15 +25,6 @@ interface ReleaseHeldOptions extends CallOptions {
   readonly release: Release;
 }
 
-type ReleaseHeldOutcome =
-  /** It is on its way back. */
-  | { readonly kind: 'released'; readonly host: Host }
-  /** This machine does not hold it: free, somebody else's, on its way back already, or (`undefined`) gone. */
-  | { readonly kind: 'notHeld'; readonly host: Host | undefined }
-  | { readonly kind: 'conflict'; readonly why: string };
-
-type Host = Live<MacHost>;
-
 /** Whoever looks after the MacHost writes its status now and then. */
 const maxAttempts = 3;
 
@@ -42,18 +33,19 @@ const maxAttempts = 3;
  *
  * Flow: the MacHost is read from the server; if this machine holds it, one guarded write (`releaseHost`).
  * Guarantees: a Mac that anybody else holds is never released, whatever the caller has remembered. To repeat it does nothing more: the
- * second time it is `notHeld`, with the release on it.
+ * second time it is `not held`: free, somebody else's, on its way back already, or gone.
  */
-export const releaseHeldHost = async (client: Client, options: ReleaseHeldOptions): Promise<ReleaseHeldOutcome> => {
+export const releaseHeldHost = async (client: Client, options: ReleaseHeldOptions): Promise<'released' | 'not held' | 'conflict'> => {
   const { serverID, holder, release, ...call } = options;
   for (let tries = 1; tries <= maxAttempts; tries += 1) {
     const host = await readHost(client, serverID, call);
-    if (host === undefined || !isHeldBy(host, holder)) return { kind: 'notHeld', host };
+    if (host === undefined || !isHeldBy(host, holder)) return 'not held';
     try {
-      return { kind: 'released', host: await releaseHost(client, host, release, call) };
+      await releaseHost(client, host, release, call);
+      return 'released';
     } catch (error) {
       if (!isKubeError(error, 'conflict', 'notFound')) throw error;
     }
   }
-  return { kind: 'conflict', why: 'the MacHost is being changed by somebody else' };
+  return 'conflict';
 };

@@ -1,7 +1,7 @@
 import { machine, machine as machineKind, macHost, type MacHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import { type Client, isKubeError, type Live, patchStatus } from '@tartan/kube';
 import { chooseHost } from '../choose-host.ts';
-import { endReservation, reserveHost, takeHost } from '../claim-host.ts';
+import { endReservation, readHost, reserveHost, takeHost } from '../claim-host.ts';
 import { releaseHeldHost } from '../release-host.ts';
 import { exampleRelease, wanted } from '../testing/hosts.ts';
 import type { Ledger } from './ledger.ts';
@@ -59,8 +59,8 @@ export const createManager = ({ client, ledger, random }: ActorDeps, { refreshes
       const choice = chooseHost(want, { hosts, now, reservedByOthers: random() < 0.5 ? new Set() : reservedByOthers });
       if (choice.kind !== 'chosen') return;
       const reservation = await reserveHost(client, own, choice.host);
-      if (reservation.kind !== 'reserved') return;
-      reserved = reservation.machine;
+      if (reservation === undefined) return;
+      reserved = reservation;
       host = choice.host;
     }
     const outcome = await takeHost(client, { machine: reserved, wanted: want, host, now });
@@ -68,7 +68,7 @@ export const createManager = ({ client, ledger, random }: ActorDeps, { refreshes
     // A Mac that cannot be made ready: given back first, forgotten then.
     if (outcome.kind === 'taken' && random() < givesUp) {
       const given = await giveBack(outcome.machine);
-      if (given.kind !== 'conflict') await forgetReservation(client, outcome.machine);
+      if (given !== 'conflict') await forgetReservation(client, outcome.machine);
     }
   };
 
@@ -82,9 +82,9 @@ export const createManager = ({ client, ledger, random }: ActorDeps, { refreshes
   const leave = async (own: Machine): Promise<void> => {
     if (own.status?.serverID) {
       const given = await giveBack(own);
-      if (given.kind === 'conflict') return;
-      const isLeft = given.kind === 'notHeld' && given.host !== undefined;
-      if (isLeft && (await endReservation(client, own, given.host)) === 'conflict') return;
+      if (given === 'conflict') return;
+      const left = given === 'not held' ? await readHost(client, own.status.serverID) : undefined;
+      if (left !== undefined && (await endReservation(client, own, left)) === 'conflict') return;
     }
     const { namespace = '', name, resourceVersion, uid } = own.metadata;
     const body = { metadata: { uid, resourceVersion, finalizers: [] } };

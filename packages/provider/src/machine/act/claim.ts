@@ -22,8 +22,8 @@ export const reserve = async (context: ActContext): Promise<ActionOutput> => {
   const { deps, patcher, observation } = context;
   if (observation.host === undefined) return requeueStale;
   const reservation = await reserveHost(deps.client, patcher.machine, observation.host, callOptions(context));
-  if (reservation.kind === 'conflict') return requeueStale;
-  patcher.refresh(reservation.machine);
+  if (reservation === undefined) return requeueStale;
+  patcher.refresh(reservation);
   return { result: succeeded, next: requeueAfter(0) };
 };
 

@@ -80,7 +80,7 @@ export const requestRelease = async (
     holder: patcher.machine.metadata.uid,
     release: releaseOf(context, request),
   });
-  return outcome.kind === 'released' ? accepted : requeueStale;
+  return outcome === 'released' ? accepted : requeueStale;
 };
 
 const releaseOf = (context: ActContext, { poolPrefix, reason, message, hostKey }: ReleaseRequest): Release => {
