@@ -1,5 +1,4 @@
-import type { MacHost } from '@tartan/api';
-import type { Live } from '@tartan/kube';
+import type { Host } from '../controller-deps.ts';
 import {
   claimBlockedBy,
   type ClaimBlocker,
@@ -8,8 +7,6 @@ import {
   isRecorded,
   type Supply,
 } from './suitability.ts';
-
-type Host = Live<MacHost>;
 
 type Choice =
   | {
@@ -75,8 +72,6 @@ const sinceOf = ({ status }: Host): number => {
 
 const byName = (a: Host, b: Host): number => (a.metadata.name < b.metadata.name ? -1 : 1);
 
-type PoolHost = Supply['hosts'][number];
-
 /** More kinds of Macs than that are summed up: a condition is for reading. */
 const maxGroups = 12;
 
@@ -103,12 +98,12 @@ const noAvailableHostMessage = (wanted: HostRequirements, { hosts, reservedByOth
   return `${sought} Instead there are: ${listed}. Order one, free one, or change what is asked for; it is tried again by itself.`;
 };
 
-const kindOf = ({ status }: PoolHost): string =>
+const kindOf = ({ status }: Host): string =>
   `${status?.type ?? 'unknown type'} with ${status?.osFamily ?? 'unknown OS'}`;
 
 const situationOf = (
   wanted: HostRequirements,
-  host: PoolHost,
+  host: Host,
   blockedBy: ClaimBlocker | undefined,
   isReserved: boolean,
 ): string => {
@@ -135,5 +130,5 @@ const situationOf = (
   }
 };
 
-const stateOf = ({ status }: PoolHost): string =>
+const stateOf = ({ status }: Host): string =>
   status?.state === 'pool' ? 'free' : (status?.state ?? 'not looked at yet');

@@ -1,24 +1,15 @@
-import {
-  annotations,
-  kindNames,
-  machine as machineKind,
-  type MacHost,
-  macHost,
-  type ScalewayAppleSiliconMachine,
-} from '@tartan/api';
+import { annotations, kindNames, machine as machineKind, macHost } from '@tartan/api';
 import {
   apiVersionOf,
   type CallOptions,
   type Client,
   ignoreNotFound,
   isKubeError,
-  type Live,
   patchIfUnchanged,
   patchStatus,
 } from '@tartan/kube';
+import type { Host, Machine } from '../controller-deps.ts';
 import { claimBlockedBy, type HostRequirements, isHeldBy } from './suitability.ts';
-
-type Machine = Live<ScalewayAppleSiliconMachine>;
 
 /**
  * The first compare-and-swap of a claim: the machine names the Mac, and the version of its MacHost at which it was found free. Answers the
@@ -30,7 +21,7 @@ type Machine = Live<ScalewayAppleSiliconMachine>;
 export const reserveHost = async (
   client: Client,
   machine: Machine,
-  host: Live<MacHost>,
+  host: Host,
   options: CallOptions = {},
 ): Promise<Machine | undefined> => {
   const { name: serverID, resourceVersion: serverVersion } = host.metadata;
@@ -44,8 +35,6 @@ export const reserveHost = async (
     throw error;
   }
 };
-
-type Host = Live<MacHost>;
 
 interface TakeOptions extends CallOptions {
   /** With the reservation: `status.serverID`. Its name and UID are those of `wanted`. */
@@ -142,8 +131,8 @@ const writeConsumerRef = (
  */
 export const endReservation = async (
   client: Pick<Client, 'patch'>,
-  machine: Live<ScalewayAppleSiliconMachine>,
-  host: Live<MacHost>,
+  machine: Machine,
+  host: Host,
   options: CallOptions = {},
 ): Promise<'ended' | 'conflict'> => {
   if (host.metadata.resourceVersion !== machine.status?.serverVersion) return 'ended';
@@ -163,4 +152,4 @@ export const readHost = (
   client: Pick<Client, 'get'>,
   name: string,
   options: CallOptions = {},
-): Promise<Live<MacHost> | undefined> => ignoreNotFound(client.get(macHost.resource, { name }, options));
+): Promise<Host | undefined> => ignoreNotFound(client.get(macHost.resource, { name }, options));

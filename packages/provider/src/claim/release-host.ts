@@ -1,5 +1,6 @@
-import { macHost, type MacHost, type MacHostSpec } from '@tartan/api';
-import { type CallOptions, type Client, isKubeError, type Live, patchIfUnchanged } from '@tartan/kube';
+import { macHost, type MacHostSpec } from '@tartan/api';
+import { type CallOptions, type Client, isKubeError, patchIfUnchanged } from '@tartan/kube';
+import type { Host } from '../controller-deps.ts';
 import { readHost } from './claim-host.ts';
 import { isHeldBy } from './suitability.ts';
 
@@ -12,10 +13,10 @@ export type Release = NonNullable<MacHostSpec['release']>;
  */
 export const releaseHost = (
   client: Pick<Client, 'patch'>,
-  host: Live<MacHost>,
+  host: Host,
   release: Release,
   options: CallOptions = {},
-): Promise<Live<MacHost>> =>
+): Promise<Host> =>
   patchIfUnchanged(client, macHost.resource, host, { spec: { consumerRef: null, reboot: null, release } }, options);
 
 interface ReleaseHeldOptions extends CallOptions {
@@ -35,7 +36,10 @@ const maxAttempts = 3;
  * Guarantees: a Mac that anybody else holds is never released, whatever the caller has remembered. To repeat it does nothing more: the
  * second time it is `not held`: free, somebody else's, on its way back already, or gone.
  */
-export const releaseHeldHost = async (client: Client, options: ReleaseHeldOptions): Promise<'released' | 'not held' | 'conflict'> => {
+export const releaseHeldHost = async (
+  client: Client,
+  options: ReleaseHeldOptions,
+): Promise<'released' | 'not held' | 'conflict'> => {
   const { serverID, holder, release, ...call } = options;
   for (let tries = 1; tries <= maxAttempts; tries += 1) {
     const host = await readHost(client, serverID, call);

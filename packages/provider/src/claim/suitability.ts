@@ -1,6 +1,6 @@
 import type { MacHost } from '@tartan/api';
-import type { Live } from '@tartan/kube';
 import { matchesFamily } from '@tartan/scaleway';
+import type { Host } from '../controller-deps.ts';
 import { abandonReason } from '../mac-host/state.ts';
 
 /** What a machine looks for in the pool. */
@@ -20,7 +20,7 @@ export interface HostRequirements {
 
 /** What there is. */
 export interface Supply {
-  readonly hosts: readonly Live<MacHost>[];
+  readonly hosts: readonly Host[];
   /** Servers that other machines have reserved: `status.serverID` of all but this one. */
   readonly reservedByOthers: ReadonlySet<string>;
   readonly now: number;
@@ -42,8 +42,6 @@ export type ClaimBlocker =
   | 'not in the pool'
   /** Scaleway is doing something with it. */
   | 'not ready';
-
-type Host = Live<MacHost>;
 
 export const isHeldBy = (host: MacHost, uid: string): boolean => host.spec.consumerRef?.uid === uid;
 

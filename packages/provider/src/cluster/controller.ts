@@ -1,31 +1,21 @@
 import { buildCondition, cluster, type ScalewayAppleSiliconCluster } from '@tartan/api';
 import {
-  type Client,
   type Condition,
   type ConditionUpdate,
   type Controller,
-  type ControllerOptions,
   createController,
   done,
-  type Informer,
   type Live,
-  type Logger,
   requeueOnConflict,
   setConditions,
 } from '@tartan/kube';
-import type { Clock } from '@tartan/kube/clock';
+import type { Cache, ControllerDeps, Informers } from '../controller-deps.ts';
 import { blockMove, writeStatus } from './act.ts';
 import { decide, type Decision } from './decide.ts';
-import { type ClusterCache, clusterMemberSources, observe } from './observe.ts';
+import { clusterMemberSources, observe } from './observe.ts';
 
-export interface ClusterControllerOptions {
-  client: Client;
-  infrastructureClusters: Informer<ScalewayAppleSiliconCluster>;
-  /** Cluster API's own: see `coreClusters`. */
-  clusters: ClusterCache;
-  clock: Clock;
-  log: Logger;
-  metrics?: ControllerOptions['metrics'];
+export interface ClusterControllerOptions extends ControllerDeps, Pick<Informers, 'clusters'> {
+  readonly infrastructureClusters: Cache<ScalewayAppleSiliconCluster>;
 }
 
 /**

@@ -5,7 +5,6 @@ import {
   anyOf,
   fromInformer,
   generationChanged,
-  type Informer,
   keyOf,
   type KubeObject,
   type Live,
@@ -14,11 +13,10 @@ import {
   requestForObject,
   type Source,
 } from '@tartan/kube';
-import { type CoreCluster, coreGroup } from '../core/cluster.ts';
+import type { Cache, Informers } from '../controller-deps.ts';
+import { coreGroup } from '../core/cluster.ts';
 import { pauseReasonsOf } from '../pause/pauses.ts';
 import type { Snapshot } from './decide.ts';
-
-export type ClusterCache = Pick<Informer<CoreCluster>, 'get' | 'subscribe'>;
 
 /** The reference that core puts on an object of a Cluster, whatever the version it names. */
 export const ownerClusterOf = ({ metadata }: KubeObject): OwnerReference | undefined =>
@@ -26,7 +24,7 @@ export const ownerClusterOf = ({ metadata }: KubeObject): OwnerReference | undef
     ({ apiVersion, kind }) => kind === 'Cluster' && apiVersion.startsWith(`${coreGroup}/`),
   );
 
-export const observe = (clusters: ClusterCache, object: Live<KubeObject>): Snapshot => {
+export const observe = (clusters: Informers['clusters'], object: Live<KubeObject>): Snapshot => {
   const { namespace = '', deletionTimestamp } = object.metadata;
   const notes = object.metadata.annotations ?? {};
   const reference = ownerClusterOf(object);
@@ -48,7 +46,10 @@ const ownersChanged: Predicate<KubeObject> = (change) =>
   !isDeepStrictEqual(change.object.metadata.ownerReferences, change.previous.metadata.ownerReferences);
 
 /** Objects of a Cluster, and the Cluster of each: whatever may change whether they are worked on. Our own status is no news. */
-export const clusterMemberSources = <T extends KubeObject>(objects: Informer<T>, clusters: ClusterCache): Source[] => [
+export const clusterMemberSources = <T extends KubeObject>(
+  objects: Cache<T>,
+  clusters: Informers['clusters'],
+): Source[] => [
   fromInformer(objects, requestForObject, anyOf(generationChanged, annotationsChanged, ownersChanged)),
   fromInformer(
     clusters,

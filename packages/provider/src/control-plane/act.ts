@@ -20,9 +20,9 @@ import {
   withOwnerReference,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
+import type { SecretObject } from '../controller-deps.ts';
 import type { Decision } from './decide.ts';
 import { formatTokenMetadata, renderKubeconfig } from './kubeconfig.ts';
-import type { Secret } from './observe.ts';
 
 export interface ActDeps {
   client: Pick<Client, 'create' | 'update' | 'patch' | 'delete'>;
@@ -37,7 +37,7 @@ export interface KubeconfigContext {
   controlPlane: Live<ExternalControlPlane>;
   cluster: string;
   /** As it was when the decision was made. */
-  secret: Live<Secret> | undefined;
+  secret: Live<SecretObject> | undefined;
 }
 
 type WriteDecision = Extract<Decision, { kind: 'write' }>;
@@ -139,9 +139,9 @@ const kubeconfigSecret = ({ controlPlane, cluster }: KubeconfigContext, { kubeco
 
 /** What others wrote on it stays; its data is ours alone. */
 const mergeIntoSecret = (
-  secret: Live<Secret>,
+  secret: Live<SecretObject>,
   { metadata, data }: ReturnType<typeof kubeconfigSecret>,
-): Live<Secret> => ({
+): Live<SecretObject> => ({
   ...secret,
   metadata: {
     ...secret.metadata,

@@ -1,8 +1,6 @@
 import { type ExternalControlPlane, externalControlPlane, secretNames } from '@tartan/api';
 import {
-  type Client,
   type Controller,
-  type ControllerOptions,
   createController,
   done,
   errorMessage,
@@ -19,29 +17,22 @@ import {
   requeueOnConflict,
   type Source,
 } from '@tartan/kube';
-import type { Clock } from '@tartan/kube/clock';
 import { blockMove, writeStatus } from '../cluster/act.ts';
 import { decide as decideWhether } from '../cluster/decide.ts';
-import {
-  type ClusterCache,
-  clusterMemberSources,
-  observe as observeOwner,
-  ownerClusterOf,
-} from '../cluster/observe.ts';
+import { clusterMemberSources, observe as observeOwner, ownerClusterOf } from '../cluster/observe.ts';
+import type { Cache, ControllerDeps, Informers, SecretObject } from '../controller-deps.ts';
 import { type ActDeps, disownSecret, writeKubeconfig } from './act.ts';
 import { decide } from './decide.ts';
-import { observe, type ObserveDeps, type Secret } from './observe.ts';
+import { observe, type ObserveDeps } from './observe.ts';
 import { disownedEvent, failedEvent, type Finding, mintedEvent, pausedStatus, statusOf } from './status.ts';
 
-export interface ControlPlaneOptions extends Omit<KubeconfigDeps, 'client' | 'clock' | 'lifeMs' | 'lookAgainMs'> {
-  client: Client;
-  controlPlanes: Informer<ExternalControlPlane>;
-  /** Cluster API's own: see `coreClusters`. */
-  clusters: ClusterCache;
+export interface ControlPlaneOptions
+  extends ControllerDeps,
+    Pick<Informers, 'clusters'>,
+    Omit<KubeconfigDeps, keyof ControllerDeps | 'lifeMs' | 'lookAgainMs'> {
+  controlPlanes: Cache<ExternalControlPlane>;
   /** Those with the label `cluster.x-k8s.io/cluster-name` will do. They wake the controller and are never read from here. */
-  secrets: Pick<Informer<Secret>, 'subscribe'>;
-  clock: Clock;
-  metrics?: ControllerOptions['metrics'];
+  secrets: Pick<Informer<SecretObject>, 'subscribe'>;
   /** How long a token shall live. A day unless told; the server may grant less. */
   lifeMs?: number;
   /** How often it is looked whether address and ServiceAccount are still the same. 10 min unless told. */

@@ -19,10 +19,9 @@ import {
   services,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
+import type { SecretObject } from '../controller-deps.ts';
 import type { SecretFacts, Snapshot } from './decide.ts';
 import { ownerOfKubeconfig, parseTarget, parseTokenMetadata, type Target } from './kubeconfig.ts';
-
-export type Secret = NonNullable<(typeof secrets)['ofType']>;
 
 export interface ObserveDeps {
   client: Pick<Client, 'get'>;
@@ -37,7 +36,7 @@ export interface ObserveDeps {
 
 interface Observation {
   snapshot: Snapshot;
-  secret: Live<Secret> | undefined;
+  secret: Live<SecretObject> | undefined;
   /** Why the target is not known. */
   problem?: unknown;
 }
@@ -85,7 +84,7 @@ const targetOf = async (
   }
 };
 
-const factsOf = async (secret: Live<Secret>, owner: string, cluster: string): Promise<SecretFacts> => {
+const factsOf = async (secret: Live<SecretObject>, owner: string, cluster: string): Promise<SecretFacts> => {
   const kubeconfig = Buffer.from(secret.data?.[secretKeys.kubeconfig] ?? '', 'base64').toString();
   const controller = getControllerOf(secret);
   const note = secret.metadata.annotations?.[annotations.kubeconfigToken];

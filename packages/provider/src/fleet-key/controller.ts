@@ -7,25 +7,22 @@ import {
   done,
   errorMessage,
   fromInformer,
-  type Informer,
   type InformerEvent,
   type Live,
   type Reconciler,
   requeueAfter,
 } from '@tartan/kube';
-import type { Clock } from '@tartan/kube/clock';
-import type { CoreCluster } from '../core/cluster.ts';
+import type { ClusterGetter, Informers } from '../controller-deps.ts';
 import { sshKeyName } from '../machine/machine.ts';
 import { cachedPauseReasons, pauseReasonsOf } from '../pause/pauses.ts';
 import { type ActDeps, reconcileKey } from './act.ts';
 import { createFleetKeyStore, type FleetKeys } from './fleet-keys.ts';
 
-export interface FleetKeysOptions extends Omit<ActDeps, 'store' | 'newKeyPair' | 'verifyEveryMs' | 'verified'> {
-  readonly machines: Informer<ScalewayAppleSiliconMachine>;
-  readonly macFleets: Informer<MacFleet>;
-  readonly clusters: Pick<Informer<CoreCluster>, 'get'>;
-  readonly clock: Clock;
-  readonly metrics?: ControllerOptions['metrics'];
+export interface FleetKeysOptions
+  extends Omit<ActDeps, 'store' | 'newKeyPair' | 'verifyEveryMs' | 'verified'>,
+    Pick<ControllerOptions, 'clock' | 'metrics'>,
+    Pick<Informers, 'machines' | 'macFleets'> {
+  readonly clusters: ClusterGetter;
   readonly newKeyPair?: ActDeps['newKeyPair'];
   /** 10 min unless told: whoever deletes a key at Scaleway locks us out of every Mac that is installed after that. */
   readonly verifyEveryMs?: number;

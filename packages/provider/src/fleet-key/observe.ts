@@ -2,9 +2,8 @@ import { annotations, secretKeys, secretNames } from '@tartan/api';
 import { type KeyPair, publicKeyOf } from '@tartan/host';
 import { type Client, ignoreNotFound, type Live, secrets } from '@tartan/kube';
 import { type HostPool, ScalewayError } from '@tartan/scaleway';
+import type { SecretObject } from '../controller-deps.ts';
 import { keyMaterial, type RegisteredKeys, type SecretFacts, type Snapshot } from './decide.ts';
-
-type Secret = Live<NonNullable<(typeof secrets)['ofType']>>;
 
 export interface ObserveDeps {
   readonly client: Pick<Client, 'get'>;
@@ -15,7 +14,7 @@ export interface ObserveDeps {
 export interface Observation {
   readonly snapshot: Snapshot;
   /** As it is stored, for whoever writes it. */
-  readonly secret: Secret | undefined;
+  readonly secret: Live<SecretObject> | undefined;
   /** Kept out of the snapshot, which may be written down. */
   readonly pair: KeyPair | undefined;
 }
@@ -46,7 +45,7 @@ const { privateKey: privateName, publicKey: publicName } = secretKeys.fleetSSH;
 const remedy = `It is left as it is. Put an unencrypted private key as ssh-keygen writes it under ${privateName}; or delete the Secret to have a new key made, with which Macs cannot be reached that know only the old one.`;
 
 /** Why not never says what is in there. */
-const readPair = ({ data = {} }: Secret): KeyPair | { why: string } => {
+const readPair = ({ data = {} }: SecretObject): KeyPair | { why: string } => {
   const textOf = (key: string): string => Buffer.from(data[key] ?? '', 'base64').toString();
   const privateKey = textOf(privateName);
   if (privateKey.trim() === '') return { why: `has no ${privateName}. ${remedy}` };

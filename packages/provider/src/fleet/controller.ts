@@ -1,16 +1,14 @@
-import { annotations, labels, type MacFleet, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import { annotations, labels, type MacFleet } from '@tartan/api';
 import {
   annotationsChanged,
   anyOf,
   type Controller,
-  type ControllerOptions,
   createController,
   done,
   fromInformer,
   generationChanged,
   getCondition,
   ignoreNotFound,
-  type Informer,
   keyOf,
   labelsChanged,
   nameOf,
@@ -18,28 +16,24 @@ import {
   type Reconciler,
   requestForObject,
   requeueOnConflict,
-  type Resource,
   type Source,
 } from '@tartan/kube';
-import type { Clock } from '@tartan/kube/clock';
+import type { ControllerDeps, Informers, Node } from '../controller-deps.ts';
 import type { CoreMachineDeployment } from '../core/machine-deployment.ts';
 import { type ActDeps, applyRoll, createFleet, deleteFleet } from './act.ts';
 import { decide } from './decide.ts';
-import { type Node, observe, type ObserveDeps } from './observe.ts';
+import { observe, type ObserveDeps } from './observe.ts';
 import { defaultLimits } from './judge-turn.ts';
 import { fleetNameOf } from './turns.ts';
 
-interface FleetControllerOptions extends ActDeps, FleetCaches {
-  nodes: Pick<Informer<Node>, 'get' | 'subscribe'>;
-  clusters: ObserveDeps['clusters'];
-  machineDeployments?: Pick<Informer<CoreMachineDeployment>, 'list' | 'subscribe'> | undefined;
-  machineDeploymentResource: Resource<CoreMachineDeployment>;
-  revisionOf: ObserveDeps['revisionOf'];
-  releaseID: ObserveDeps['releaseID'];
+interface FleetControllerOptions
+  extends ControllerDeps,
+    Pick<Informers, 'macFleets' | 'machines' | 'nodes'>,
+    Partial<Pick<Informers, 'machineDeployments'>>,
+    Omit<ActDeps, keyof ControllerDeps>,
+    Pick<ObserveDeps, 'clusters' | 'revisionOf' | 'releaseID'> {
   /** After what time a stop is lifted, and who has refused is tried again: `update.retryAfterMs`. Undefined: never. */
-  retryAfterMs: number | undefined;
-  clock: Clock;
-  metrics?: ControllerOptions['metrics'];
+  readonly retryAfterMs: number | undefined;
 }
 
 /**
@@ -75,16 +69,9 @@ export const createFleetController = (options: FleetControllerOptions): Controll
     sources: fleetSources(options),
     clock,
     log,
-    ...(metrics && { metrics }),
+    metrics,
   });
 };
-
-interface FleetCaches {
-  macFleets: Pick<Informer<MacFleet>, 'subscribe'>;
-  machines: Pick<Informer<ScalewayAppleSiliconMachine>, 'subscribe' | 'list'>;
-  nodes: Pick<Informer<Node>, 'subscribe'>;
-  machineDeployments?: Pick<Informer<CoreMachineDeployment>, 'subscribe'> | undefined;
-}
 
 /** Not their heartbeats. */
 const nodeChanged: Predicate<Node> = (change) =>
@@ -100,7 +87,7 @@ const isWaiting = ({ status }: MacFleet): boolean =>
   getCondition(status?.conditions, 'Ready')?.reason === 'WaitingForManager';
 
 /** Whatever may change who gets a turn. What is decided is read from the server: these only wake the controller up. */
-const fleetSources = ({ macFleets, machines, nodes, machineDeployments }: FleetCaches): Source[] => [
+const fleetSources = ({ macFleets, machines, nodes, machineDeployments }: FleetControllerOptions): Source[] => [
   fromInformer(
     macFleets,
     requestForObject,

@@ -1,5 +1,6 @@
-import { annotations, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import { annotations } from '@tartan/api';
 import type { Live } from '@tartan/kube';
+import type { Machine } from '../controller-deps.ts';
 import { type CoreMachineDeployment, desiredReplicas, templateOf } from '../core/machine-deployment.ts';
 
 /** What MachineDeployments ask for. */
@@ -11,8 +12,6 @@ export interface WantedMachines {
   /** Machines that were made from another template than is wanted now, and that Cluster API replaces. */
   readonly toBeReplaced: readonly string[];
 }
-
-type Machine = Live<ScalewayAppleSiliconMachine>;
 
 /** Cluster API notes down from what it made a machine, and which MachineDeployment asked for it. */
 const clonedFromAnnotation = 'cluster.x-k8s.io/cloned-from-name';

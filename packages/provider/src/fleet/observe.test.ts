@@ -4,7 +4,8 @@ import { annotations, labels, type LastAttempt, machine, type MachineStatus } fr
 import type { Live, ObjectMeta } from '@tartan/kube';
 import type { CoreCluster } from '../core/cluster.ts';
 import { desiredReplicas } from '../core/machine-deployment.ts';
-import { machineFacts, type Node } from './observe.ts';
+import type { Node } from '../controller-deps.ts';
+import { machineFacts } from './observe.ts';
 import { ago, now } from './testing/fixtures.ts';
 
 const identity = { uid: 'u', resourceVersion: '1', creationTimestamp: ago(60) };

@@ -1,16 +1,7 @@
-import {
-  annotations,
-  isRolloutPaused,
-  labels,
-  labelValues,
-  type MacFleet,
-  macFleet,
-  machine,
-  type ScalewayAppleSiliconMachine,
-} from '@tartan/api';
-import { type Client, ignoreNotFound, type Informer, type Live, type nodes, type ObjectName } from '@tartan/kube';
+import { annotations, isRolloutPaused, labels, labelValues, type MacFleet, macFleet, machine } from '@tartan/api';
+import { type Client, ignoreNotFound, type Live, type ObjectName } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import type { CoreCluster } from '../core/cluster.ts';
+import type { ClusterGetter, Listers, Machine, Node } from '../controller-deps.ts';
 import { type CoreMachineDeployment, desiredReplicas } from '../core/machine-deployment.ts';
 import { effectiveHash, type Tolerance } from '../machine/decide/provisioned.ts';
 import { failuresOf, isUnreachable, lastAttemptOf } from '../machine/last-attempt.ts';
@@ -20,15 +11,12 @@ import type { Limits, MachineFacts } from './judge-turn.ts';
 import { type DeploymentFacts, wantedMachines } from './machine-deployments.ts';
 import { fleetNameOf, memoryFromStatus } from './turns.ts';
 
-export type Node = NonNullable<(typeof nodes)['ofType']>;
-type Machine = Live<ScalewayAppleSiliconMachine>;
-
-export interface ObserveDeps {
+export interface ObserveDeps
+  extends Pick<Listers, 'nodes'>,
+    /** Without them Cluster API's kinds are not there, and nobody asks for machines. */
+    Partial<Pick<Listers, 'machineDeployments'>> {
   client: Pick<Client, 'get' | 'list'>;
-  nodes: Pick<Informer<Node>, 'get'>;
-  clusters: Pick<Informer<CoreCluster>, 'get'>;
-  /** Undefined: Cluster API's kinds are not there, and nobody asks for machines. */
-  machineDeployments?: Pick<Informer<CoreMachineDeployment>, 'list'> | undefined;
+  clusters: ClusterGetter;
   /** What all Macs of that fleet shall have in common, in one word. */
   revisionOf: (fleet: string, signal: AbortSignal) => Promise<string>;
   /** That of this manager. */

@@ -1,5 +1,5 @@
 import { buildDetailedEvent, type MacFleet, type MacFleetStatus } from '@tartan/api';
-import { type Condition, type ConditionUpdate, type EventInput, type Live, setCondition } from '@tartan/kube';
+import { type EventInput, type Live, setConditions } from '@tartan/kube';
 import { asSentence, type Counts, readyCondition, rollingCondition, stalledCondition } from './conditions.ts';
 import type { Decision, Snapshot } from './decide.ts';
 import { isRollable, isUpdated, type MachineFacts } from './judge-turn.ts';
@@ -34,7 +34,7 @@ const turnSummary = ({ memory }: Roll, machines: readonly MachineFacts[]): strin
 export const statusOf = ({ metadata, status }: Live<MacFleet>, snapshot: Snapshot, roll: Roll): MacFleetStatus => {
   const observedGeneration = metadata.generation ?? 0;
   const counts = countsOf(snapshot);
-  const updates: ConditionUpdate[] = [
+  const updates = [
     readyCondition(snapshot, roll, counts),
     rollingCondition(snapshot, roll, counts),
     stalledCondition(snapshot, roll),
@@ -45,10 +45,7 @@ export const statusOf = ({ metadata, status }: Live<MacFleet>, snapshot: Snapsho
     ...counts,
     ...memoryToStatus(roll.memory),
     ...(turns !== '' && { turnOf: turns }),
-    conditions: updates.reduce<readonly Condition[]>(
-      (conditions, update) => setCondition(conditions, { ...update, observedGeneration }, snapshot.now),
-      status?.conditions ?? [],
-    ),
+    conditions: setConditions(status?.conditions, updates, observedGeneration, snapshot.now),
   };
 };
 

@@ -1,5 +1,5 @@
-import type { MacFleet, MacFleetStatus, ScalewayAppleSiliconMachine } from '@tartan/api';
-import type { Live } from '@tartan/kube';
+import type { MacFleet, MacFleetStatus } from '@tartan/api';
+import type { Machine } from '../controller-deps.ts';
 
 export type Turn = NonNullable<MacFleetStatus['turns']>[number];
 
@@ -12,8 +12,7 @@ export const findTurn = (fleet: Pick<MacFleet, 'status'>, uid: string, hash: str
   fleet.status?.turns?.find((turn) => turn.uid === uid && (turn.rollBack === true || turn.hash === hash));
 
 /** The MacFleet of a machine, in its namespace. One that names no fleet is a fleet of its own, so that it can be rolled too. */
-export const fleetNameOf = ({ metadata, spec }: Live<ScalewayAppleSiliconMachine>): string =>
-  spec.fleetName || metadata.name;
+export const fleetNameOf = ({ metadata, spec }: Machine): string => spec.fleetName || metadata.name;
 
 type Stop = NonNullable<MacFleetStatus['stop']>;
 type PassedOver = NonNullable<MacFleetStatus['passedOver']>[number];

@@ -9,6 +9,7 @@ import {
   type Secret,
   secrets,
 } from '@tartan/kube';
+import type { SecretObject } from '../controller-deps.ts';
 import { redactError } from './redact-error.ts';
 
 /** How to log in on the Mac of a machine. All of it belongs to one server: with another one none of it is true any more (tuist/tuist#11013). */
@@ -132,7 +133,7 @@ const nameOf = ({ namespace, machine }: Omit<SecretLocation, 'uid'>): ObjectName
   name: secretNames.machine(machine),
 });
 
-const parseSecret = ({ metadata, data }: Live<NonNullable<(typeof secrets)['ofType']>>): MachineSecret => {
+const parseSecret = ({ metadata, data }: Live<SecretObject>): MachineSecret => {
   // People write these by hand too, and an editor ends a line.
   const read = (key: string): string =>
     Buffer.from(data?.[key] ?? '', 'base64')

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import type { certificateSigningRequests } from '@tartan/kube';
+import type { CertificateRequest } from '../controller-deps.ts';
 import { certificateLifetimeSeconds, kubeletClientSigner, nodeNameOf, tokenIDOf } from './names.ts';
 
 /** The Lease of a Node, in `kube-node-lease`, as far as it tells about its identity. */
@@ -56,8 +56,6 @@ export const decideJoin = (snapshot: JoinSnapshot): JoinReason | undefined => {
 /** When nobody knows: no certificate outlives its last use by more than its whole life. */
 const certificateEnd = ({ certificateExpiresAt }: JoinSnapshot, { renewedAt }: NodeLease): number =>
   certificateExpiresAt ?? renewedAt + certificateLifetimeSeconds * 1000;
-
-export type CertificateRequest = NonNullable<(typeof certificateSigningRequests)['ofType']>;
 
 /**
  * The latest certificate that was issued for this token, as its request tells. Kubernetes forgets requests within an hour of their

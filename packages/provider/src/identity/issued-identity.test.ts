@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
 import { createKubernetes } from '@tartan/sim-kubernetes';
-import { type CertificateRequest, identityIssuedFor } from './decide-join.ts';
+import type { CertificateRequest } from '../controller-deps.ts';
+import { identityIssuedFor } from './decide-join.ts';
 import { kubeletClientSigner } from './names.ts';
 
 const day = 24 * 3600;

@@ -1,5 +1,6 @@
-import { machine, macHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import { type Client, ignoreNotFound, type Live, nodes, type Resource } from '@tartan/kube';
+import { machine, macHost } from '@tartan/api';
+import { type Client, ignoreNotFound, nodes, type Resource } from '@tartan/kube';
+import type { Machine, Node } from '../controller-deps.ts';
 import type { CoreCluster } from '../core/cluster.ts';
 import { sshAddressOf } from '../host-work/ssh-address.ts';
 import { refusalOf } from '../machine/observe/cluster.ts';
@@ -8,8 +9,6 @@ import { clusterNameOf, pauseReasonsOf } from '../pause/pauses.ts';
 import { type PauseReader, readCluster } from '../pause/read-pauses.ts';
 import type { MacAddressesOf, MachineIdentity, MachineOf, NodeAddresses } from './csr/observe.ts';
 import { isNodeOf } from './node-owner.ts';
-
-type Machine = Live<ScalewayAppleSiliconMachine>;
 
 /**
  * The machine whose Node bears a name, and whether the Node of that name is its own, both read from the server: a verdict is final. Two
@@ -75,8 +74,6 @@ const verifiedAddress = async (
   const mac = await readHeldMac(client, { uid, serverID: status?.serverID || undefined }, signal);
   return mac !== undefined && status?.hostKeyEpoch === mac.installs ? mac.address : undefined;
 };
-
-type Node = NonNullable<(typeof nodes)['ofType']>;
 
 /**
  * Where the Mac of a machine is, read from the server. Of the machine's own `status.addresses` nothing is taken: part of it is copied

@@ -1,7 +1,5 @@
-import type { nodes } from '@tartan/kube';
+import type { Node } from '../controller-deps.ts';
 import { canonicalAddress } from './csr/parse-request.ts';
-
-type Node = NonNullable<(typeof nodes)['ofType']>;
 
 /** A Mac, by what a Node can be recognised as it. */
 interface KnownMac {

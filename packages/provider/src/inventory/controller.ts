@@ -1,38 +1,30 @@
-import { machine, type MacHost, macHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import { machine, macHost } from '@tartan/api';
 import {
   type Client,
   type Controller,
-  type ControllerOptions,
   createController,
   done,
-  type Informer,
   isKubeError,
   type Logger,
   type Reconciler,
   requeueAfter,
   type Source,
 } from '@tartan/kube';
-import type { Clock } from '@tartan/kube/clock';
 import { type HostPool, ScalewayError } from '@tartan/scaleway';
+import type { ControllerDeps, Informers } from '../controller-deps.ts';
+import type { ProviderOptions } from '../flags/provider-options.ts';
 import { decide, type Decision } from './decide.ts';
 import { observe } from './observe.ts';
 import type { ServerCache } from './server-cache.ts';
 
-interface InventoryOptions {
-  readonly client: Pick<Client, 'list' | 'create'>;
+interface InventoryOptions
+  extends ControllerDeps,
+    ZoneDeps,
+    Pick<ProviderOptions, 'defaultPoolPrefix' | 'allowedPoolPrefixes'> {
   readonly pool: Pick<HostPool, 'listServers'>;
   readonly sightings: ServerCache;
-  readonly machines: Pick<Informer<ScalewayAppleSiliconMachine>, 'list' | 'subscribe'>;
-  readonly macHosts: Pick<Informer<MacHost>, 'get' | 'list' | 'subscribe'>;
-  /** Listed always: they keep a zone covered after its last machine is gone. */
-  readonly zones: readonly string[];
-  readonly defaultPoolPrefix: string | undefined;
-  readonly allowedPoolPrefixes: readonly string[];
   /** Called once for each list that failed. */
   readonly listFailed: (zone: string) => void;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics?: ControllerOptions['metrics'];
   /** 60 s unless told. */
   readonly intervalMs?: number;
 }
@@ -79,14 +71,13 @@ export const createInventory = (options: InventoryOptions): Controller => {
     clock,
     log,
     backoff,
-    ...(metrics && { metrics }),
+    metrics,
   });
 };
 
-interface ZoneDeps {
+interface ZoneDeps extends Pick<Informers, 'machines' | 'macHosts'> {
+  /** Listed always: they keep a zone covered after its last machine is gone. */
   readonly zones: readonly string[];
-  readonly machines: Pick<Informer<ScalewayAppleSiliconMachine>, 'list' | 'subscribe'>;
-  readonly macHosts: Pick<Informer<MacHost>, 'list' | 'subscribe'>;
 }
 
 const zonesInUse = ({ zones, machines, macHosts }: ZoneDeps): ReadonlySet<string> =>

@@ -1,17 +1,18 @@
-import { machine, type MacHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import { apiVersionOf, type Informer, type Live } from '@tartan/kube';
+import { machine, type MacHost } from '@tartan/api';
+import { apiVersionOf } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { Server } from '@tartan/scaleway';
+import type { Listers, Machine } from '../controller-deps.ts';
+import type { ProviderOptions } from '../flags/provider-options.ts';
 import type { Holder, Snapshot } from './decide.ts';
 
 const kindOfMachines = { apiVersion: apiVersionOf(machine.resource), kind: machine.resource.kind };
 
-interface ObserveDeps {
-  readonly macHosts: Pick<Informer<MacHost>, 'list'>;
-  readonly allowedPoolPrefixes: readonly string[];
+interface ObserveDeps
+  extends Pick<Listers, 'macHosts'>,
+    Pick<ProviderOptions, 'defaultPoolPrefix' | 'allowedPoolPrefixes'> {
   /** Read from the server itself: a machine that the cache has not seen yet would lose its Mac. */
-  readonly machines: readonly Live<ScalewayAppleSiliconMachine>[];
-  readonly defaultPoolPrefix: string | undefined;
+  readonly machines: readonly Machine[];
   readonly now: number;
 }
 
@@ -23,10 +24,7 @@ export const observe = (zone: string, servers: readonly Server[], deps: ObserveD
   now: timestamp(deps.now),
 });
 
-const holderOf = (
-  { metadata, spec, status }: Live<ScalewayAppleSiliconMachine>,
-  defaultPoolPrefix: string | undefined,
-): Holder[] => {
+const holderOf = ({ metadata, spec, status }: Machine, defaultPoolPrefix: string | undefined): Holder[] => {
   const { name, namespace = '', uid, deletionTimestamp } = metadata;
   if (!status?.serverID) return [];
   return [

@@ -10,10 +10,7 @@ import {
   fromInformer,
   generationChanged,
   ignoreNotFound,
-  type Informer,
   type KubeObject,
-  type Live,
-  type nodes,
   type Predicate,
   type Reconciler,
   type ReconcileResult,
@@ -23,6 +20,7 @@ import {
   type Source,
 } from '@tartan/kube';
 import { ScalewayError } from '@tartan/scaleway';
+import type { Informers, Machine, Node } from '../controller-deps.ts';
 import type { CoreCluster } from '../core/cluster.ts';
 import { readHostPauseReasons } from '../pause/read-pauses.ts';
 import { act } from './act.ts';
@@ -34,16 +32,9 @@ import { createRefusalBackoff, isOutcomeUnknown, type RefusalBackoff } from './r
 import { defaultLimits, type Limits, type Release } from './snapshot.ts';
 import { refusedName, retryInMs } from './wipe.ts';
 
-type Node = NonNullable<(typeof nodes)['ofType']>;
-
-interface MacHostOptions extends Omit<ActDeps, 'limits'> {
-  readonly macHosts: Informer<MacHost>;
-  readonly machines: Informer<ScalewayAppleSiliconMachine>;
-  readonly nodes: Informer<Node>;
-  readonly clusters: Pick<Informer<CoreCluster>, 'get' | 'list' | 'subscribe'>;
-  readonly metrics?: ControllerOptions['metrics'];
-  readonly limits?: Partial<Limits>;
-}
+type MacHostOptions = Omit<ActDeps, 'limits'> &
+  Pick<Informers, 'macHosts' | 'machines' | 'nodes' | 'clusters'> &
+  Pick<ControllerOptions, 'metrics'> & { readonly limits?: Partial<Limits> };
 
 /** Macs at the same time. */
 const workers = 4;
@@ -86,7 +77,7 @@ export const createMacHostController = (options: MacHostOptions): Controller => 
     log,
     workers,
     backoff: queueBackoff,
-    ...(metrics && { metrics }),
+    metrics,
   });
 };
 
@@ -194,8 +185,6 @@ const serverCacheSource =
   (enqueue) =>
     sightings.subscribe(enqueue);
 
-type Machine = Live<ScalewayAppleSiliconMachine>;
-
 const machineChanged: Predicate<ScalewayAppleSiliconMachine> = (change) =>
   change.type !== 'changed' ||
   pauseChanged(change) ||
@@ -231,7 +220,7 @@ const machineSource = ({ macHosts, machines }: MacHostOptions): Source =>
 const nodeSource = ({ nodes }: MacHostOptions): Source =>
   fromInformer(
     nodes,
-    ({ spec }: Live<Node>) => {
+    ({ spec }: Node) => {
       const of = parseProviderID(spec?.providerID ?? '');
       return of ? [of.serverID] : [];
     },

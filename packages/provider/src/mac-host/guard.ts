@@ -1,17 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { buildEvent, type MacHost, macHost, type MacHostStatus } from '@tartan/api';
-import {
-  type Client,
-  type EventRecorder,
-  type Gate,
-  getCondition,
-  type Live,
-  type Logger,
-  patchStatus,
-} from '@tartan/kube';
+import { buildEvent, macHost, type MacHostStatus } from '@tartan/api';
+import { type Client, type EventRecorder, type Gate, getCondition, type Logger, patchStatus } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { type HostPool, ScalewayError } from '@tartan/scaleway';
+import type { Host } from '../controller-deps.ts';
 import { type PauseReader, readHostPauseReasons } from '../pause/read-pauses.ts';
+import type { ServerCache } from '../inventory/server-cache.ts';
 import type { ObserveDeps } from './observe.ts';
 import type { Snapshot } from './snapshot.ts';
 import { abandonReason } from './state.ts';
@@ -38,7 +32,7 @@ const shareOfLease = 0.8;
  */
 export const callGuarded = async (
   { gate, client, coreClusters, clock }: GuardDeps,
-  decidedOn: Live<MacHost>,
+  decidedOn: Host,
   signal: AbortSignal,
   call: (options: { signal: AbortSignal }) => Promise<unknown>,
   notAfter = Infinity,
@@ -77,8 +71,9 @@ const deadlineExceeded = (): ScalewayError =>
   );
 
 /** With what it is done. */
-export interface ActDeps extends ObserveDeps, GuardDeps {
+export interface ActDeps extends GuardDeps, Omit<ObserveDeps, 'clock'> {
   readonly client: Client;
+  readonly sightings: ServerCache;
   readonly pool: HostPool;
   readonly events: Pick<EventRecorder, 'event'>;
   readonly judgeStranded: JudgeStranded;
@@ -87,7 +82,7 @@ export interface ActDeps extends ObserveDeps, GuardDeps {
 
 /** To what: the MacHost as it was read, and what is known of its Mac. */
 export interface ReconcileContext {
-  readonly host: Live<MacHost>;
+  readonly host: Host;
   readonly snapshot: Snapshot;
   readonly signal: AbortSignal;
 }
@@ -101,7 +96,7 @@ export const writeStatus = async (
   { host, snapshot, signal }: ReconcileContext,
   status: MacHostStatus = snapshot.status,
   failure?: ScalewayFailure,
-): Promise<Live<MacHost>> => {
+): Promise<Host> => {
   gate.pass();
   const next = statusOf(host, { ...snapshot, status }, judgeStranded, failure);
   const written = await patchStatus(client, macHost.resource, host, next, { signal });

@@ -1,57 +1,24 @@
-import {
-  formatProviderID,
-  machine,
-  type MacHost,
-  type MacHostSpec,
-  type ScalewayAppleSiliconMachine,
-} from '@tartan/api';
-import {
-  type CallOptions,
-  type Client,
-  ignoreNotFound,
-  type Informer,
-  keyOf,
-  type Live,
-  type nodes,
-} from '@tartan/kube';
+import { formatProviderID, machine, type MacHostSpec } from '@tartan/api';
+import { type CallOptions, type Client, ignoreNotFound, keyOf } from '@tartan/kube';
 import type { Clock, Random } from '@tartan/kube/clock';
 import { type HostPool, ScalewayError, type Server } from '@tartan/scaleway';
-import type { CoreCluster } from '../core/cluster.ts';
+import type { Host, Listers, Machine } from '../controller-deps.ts';
 import { poolPrefixes } from '../inventory/observe.ts';
 import type { ServerCache, ServerObservation } from '../inventory/server-cache.ts';
 import { hostPauseReasons } from '../pause/pauses.ts';
-import { demandOf, otherOSFor } from './os-demand.ts';
+import { type DemandDeps, demandOf, otherOSFor } from './os-demand.ts';
 import { newSuffix } from './server-name.ts';
 import type { Claimant, Holder, Limits, ServerFacts, ServerView, Snapshot } from './snapshot.ts';
 import { abandonReason } from './state.ts';
 
-type Machine = Live<ScalewayAppleSiliconMachine>;
-type Node = NonNullable<(typeof nodes)['ofType']>;
-
-export interface ObserveDeps {
-  readonly client: Pick<Client, 'get'>;
-  readonly pool: Pick<HostPool, 'getServer'>;
-  readonly sightings: ServerCache;
-  readonly machines: Pick<Informer<ScalewayAppleSiliconMachine>, 'get' | 'list'>;
-  readonly macHosts: Pick<Informer<MacHost>, 'get' | 'list'>;
-  readonly nodes: Pick<Informer<Node>, 'get' | 'list'>;
-  readonly clusters: Pick<Informer<CoreCluster>, 'get' | 'list'>;
-  readonly defaultPoolPrefix: string | undefined;
-  readonly allowedPoolPrefixes: readonly string[];
-  readonly machineNamespaces: readonly string[];
-  readonly clock: Clock;
+export interface ObserveDeps extends DemandDeps, Pick<Listers, 'clusters'> {
+  readonly sightings: Pick<ServerCache, 'get'>;
   readonly random: Random;
   readonly limits: Limits;
 }
 
-/** What can be had for nothing. */
-type CachedObserveDeps = Omit<ObserveDeps, 'client' | 'pool' | 'sightings' | 'clock'> & {
-  readonly sightings: Pick<ServerCache, 'get'>;
-  readonly clock: Pick<Clock, 'now'>;
-};
-
 /** From caches and sightings: costs nothing. What matters and may be old is asked for by the two functions below. */
-export const observe = (observer: CachedObserveDeps, host: Live<MacHost>): Snapshot => {
+export const observe = (observer: ObserveDeps, host: Host): Snapshot => {
   const { sightings, machines, clusters, clock, limits } = observer;
   const { metadata, spec, status = {} } = host;
   const abandoned = abandonReason(host);
@@ -89,9 +56,15 @@ const schedulableNodesOf = (all: ObserveDeps['nodes'], zone: string, serverID: s
     .map(({ metadata }) => metadata.name);
 };
 
+interface ReadServerDeps {
+  readonly pool: Pick<HostPool, 'getServer'>;
+  readonly sightings: Pick<ServerCache, 'setServer'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
 /** What Scaleway says of this server now. Everybody else learns of it too. Rejects with ScalewayError. */
 export const readServer = async (
-  { pool, sightings, clock }: Pick<ObserveDeps, 'pool' | 'sightings' | 'clock'>,
+  { pool, sightings, clock }: ReadServerDeps,
   zone: string,
   id: string,
   options: { signal: AbortSignal },
@@ -107,7 +80,7 @@ export const readServer = async (
 
 /** The holder as the API server knows it now. */
 export const readHolder = async (
-  { client }: Pick<ObserveDeps, 'client'>,
+  { client }: { readonly client: Pick<Client, 'get'> },
   consumerRef: MacHostSpec['consumerRef'],
   id: string,
   options: CallOptions,

@@ -67,12 +67,16 @@ const back = (name: string, asked?: string, status: MacHostStatus = {}, more: Pa
   });
 const sequoia: MacHostStatus = { osFamily: 'Sequoia', osImage: 'macos-sequoia-15.6' };
 
-const takenNode = { metadata: { name: 'taken', uid: 'n', resourceVersion: '1', creationTimestamp: ago(0) } };
+const takenNode = {
+  apiVersion: 'v1' as const,
+  kind: 'Node' as const,
+  metadata: { name: 'taken', uid: 'n', resourceVersion: '1', creationTimestamp: ago(0) },
+};
 const demandFor = (machines: Machine[], hosts: Host[]) =>
   demandOf({
-    machines: { list: () => machines },
-    macHosts: { list: () => hosts },
-    nodes: { get: (name) => (name === 'taken' ? takenNode : undefined) },
+    machines: { get: () => undefined, list: () => machines },
+    macHosts: { get: () => undefined, list: () => hosts },
+    nodes: { get: (name) => (name === 'taken' ? takenNode : undefined), list: () => [takenNode] },
     defaultPoolPrefix: undefined,
     allowedPoolPrefixes: ['tuist-pool-', 'x-'],
     machineNamespaces: ['macs'],

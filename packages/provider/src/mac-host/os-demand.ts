@@ -1,16 +1,14 @@
-import { annotations, type MacHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import type { Informer, KubeObject, Live } from '@tartan/kube';
+import { annotations } from '@tartan/api';
 import type { Clock } from '@tartan/kube/clock';
 import { isVersionedPin, matchesFamily, osFamilyKey } from '@tartan/scaleway';
 import { claimBlockedBy, type HostRequirements, isHeldBy } from '../claim/suitability.ts';
+import type { Host, Listers, Machine } from '../controller-deps.ts';
+import type { ProviderOptions } from '../flags/provider-options.ts';
 import { refusalOf } from '../machine/observe/cluster.ts';
 import { hostRequirements } from '../machine/observe/host.ts';
 import type { Limits, Release } from './snapshot.ts';
 import { abandonReason } from './state.ts';
 import { faultOf, wipeOf } from './wipe.ts';
-
-type Host = Live<MacHost>;
-type Machine = Live<ScalewayAppleSiliconMachine>;
 
 /**
  * Which macOS Macs are to be reinstalled with, by what machines wait for.
@@ -33,13 +31,9 @@ export interface Demand {
   readonly now: number;
 }
 
-export interface DemandDeps {
-  readonly machines: Pick<Informer<ScalewayAppleSiliconMachine>, 'list'>;
-  readonly macHosts: Pick<Informer<MacHost>, 'list'>;
-  readonly nodes: Pick<Informer<KubeObject>, 'get'>;
-  readonly defaultPoolPrefix: string | undefined;
-  readonly allowedPoolPrefixes: readonly string[];
-  readonly machineNamespaces: readonly string[];
+export interface DemandDeps
+  extends Pick<Listers, 'machines' | 'macHosts' | 'nodes'>,
+    Pick<ProviderOptions, 'defaultPoolPrefix' | 'allowedPoolPrefixes' | 'machineNamespaces'> {
   readonly clock: Pick<Clock, 'now'>;
 }
 

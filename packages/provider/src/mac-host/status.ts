@@ -4,19 +4,12 @@ import {
   buildEvent,
   type ConditionReason,
   type ConditionType,
-  type MacHost,
   type MacHostSpec,
   type MacHostStatus,
 } from '@tartan/api';
-import {
-  type Condition,
-  type ConditionUpdate,
-  type EventInput,
-  getCondition,
-  type Live,
-  setCondition,
-} from '@tartan/kube';
+import { type ConditionUpdate, type EventInput, getCondition, setConditions } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
+import type { Host } from '../controller-deps.ts';
 import type { StrandedHost, StrandedVerdict } from '../sweep/decide.ts';
 import { promisedPoolName } from './server-name.ts';
 import type { Quarantine, Release, Snapshot, Wipe } from './snapshot.ts';
@@ -25,20 +18,15 @@ import { attemptsOf, stuckMessage, wipeOf } from './wipe.ts';
 
 /** The whole status of a MacHost: what is remembered stays, everything else follows from the snapshot. */
 export const statusOf = (
-  { metadata, status: said }: Live<MacHost>,
+  { metadata: { generation }, status: said }: Host,
   snapshot: Snapshot,
   judge: JudgeStranded,
   failure?: ScalewayFailure,
 ): MacHostStatus => {
   const { spec, status, now } = snapshot;
   const { state: _, since: __, heldBy: ___, wipe, claim, gone, ...kept } = status;
-  const observed = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation };
   const state = stateOf(snapshot);
   const heldBy = heldByOf(snapshot, state);
-  const conditions = conditionsOf(snapshot, judge, failure).reduce<readonly Condition[]>(
-    (before, update) => setCondition(before, { ...update, ...observed }, now),
-    status.conditions ?? [],
-  );
   return {
     ...kept,
     ...factsOf(snapshot),
@@ -48,8 +36,8 @@ export const statusOf = (
     ...(claim && claim.uid === spec.consumerRef?.uid ? { claim } : {}),
     // Of a release that is over nobody needs to know how it went.
     ...(spec.release && wipe ? { wipe } : {}),
-    conditions,
-    ...observed,
+    conditions: setConditions(status.conditions, conditionsOf(snapshot, judge, failure), generation, now),
+    ...(generation !== undefined && { observedGeneration: generation }),
   };
 };
 

@@ -1,10 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  machine as machineKind,
-  type MachineStatus,
-  type MacHost,
-  type ScalewayAppleSiliconMachine,
-} from '@tartan/api';
+import { machine as machineKind, type MachineStatus } from '@tartan/api';
 import {
   annotationsChanged,
   anyOf,
@@ -25,6 +20,7 @@ import {
   requeueOnConflict,
   type Source,
 } from '@tartan/kube';
+import type { Host, Machine, Node } from '../controller-deps.ts';
 import type { CoreCluster } from '../core/cluster.ts';
 import { cachedPauseReasons, clusterNameOf, pauseReasonsOf } from '../pause/pauses.ts';
 import { readCluster } from '../pause/read-pauses.ts';
@@ -35,17 +31,15 @@ import { createPushSlots, createRunningPushes } from './act/running-pushes.ts';
 import { decide } from './decide.ts';
 import { type ActionResult, type Decision, isPassive } from './decision.ts';
 import { type AttemptResult, withAttempt, withoutRunning } from './last-attempt.ts';
-import { createMachinePatcher, type Machine, sshKeyName } from './machine.ts';
+import { createMachinePatcher, sshKeyName } from './machine.ts';
 import { observe, remember } from './observe.ts';
 import { nodeAddresses } from './observe/node.ts';
 import { createRunnerLastSeen } from './observe/runner.ts';
-import type { MachineControllerOptions, Node } from './options.ts';
+import type { MachineControllerOptions } from './options.ts';
 import { createRequeueLimiter } from './requeue.ts';
 import type { Snapshot } from './snapshot.ts';
 import { statusOf } from './status.ts';
 import { eventsOf } from './status/events.ts';
-
-export type { MachineControllerOptions } from './options.ts';
 
 /** Beside those that push: a machine that only has to be looked at does not wait for a Mac that is being made ready. */
 const extraWorkers = 8;
@@ -73,7 +67,7 @@ export const createMachineController = (options: MachineControllerOptions): Cont
     workers: settings.machineWorkers + extraWorkers,
     clock,
     log,
-    ...(metrics && { metrics }),
+    metrics,
   });
 };
 
@@ -147,12 +141,12 @@ const reconcileMachine = async (deps: MachineDeps, machine: Machine, signal: Abo
 /** What may change what is decided about a machine. Its own status is no news: only this controller writes it. */
 const sourcesOf = (deps: MachineDeps): readonly Source[] => {
   const { machines, macHosts, macFleets, nodes, clusters, fleetKeys, missingNodes, pushes } = deps;
-  const keysOf = (wanted: (machine: Live<ScalewayAppleSiliconMachine>) => boolean): string[] =>
+  const keysOf = (wanted: (machine: Machine) => boolean): string[] =>
     machines
       .list()
       .filter(wanted)
       .map(({ metadata }) => keyOf(metadata));
-  const applyPause = (machine: Live<ScalewayAppleSiliconMachine>): void =>
+  const applyPause = (machine: Machine): void =>
     pushes.setPaused(machine.metadata.uid, cachedPauseReasons(machine, clusters).length > 0);
   return [
     // What was seen before this run is not trusted: a Node may have been there meanwhile.
@@ -195,7 +189,7 @@ const forgetMachine = (deps: MachineDeps, { metadata: { name, uid } }: Machine):
   for (const memory of [deps.pushes, deps.runnerLastSeen, deps.requeueLimiter]) memory.forget(uid);
 };
 
-const belongsTo = ({ metadata }: Live<CoreCluster>, machine: Live<ScalewayAppleSiliconMachine>): boolean => {
+const belongsTo = ({ metadata }: Live<CoreCluster>, machine: Machine): boolean => {
   const name = clusterNameOf(machine);
   return name?.name === metadata.name && name.namespace === metadata.namespace;
 };
@@ -207,8 +201,8 @@ const ownersChanged: Predicate<KubeObject> = (change) =>
 
 /** Its holder, whoever has reserved it, and everybody who waits for a Mac. */
 const affectsMachine =
-  ({ metadata, spec, status }: Live<MacHost>) =>
-  (machine: Live<ScalewayAppleSiliconMachine>): boolean =>
+  ({ metadata, spec, status }: Host) =>
+  (machine: Machine): boolean =>
     machine.metadata.uid === spec.consumerRef?.uid ||
     machine.status?.serverID === metadata.name ||
     (!machine.status?.serverID && status?.state === 'pool');

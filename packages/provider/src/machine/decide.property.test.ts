@@ -55,9 +55,7 @@ describe('decide, for any snapshot', () => {
         if (!pushes.has(decide(snapshot).kind)) return;
         const { now, host: mac, machine: who, cluster, fleetKey } = snapshot;
         assert.ok(mac.kind === 'present' && mac.holder === 'me' && mac.release === undefined && !mac.gone);
-        assert.ok(
-          who.hasFinalizer && !who.deleting && who.providerID?.endsWith(who.status.serverID ?? '-') === true,
-        );
+        assert.ok(who.hasFinalizer && !who.deleting && who.providerID?.endsWith(who.status.serverID ?? '-') === true);
         assert.ok(cluster.pauseReasons.length === 0 && cluster.waitingFor === undefined);
         const attempt = lastAttemptOf(who.status);
         const pause = attempt?.task === 'Credentials' ? 0 : pauseMs(attempt, now, snapshot.node);

@@ -1,7 +1,7 @@
-import { machine as machineKind, type MachineStatus, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import { type Client, isKubeError, type Live, patchIfUnchanged, patchStatus } from '@tartan/kube';
+import { machine as machineKind, type MachineStatus } from '@tartan/api';
+import { type Client, isKubeError, patchIfUnchanged, patchStatus } from '@tartan/kube';
+import type { Machine } from '../controller-deps.ts';
 
-export type Machine = Live<ScalewayAppleSiliconMachine>;
 type StatusUpdate = (status: MachineStatus, machine: Machine) => MachineStatus;
 
 /** The machine as it was last read or written in this pass, and the only way in which a pass writes to it. */

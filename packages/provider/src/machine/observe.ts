@@ -1,4 +1,4 @@
-import { annotations, finalizers, type MacHost, parseProviderID, secretNames } from '@tartan/api';
+import { annotations, finalizers, parseProviderID, secretNames } from '@tartan/api';
 import { hasFinalizer, ignoreNotFound, keyOf, leases, type Live, pods } from '@tartan/kube';
 import { isVersionedPin } from '@tartan/scaleway';
 import { readHost } from '../claim/claim-host.ts';
@@ -7,13 +7,14 @@ import { findTurn, fleetNameOf } from '../fleet/turns.ts';
 import { isSecretOf, type MachineSecret, readMachineSecret, type SecretClaimant } from '../host-work/machine-secret.ts';
 import { identityIssuedFor } from '../identity/decide-join.ts';
 import type { MissingNodeTracker } from '../pods/missing-nodes.ts';
-import { type Machine, sshKeyName } from './machine.ts';
+import type { Host, Machine, Node } from '../controller-deps.ts';
+import { sshKeyName } from './machine.ts';
 import { clusterFacts } from './observe/cluster.ts';
 import { type HostPlan, planHost } from './observe/host-plan.ts';
 import { choiceFacts, findServer, hostFacts, hostRequirements } from './observe/host.ts';
 import { isNodeExpected, nodeFacts } from './observe/node.ts';
 import { isRunnerIdle, runnerFacts, type RunnerLastSeen } from './observe/runner.ts';
-import type { MachineControllerOptions, Node } from './options.ts';
+import type { MachineControllerOptions } from './options.ts';
 import type { ChoiceFacts, HostFacts, JoinFacts, LoginFacts, NodeFacts, Snapshot } from './snapshot.ts';
 
 /** What this process remembers beside what is written down. */
@@ -27,7 +28,7 @@ export interface Observation {
   readonly snapshot: Snapshot;
   readonly wanted: HostRequirements;
   /** The one that is reserved, as the server has it; or the one that would be. */
-  readonly host: Live<MacHost> | undefined;
+  readonly host: Host | undefined;
   readonly login: MachineSecret | undefined;
   readonly node: Live<Node> | undefined;
   readonly plan: HostPlan | undefined;

@@ -7,7 +7,7 @@ import type { WorkOutcome } from '../host-work/host-work.ts';
 import { decide } from './decide.ts';
 import type { ActionResult } from './decision.ts';
 import { lastAttemptOf } from './last-attempt.ts';
-import type { Machine } from './machine.ts';
+import type { Machine } from '../controller-deps.ts';
 import type { Snapshot } from './snapshot.ts';
 import { type ReconcileResult, statusOf } from './status.ts';
 import { conditionsOf } from './status/conditions.ts';

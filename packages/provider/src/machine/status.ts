@@ -1,9 +1,9 @@
 import type { MachinePhase, MachineStatus } from '@tartan/api';
-import { type Condition, type ConditionUpdate, setCondition } from '@tartan/kube';
+import { type ConditionUpdate, setConditions } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
+import type { Machine } from '../controller-deps.ts';
 import { sshAddressOf } from '../host-work/ssh-address.ts';
 import { actualHash } from './decide/provisioned.ts';
-import type { Machine } from './machine.ts';
 import type { ActionResult, Decision } from './decision.ts';
 import type { Snapshot } from './snapshot.ts';
 import { conditionsOf, isHostRunning, pausedCondition } from './status/conditions.ts';
@@ -31,12 +31,9 @@ export const statusOf = (
 ): MachineStatus => {
   const { decision, snapshot } = reconciled;
   const status = { ...withPlanner(persisted, reconciled), ...configHashes(persisted, reconciled) };
-  const observed = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation };
-  const withConditions = (updates: readonly ConditionUpdate[]): readonly Condition[] =>
-    updates.reduce<readonly Condition[]>(
-      (conditions, update) => setCondition(conditions, { ...update, ...observed }, snapshot.now),
-      status.conditions ?? [],
-    );
+  const { generation } = metadata;
+  const withConditions = (updates: readonly ConditionUpdate[]) =>
+    setConditions(status.conditions, updates, generation, snapshot.now);
   // As everywhere in Cluster API: while it is paused, only that is said.
   if (decision.kind === 'pause') {
     const paused = pausedCondition(decision, snapshot.machine.deleting);
@@ -46,15 +43,14 @@ export const statusOf = (
   const { addresses: _before, waitingForHostSince: since, ...rest } = status;
   const isWaiting = decision.kind === 'cannot claim' && decision.reason === 'NoAvailableHost';
   const addresses = addressesOf(reconciled);
-  const conditions = withConditions(updates);
   return {
     ...rest,
-    ...observed,
+    ...(generation !== undefined && { observedGeneration: generation }),
     ...(addresses.length > 0 && { addresses }),
     ...(isWaiting && { waitingForHostSince: since ?? timestamp(snapshot.now) }),
     ready: updates.some(({ type, status: holds }) => type === 'Ready' && holds === 'True'),
     phase: phaseOf(status, reconciled),
-    conditions,
+    conditions: withConditions(updates),
   };
 };
 

@@ -16,6 +16,7 @@ import {
   withoutManagedFields,
 } from '@tartan/kube';
 import type { Clock, Random } from '@tartan/kube/clock';
+import type { Node, Pod, SecretObject } from '../controller-deps.ts';
 import { coreClusters } from '../core/cluster.ts';
 import { coreMachineDeployments } from '../core/machine-deployment.ts';
 import { clientRequests, servingRequests } from '../identity/csr/controller.ts';
@@ -70,10 +71,6 @@ export type Caches = ReturnType<typeof createCaches>;
  * selector. Each transform changes the object in place, as caches allow.
  */
 
-type Pod = NonNullable<(typeof pods)['ofType']>;
-type Node = NonNullable<(typeof nodes)['ofType']>;
-type Secret = NonNullable<(typeof secrets)['ofType']>;
-
 const deleteMembers = (object: object | undefined, ...members: readonly string[]): void => {
   for (const member of members) if (object !== undefined) Reflect.deleteProperty(object, member);
 };
@@ -100,7 +97,7 @@ export const trimNode = (node: Live<Node>): Live<Node> => {
 };
 
 /** Its name and who owns it. What it holds stays on the server. */
-export const trimSecret = (secret: Live<Secret>): Live<Secret> => {
+export const trimSecret = (secret: Live<SecretObject>): Live<SecretObject> => {
   deleteMembers(secret, 'data', 'stringData');
   deleteMembers(secret.metadata, 'annotations');
   return withoutManagedFields(secret);

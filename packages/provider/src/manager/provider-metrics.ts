@@ -1,10 +1,8 @@
-import { metricNames, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import { metricNames } from '@tartan/api';
 import {
   createMetrics,
   describeMetrics,
   getCondition,
-  type Informer,
-  type Live,
   type MetricDescription,
   type Metrics,
   untilAborted,
@@ -12,6 +10,7 @@ import {
 import { type Clock, manualClock } from '@tartan/kube/clock';
 import { type CallReport, operations } from '@tartan/scaleway';
 import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Informers, Machine } from '../controller-deps.ts';
 import type { ReleaseCause } from '../pods/act.ts';
 import type { ReapedPhase } from '../pods/reap/controller.ts';
 import { createSweepMetrics, type SweepMetrics } from '../sweep/metrics.ts';
@@ -91,13 +90,11 @@ export const createBootstrapHistogram = (registry: Registry): ObserveBootstrapSe
   return (seconds) => histogram.observe(seconds);
 };
 
-type Machine = ScalewayAppleSiliconMachine;
-
-const isProvisioned = ({ status }: Live<Machine>): boolean => status?.initialization?.provisioned === true;
+const isProvisioned = ({ status }: Machine): boolean => status?.initialization?.provisioned === true;
 
 /** Leader-only: watches machines become provisioned. Whoever does so while nobody leads is not measured. */
 export const watchBootstrapDurations = (
-  machines: Pick<Informer<Machine>, 'subscribe'>,
+  machines: Pick<Informers['machines'], 'subscribe'>,
   clock: Clock,
   observe: ObserveBootstrapSeconds,
 ) => ({

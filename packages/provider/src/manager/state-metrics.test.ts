@@ -16,7 +16,7 @@ import {
 import type { Live } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
 import { createProviderMetrics } from './provider-metrics.ts';
-import type { Node, Pod } from '../pods/observe.ts';
+import type { Node, Pod } from '../controller-deps.ts';
 import type { FleetState } from './state-metrics.ts';
 
 const now = Date.parse('2026-01-01T01:00:00Z');

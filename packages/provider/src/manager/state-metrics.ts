@@ -1,20 +1,14 @@
-import {
-  type ExternalControlPlane,
-  labels,
-  type MacFleet,
-  type MacHost,
-  metricNames,
-  type ScalewayAppleSiliconMachine,
-} from '@tartan/api';
+import { type ExternalControlPlane, labels, type MacFleet, metricNames } from '@tartan/api';
 import { createScrapeGauges, getCondition, isConditionTrue, type Live, type ScrapeGauge } from '@tartan/kube';
 import type { Registry } from 'prom-client';
+import type { Host, Machine, Node, Pod } from '../controller-deps.ts';
 import { failuresOf } from '../machine/last-attempt.ts';
-import { type Node, type Pod, podFacts } from '../pods/observe.ts';
+import { podFacts } from '../pods/observe.ts';
 
 /** What is there, as the caches of this process have it. */
 export interface FleetState {
-  readonly machines: readonly Live<ScalewayAppleSiliconMachine>[];
-  readonly hosts: readonly Live<MacHost>[];
+  readonly machines: readonly Machine[];
+  readonly hosts: readonly Host[];
   readonly fleets: readonly Live<MacFleet>[];
   readonly controlPlanes: readonly Live<ExternalControlPlane>[];
   readonly pods: readonly Live<Pod>[];
@@ -41,8 +35,6 @@ export const createStateMetrics = (registry: Registry): StateMetrics => {
     },
   };
 };
-
-type Machine = Live<ScalewayAppleSiliconMachine>;
 
 const addMachineGauges = (gauge: ScrapeGauge<FleetState>): void => {
   gauge(

@@ -1,15 +1,7 @@
-import {
-  annotations,
-  kindNames,
-  labels,
-  type MacHost,
-  type MacHostSpec,
-  type ScalewayAppleSiliconMachine,
-} from '@tartan/api';
-import { type Informer, keyOf, type KubeObject, type Live, type ObjectName } from '@tartan/kube';
+import { annotations, kindNames, labels, type MacHost, type MacHostSpec } from '@tartan/api';
+import { keyOf, type KubeObject, type Live, type ObjectName } from '@tartan/kube';
+import type { ClusterGetter, Machine } from '../controller-deps.ts';
 import type { CoreCluster } from '../core/cluster.ts';
-
-type Machine = Live<ScalewayAppleSiliconMachine>;
 
 /** Why nothing may be done for an object, for people; empty when it may. The rule is Cluster API's: the annotation, or its Cluster. */
 export const pauseReasonsOf = (object: KubeObject, cluster: CoreCluster | undefined): readonly string[] => [
@@ -35,10 +27,7 @@ interface PauseFacts {
 type MachineRef = NonNullable<NonNullable<MacHostSpec['release']>['machine']>;
 
 /** Of a machine and its Cluster, as the cache has it. */
-export const cachedPauseReasons = (
-  machine: Machine,
-  clusters: Pick<Informer<CoreCluster>, 'get'>,
-): readonly string[] => {
+export const cachedPauseReasons = (machine: Machine, clusters: ClusterGetter): readonly string[] => {
   const name = clusterNameOf(machine);
   return pauseReasonsOf(machine, name && clusters.get(keyOf(name)));
 };

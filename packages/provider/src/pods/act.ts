@@ -14,8 +14,9 @@ import {
   type ReconcileResult,
   requeueAfter,
 } from '@tartan/kube';
+import type { Pod } from '../controller-deps.ts';
 import { decide, type Decision } from './decide.ts';
-import { liveReader, observe, type ObserveDeps, type Pod, recordNode } from './observe.ts';
+import { liveReader, observe, type ObserveDeps, recordNode } from './observe.ts';
 
 export interface ActDeps {
   observer: ObserveDeps;

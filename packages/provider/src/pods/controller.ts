@@ -1,32 +1,27 @@
 import { finalizers } from '@tartan/api';
 import {
   type Controller,
-  type ControllerOptions,
   createController,
   done,
   hasFinalizer,
-  type Informer,
   keyOf,
   nameOf,
   type Reconciler,
   requeueAfter,
   type Source,
 } from '@tartan/kube';
-import type { Clock } from '@tartan/kube/clock';
+import type { ControllerDeps, Informers, Pod } from '../controller-deps.ts';
 import { type ActDeps, releasePod } from './act.ts';
 import { decide, defaultGraceMs } from './decide.ts';
 import { createMissingNodeTracker, type MissingNodeTracker } from './missing-nodes.ts';
-import { cachedReader, type Node, observe, type Pod, recordNode } from './observe.ts';
+import { cachedReader, observe, recordNode } from './observe.ts';
 
-export interface PodReleaseOptions extends Omit<ActDeps, 'observer'> {
-  /** All Pods that an agent may hold. Only names, finalizers, deletion and `spec.nodeName` are read. */
-  pods: Informer<Pod>;
-  /** All Nodes: the grace counts from when one is missing here. What is missing here only is found before anything is written. */
-  nodes: Informer<Node>;
-  clock: Clock;
-  metrics?: ControllerOptions['metrics'];
+export interface PodReleaseOptions
+  extends ControllerDeps,
+    Pick<Informers, 'pods' | 'nodes'>,
+    Pick<ActDeps, 'events' | 'count'> {
   /** 5 min unless told: a Mac that reboots is back by then. */
-  graceMs?: number;
+  readonly graceMs?: number;
 }
 
 /**
@@ -63,11 +58,9 @@ export const createPodRelease = (options: PodReleaseOptions): Controller => {
   });
 };
 
-type Caches = Pick<PodReleaseOptions, 'pods' | 'nodes'>;
-
 /** Told of every Node that comes back, also between two looks at its Pods. What was seen before this run is not trusted. */
 const nodeSource =
-  ({ pods, nodes }: Caches, missingNodes: MissingNodeTracker): Source =>
+  ({ pods, nodes }: PodReleaseOptions, missingNodes: MissingNodeTracker): Source =>
   (enqueue) => {
     missingNodes.clear();
     return nodes.subscribe((change) => {
@@ -77,7 +70,7 @@ const nodeSource =
   };
 
 const podSource =
-  ({ pods }: Caches, missingNodes: MissingNodeTracker): Source =>
+  ({ pods }: PodReleaseOptions, missingNodes: MissingNodeTracker): Source =>
   (enqueue) =>
     pods.subscribe((change) => {
       if (change.type === 'removed') {
@@ -93,5 +86,5 @@ const podSource =
 
 const hasVMCleanupFinalizer = (pod: Pod): boolean => hasFinalizer(pod, finalizers.vmCleanup);
 
-const podsOn = (pods: Informer<Pod>, node: string) =>
+const podsOn = (pods: Informers['pods'], node: string) =>
   pods.list().filter((pod) => pod.spec?.nodeName === node && hasVMCleanupFinalizer(pod));

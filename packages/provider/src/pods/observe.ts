@@ -4,7 +4,6 @@ import {
   type Client,
   hasFinalizer,
   ignoreNotFound,
-  type Informer,
   keyOf,
   type Live,
   nodes,
@@ -12,11 +11,9 @@ import {
   pods,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
+import type { Listers, Pod } from '../controller-deps.ts';
 import type { NodePresence, PodFacts, Snapshot } from './decide.ts';
 import type { MissingNodeTracker } from './missing-nodes.ts';
-
-export type Pod = NonNullable<(typeof pods)['ofType']>;
-export type Node = NonNullable<(typeof nodes)['ofType']>;
 
 /** Where Pods and Nodes are looked up: in the caches for a first look, on the server before anything is written. */
 export interface ObjectReader {
@@ -24,10 +21,7 @@ export interface ObjectReader {
   hasNode(name: string, options: CallOptions): Promise<boolean>;
 }
 
-export const cachedReader = (caches: {
-  pods: Pick<Informer<Pod>, 'get'>;
-  nodes: Pick<Informer<Node>, 'get'>;
-}): ObjectReader => ({
+export const cachedReader = (caches: Pick<Listers, 'pods' | 'nodes'>): ObjectReader => ({
   pod: async (name) => caches.pods.get(keyOf(name)),
   hasNode: async (name) => caches.nodes.get(name) !== undefined,
 });

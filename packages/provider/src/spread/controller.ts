@@ -2,14 +2,12 @@ import { annotations, buildEvent } from '@tartan/api';
 import {
   type Client,
   type Controller,
-  type ControllerOptions,
   createController,
   deployments,
   done,
   type EventInput,
   type EventRecorder,
   ignoreNotFound,
-  type Informer,
   keyOf,
   type Live,
   type Logger,
@@ -22,19 +20,14 @@ import {
   requeueOnConflict,
   type Source,
 } from '@tartan/kube';
-import type { Clock } from '@tartan/kube/clock';
+import type { ControllerDeps, Informers } from '../controller-deps.ts';
 import { decide } from './decide.ts';
 import { type Deployment, observe } from './observe.ts';
-import { createReadyMacTracker, type Node, type ReadyMacTracker } from './ready-macs.ts';
+import { createReadyMacTracker, type ReadyMacTracker } from './ready-macs.ts';
 
-export interface FleetSpreadOptions extends Omit<ActDeps, 'client'> {
+export interface FleetSpreadOptions extends ControllerDeps, Pick<Informers, 'nodes'>, Pick<ActDeps, 'events'> {
   /** By its namespace and name. Undefined, or without a name: nobody wants this. */
   deployment: Required<ObjectName> | undefined;
-  client: Pick<Client, 'get' | 'patch'>;
-  /** All Nodes, or at least those of Macs. */
-  nodes: Informer<Node>;
-  clock: Clock;
-  metrics?: ControllerOptions['metrics'];
   /** How long the set of Ready Macs must have stayed the same. 60 s unless told. */
   settleMs?: number;
   /** How often a Deployment that cannot be rolled yet is looked at. 30 s unless told. */
@@ -83,7 +76,7 @@ export const createFleetSpread = (options: FleetSpreadOptions): Controller | und
 
 /** Once at the start, as the fleet may have changed while nobody looked, and then whenever a Mac joins or leaves. */
 const readyMacSource =
-  (key: string, nodes: Informer<Node>, flips: ReadyMacTracker): Source =>
+  (key: string, nodes: Informers['nodes'], flips: ReadyMacTracker): Source =>
   (enqueue) => {
     flips.clear();
     enqueue(key);

@@ -1,20 +1,20 @@
 import { annotations } from '@tartan/api';
-import { type Client, deployments, ignoreNotFound, type Informer, type Live, type ObjectName } from '@tartan/kube';
+import { type Client, deployments, ignoreNotFound, type Live, type ObjectName } from '@tartan/kube';
+import type { Listers } from '../controller-deps.ts';
 import type { DeploymentFacts, Snapshot } from './decide.ts';
-import { matchesLabels, type Node, readyMacLabels, type ReadyMacTracker } from './ready-macs.ts';
+import { matchesLabels, readyMacLabels, type ReadyMacTracker } from './ready-macs.ts';
 
 export type Deployment = NonNullable<(typeof deployments)['ofType']>;
 
-export interface ObserveDeps {
+interface ObserveDeps extends Pick<Listers, 'nodes'> {
   /** Read by name and never listed: the rights may be those on one Deployment. */
   client: Pick<Client, 'get'>;
-  nodes: Pick<Informer<Node>, 'list'>;
   flips: ReadyMacTracker;
   settleMs: number;
   lookAgainMs: number;
 }
 
-export interface Observation {
+interface Observation {
   deployment: Live<Deployment> | undefined;
   snapshot: Snapshot;
 }

@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import { labels } from '@tartan/api';
 import type { InformerEvent, Live } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
-import { createReadyMacTracker, type Node } from './ready-macs.ts';
+import type { Node } from '../controller-deps.ts';
+import { createReadyMacTracker } from './ready-macs.ts';
 import { macNode } from './testing/mac-node.ts';
 
 type Change = InformerEvent<Node>;

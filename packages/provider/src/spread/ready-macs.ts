@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { labels, labelValues } from '@tartan/api';
-import type { InformerEvent, nodes } from '@tartan/kube';
+import type { InformerEvent } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
+import type { Node } from '../controller-deps.ts';
 
-export type Node = NonNullable<(typeof nodes)['ofType']>;
 type Labels = Readonly<Record<string, string>>;
 
 const macLabels: Labels = { [labels.os]: labelValues.os, [labels.runtime]: labelValues.runtime };

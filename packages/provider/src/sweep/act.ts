@@ -5,12 +5,12 @@ import {
   type EventRecorder,
   type Gate,
   isKubeError,
-  type Live,
   type Logger,
   NotLeadingError,
 } from '@tartan/kube';
 import { type Clock, timestamp } from '@tartan/kube/clock';
 import { osFamilyKey } from '@tartan/scaleway';
+import type { Host } from '../controller-deps.ts';
 import { type Release, releaseHost } from '../claim/release-host.ts';
 import { readHostPauseReasons } from '../pause/read-pauses.ts';
 import { type ReclaimPolicy, strandedVerdict } from './decide.ts';
@@ -41,11 +41,7 @@ type ReclaimOutcome =
  * Guarantees: a Mac that a machine needs is never released: the machine is seen by the second look, or what it writes to claim the Mac
  * makes the write fail. To repeat it after a crash does nothing more.
  */
-export const reclaim = async (
-  reclaimer: ReclaimDeps,
-  seen: Live<MacHost>,
-  signal: AbortSignal,
-): Promise<ReclaimOutcome> => {
+export const reclaim = async (reclaimer: ReclaimDeps, seen: Host, signal: AbortSignal): Promise<ReclaimOutcome> => {
   try {
     const found = await recheck(reclaimer, seen.metadata.name, { signal });
     return found.kind === 'accounted' ? skipped(found.why) : await releaseStranded(reclaimer, found.host, signal);
@@ -58,11 +54,7 @@ export const reclaim = async (
 
 const skipped = (why: string): ReclaimOutcome => ({ kind: 'skipped', why });
 
-const releaseStranded = async (
-  reclaimer: ReclaimDeps,
-  host: Live<MacHost>,
-  signal: AbortSignal,
-): Promise<ReclaimOutcome> => {
+const releaseStranded = async (reclaimer: ReclaimDeps, host: Host, signal: AbortSignal): Promise<ReclaimOutcome> => {
   const { client, policy, gate, clock, log, events, figures } = reclaimer;
   const pauses = await readHostPauseReasons(reclaimer, host, { signal });
   const verdict = strandedVerdict(strandedFacts(host, pauses), policy, clock.now());

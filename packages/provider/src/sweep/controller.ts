@@ -1,23 +1,20 @@
-import { buildEvent, type MacHost } from '@tartan/api';
+import { buildEvent } from '@tartan/api';
 import {
   type Controller,
   type ControllerOptions,
   createController,
-  type Informer,
-  type Live,
   type Reconciler,
   requeueAfter,
   type Source,
 } from '@tartan/kube';
+import type { Host, Informers, Listers } from '../controller-deps.ts';
 import { readHostPauseReasons } from '../pause/read-pauses.ts';
 import { reclaim, type ReclaimDeps } from './act.ts';
 import { strandedVerdict } from './decide.ts';
 import { isStranded, strandedFacts } from './observe.ts';
 
-export interface SweepOptions extends ReclaimDeps {
-  readonly macHosts: Informer<MacHost>;
+export interface SweepOptions extends ReclaimDeps, Pick<Informers, 'macHosts'>, Pick<ControllerOptions, 'metrics'> {
   readonly intervalMs: number;
-  readonly metrics?: ControllerOptions['metrics'];
 }
 
 /** There is one sweep over all zones: one that cannot look stops for all of them. */
@@ -59,7 +56,7 @@ export const createSweep = (options: SweepOptions): Controller => {
     sources: [startSource, strandedGaugeSource(options)],
     clock,
     log,
-    ...(metrics && { metrics }),
+    metrics,
   });
 };
 
@@ -86,13 +83,13 @@ const strandedGaugeSource =
   };
 
 /** By name: the order of a cache is no order. */
-const listStranded = (macHosts: Pick<Informer<MacHost>, 'list'>): Live<MacHost>[] =>
+const listStranded = (macHosts: Listers['macHosts']): Host[] =>
   macHosts
     .list()
     .filter(isStranded)
     .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
 
-const pruneReported = (said: Map<string, string>, stranded: readonly Live<MacHost>[]): void => {
+const pruneReported = (said: Map<string, string>, stranded: readonly Host[]): void => {
   const current = new Set(stranded.map(({ metadata }) => metadata.uid));
   for (const uid of said.keys()) if (!current.has(uid)) said.delete(uid);
 };

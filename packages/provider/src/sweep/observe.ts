@@ -1,12 +1,11 @@
-import { machine, type MacHost, parseProviderID, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import type { CallOptions, Live } from '@tartan/kube';
+import { machine, type MacHost, parseProviderID } from '@tartan/api';
+import type { CallOptions } from '@tartan/kube';
 import { type HostPool, ScalewayError } from '@tartan/scaleway';
 import { readHost } from '../claim/claim-host.ts';
+import type { Host, Machine } from '../controller-deps.ts';
 import { abandonReason } from '../mac-host/state.ts';
 import type { PauseReader } from '../pause/read-pauses.ts';
 import type { StrandedHost } from './decide.ts';
-
-type Host = Live<MacHost>;
 
 export const isStranded = ({ status }: MacHost): boolean => status?.state === 'stranded';
 
@@ -58,11 +57,9 @@ const ignoreNotFound = (error: unknown): undefined => {
   throw error;
 };
 
-type Machine = Live<ScalewayAppleSiliconMachine>;
-
 /** A Mac, and its name at Scaleway as it is right now. */
 interface FoundServer {
-  readonly host: Live<MacHost>;
+  readonly host: Host;
   readonly serverName: string;
 }
 

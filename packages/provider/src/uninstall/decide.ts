@@ -1,12 +1,11 @@
-import type { MacHost, ScalewayAppleSiliconMachine } from '@tartan/api';
-import type { Live } from '@tartan/kube';
+import type { Host, Machine } from '../controller-deps.ts';
 import { abandonReason } from '../mac-host/state.ts';
 
 /** What there is, as far as it needs a manager. */
 export interface Snapshot {
   /** Of the namespace of the release: all its fleets are there. */
-  readonly machines: readonly Live<ScalewayAppleSiliconMachine>[];
-  readonly hosts: readonly Live<MacHost>[];
+  readonly machines: readonly Machine[];
+  readonly hosts: readonly Host[];
 }
 
 export type Decision =

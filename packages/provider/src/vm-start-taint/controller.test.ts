@@ -57,12 +57,13 @@ const createHarness = async (t: TestContext) => {
   });
   const cache = createInformer({ client: admin, resource: nodes, clock, random: () => 0.5, log });
   const patched: (() => Promise<void>)[] = [];
-  const client = {
-    patch: async (...asked: Parameters<typeof admin.patch>) => {
+  const client: typeof admin = {
+    ...admin,
+    patch: async (...asked) => {
       await patched.shift()?.();
       return admin.patch(...asked);
     },
-  } as Pick<typeof admin, 'patch'>;
+  };
   const ending = new AbortController();
   const running = createManager({
     caches: { nodes: cache },

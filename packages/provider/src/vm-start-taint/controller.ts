@@ -1,29 +1,19 @@
 import {
-  type Client,
   type Controller,
-  type ControllerOptions,
   createController,
   done,
   fromInformer,
   ignoreNotFound,
-  type Informer,
-  type Logger,
   nodes,
   patchIfUnchanged,
   type Reconciler,
   requestForObject,
   requeueOnConflict,
 } from '@tartan/kube';
-import type { Clock } from '@tartan/kube/clock';
-import { decide, type Node } from './decide.ts';
+import type { ControllerDeps, Informers } from '../controller-deps.ts';
+import { decide } from './decide.ts';
 
-export interface VmStartTaintOptions {
-  readonly client: Pick<Client, 'patch'>;
-  readonly nodes: Informer<Node>;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics?: ControllerOptions['metrics'];
-}
+type VmStartTaintOptions = ControllerDeps & Pick<Informers, 'nodes'>;
 
 /**
  * Taints the Node of a Mac that cannot start virtual machines, and takes the taint away when it can.

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { macTaint, vmStartTaint } from '@tartan/api';
-import { decide, type Node } from './decide.ts';
+import type { Node } from '../controller-deps.ts';
+import { decide } from './decide.ts';
 
 type Taints = NonNullable<NonNullable<Node['spec']>['taints']>;
 

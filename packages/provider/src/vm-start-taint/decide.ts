@@ -1,7 +1,6 @@
 import { labels, labelValues, vmStartCondition, vmStartTaint } from '@tartan/api';
-import type { nodes } from '@tartan/kube';
+import type { Node } from '../controller-deps.ts';
 
-export type Node = NonNullable<(typeof nodes)['ofType']>;
 type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
 
 export type Decision =

@@ -13,7 +13,7 @@ import {
   requeueAfter,
   type Subresources,
 } from '@tartan/kube';
-import type { CertificateRequest } from '../decide-join.ts';
+import type { CertificateRequest } from '../../controller-deps.ts';
 import { kubeletClientSigner, kubeletServingSigner } from '../names.ts';
 import { decide, type Decision } from './decide.ts';
 import { observeRequest, type RequestReaders } from './observe.ts';

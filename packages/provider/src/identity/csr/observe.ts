@@ -1,5 +1,5 @@
 import type { Live } from '@tartan/kube';
-import type { CertificateRequest } from '../decide-join.ts';
+import type { CertificateRequest } from '../../controller-deps.ts';
 import { kubeletServingSigner, nodeNameOf } from '../names.ts';
 import { type ParsedRequest, parseRequest } from './parse-request.ts';
 

@@ -20,7 +20,8 @@ import {
 import { microTimestamp, systemClock } from '@tartan/kube/clock';
 import { clientRequests, createApprover, servingRequests } from '../csr/controller.ts';
 import type { MacAddresses, MachineIdentity } from '../csr/observe.ts';
-import { type CertificateRequest, identityIssuedFor, shouldRetireToken } from '../decide-join.ts';
+import type { CertificateRequest } from '../../controller-deps.ts';
+import { identityIssuedFor, shouldRetireToken } from '../decide-join.ts';
 import { clusterAddress, joinKubeconfig } from '../join-kubeconfig.ts';
 import { deleteJoinToken, type JoinToken, mintJoinToken } from '../join-token.ts';
 import { kubeletClientSigner, kubeletServingSigner, tokenSecretName } from '../names.ts';

@@ -210,7 +210,7 @@ export const createHarness = async (t: TestContext) => {
             createInventory({
               ...parts,
               ...(more.inventory === 'blind to machines'
-                ? { machines: { list: () => [], subscribe: () => () => {} } }
+                ? { machines: { get: () => undefined, list: () => [], subscribe: () => () => {} } }
                 : {}),
               zones: [zone],
               listFailed: (failed) => void listFailures.push(failed),

@@ -1,12 +1,13 @@
 import type { OnDemandSecrets } from '@tartan/host';
 import { requeueAfter } from '@tartan/kube';
+import type { Machine } from '../../controller-deps.ts';
 import type { HostJob, WorkOutcome } from '../../host-work/host-work.ts';
 import { writeMachineSecret } from '../../host-work/machine-secret.ts';
 import { sshAddressOf } from '../../host-work/ssh-address.ts';
 import { readMachinePauseReasons } from '../../pause/read-pauses.ts';
 import { noSlot } from '../decision.ts';
 import type { AttemptResult } from '../last-attempt.ts';
-import { type Machine, sshKeyName } from '../machine.ts';
+import { sshKeyName } from '../machine.ts';
 import type { Observation } from '../observe.ts';
 import { intervals } from '../requeue.ts';
 import { type ActContext, type ActionOutput, callOptions, secretLocation } from './context.ts';
@@ -51,7 +52,7 @@ export const push = async (context: ActContext, task: HostJob['task']): Promise<
  * of half an hour later. Each push has a word of its own besides, so one that was only frozen is refused by the Mac when it thaws; and
  * nobody gets the lock while a script is still at work.
  */
-const lockOwner = ({ metadata: { namespace = '', name, uid } }: ActContext['patcher']['machine']): string =>
+const lockOwner = ({ metadata: { namespace = '', name, uid } }: Machine): string =>
   `machine ${namespace}/${name} (${uid})`;
 
 /**

@@ -1,15 +1,15 @@
 import { labels } from '@tartan/api';
-import { type Informer, keyOf } from '@tartan/kube';
+import { keyOf } from '@tartan/kube';
+import type { ClusterGetter, Machine } from '../../controller-deps.ts';
 import type { CoreCluster } from '../../core/cluster.ts';
 import { ownerMachineOf } from '../../core/machine.ts';
 import { clusterNameOf, pauseReasonsOf } from '../../pause/pauses.ts';
-import type { Machine } from '../machine.ts';
 import type { ClusterFacts, Refusal } from '../snapshot.ts';
 
 /** What Cluster API wants of a machine, and whether it may have a Mac. */
 export const clusterFacts = (
   machine: Machine,
-  clusters: Pick<Informer<CoreCluster>, 'get'>,
+  clusters: ClusterGetter,
   allowedNamespaces: readonly string[],
 ): ClusterFacts => {
   const name = clusterNameOf(machine);

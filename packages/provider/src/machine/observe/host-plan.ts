@@ -3,7 +3,7 @@ import type { CallOptions } from '@tartan/kube';
 import { hostSpecOf } from '../../host-work/host-spec.ts';
 import type { MachineSecret } from '../../host-work/machine-secret.ts';
 import { readTailscaleKey } from '../../host-work/tailscale-key.ts';
-import type { Machine } from '../machine.ts';
+import type { Machine } from '../../controller-deps.ts';
 import type { MachineControllerOptions } from '../options.ts';
 
 export type HostPlan =

@@ -1,18 +1,18 @@
-import { type MacHost, parseProviderID, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import { type CallOptions, getCondition, type Informer, type Live } from '@tartan/kube';
+import { type MacHost, parseProviderID } from '@tartan/api';
+import { type CallOptions, getCondition } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { ScalewayError } from '@tartan/scaleway';
 import { chooseHost } from '../../claim/choose-host.ts';
 import type { Release } from '../../claim/release-host.ts';
 import type { HostRequirements } from '../../claim/suitability.ts';
+import type { Host, Listers, Machine } from '../../controller-deps.ts';
 import { abandonReason } from '../../mac-host/state.ts';
 import { wipeOf } from '../../mac-host/wipe.ts';
-import type { Machine } from '../machine.ts';
 import type { MachineControllerOptions } from '../options.ts';
 import type { ChoiceFacts, HostFacts } from '../snapshot.ts';
 
 /** What a MacHost says, as far as one machine is concerned. */
-export const hostFacts = (host: Live<MacHost>, machine: Machine): HostFacts => {
+export const hostFacts = (host: Host, machine: Machine): HostFacts => {
   const { consumerRef, release, reboot, poolPrefix } = host.spec;
   const { claim, name, state, serverStatus, installs = 0, wipe, rebootIssuedAt } = host.status ?? {};
   const nameMatches = name === machine.metadata.name;
@@ -50,7 +50,7 @@ const parseTime = (time: string | undefined): number | undefined => {
   return Number.isNaN(at) ? undefined : at;
 };
 
-const hostSituation = (host: Live<MacHost>, holder: 'me' | 'nobody' | 'other'): string => {
+const hostSituation = (host: Host, holder: 'me' | 'nobody' | 'other'): string => {
   const { metadata, spec, status } = host;
   const server = `The server ${metadata.name}`;
   if (isGone(host)) return `${server} is gone at Scaleway.`;
@@ -91,8 +91,8 @@ export const findServer = async (
 
 /** What a choice is made of. */
 interface ChoiceSources {
-  readonly macHosts: Pick<Informer<MacHost>, 'list'>;
-  readonly machines: Pick<Informer<ScalewayAppleSiliconMachine>, 'list'>;
+  readonly macHosts: Pick<Listers['macHosts'], 'list'>;
+  readonly machines: Pick<Listers['machines'], 'list'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
@@ -115,7 +115,7 @@ export const choiceFacts = (
   { macHosts, machines, clock }: ChoiceSources,
   { metadata, spec }: Machine,
   wanted: HostRequirements,
-): [ChoiceFacts, Live<MacHost> | undefined] => {
+): [ChoiceFacts, Host | undefined] => {
   // Whoever has told Cluster API its server has no choice any more.
   const bound = spec.providerID ? parseProviderID(spec.providerID) : undefined;
   const hosts = macHosts

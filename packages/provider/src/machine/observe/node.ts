@@ -1,10 +1,9 @@
 import { annotations, formatProviderID, type MachineStatus, type MacHost, parseProviderID } from '@tartan/api';
 import type { Live } from '@tartan/kube';
+import type { Machine, Node } from '../../controller-deps.ts';
 import { sshAddressOf } from '../../host-work/ssh-address.ts';
 import { isNodeOf } from '../../identity/node-owner.ts';
 import type { MissingNodeTracker } from '../../pods/missing-nodes.ts';
-import type { Machine } from '../machine.ts';
-import type { Node } from '../options.ts';
 import type { NodeFacts } from '../snapshot.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Clock } from '@tartan/kube/clock';
-import type { Machine } from '../machine.ts';
+import type { Machine } from '../../controller-deps.ts';
 import type { MachineControllerOptions } from '../options.ts';
 import type { HostFacts, RunnerFacts } from '../snapshot.ts';
 

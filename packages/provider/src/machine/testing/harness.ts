@@ -46,7 +46,8 @@ import { createKubernetes } from '@tartan/sim-kubernetes';
 import { coreClusters } from '../../core/cluster.ts';
 import { clusterMember } from '../../core/testing/cluster-member.ts';
 import { makeCSR, subjectOf } from '../../identity/testing/make-csr.ts';
-import { createMachineController, type MachineControllerOptions } from '../controller.ts';
+import { createMachineController } from '../controller.ts';
+import type { MachineControllerOptions } from '../options.ts';
 import { fakeBuilderRunners, fakeFleetKeys, fakeHostPool, fakeHostWork, hostSettingsWith } from './fakes.ts';
 
 type Send = Transport['send'];

@@ -2,13 +2,11 @@ import { buildDetailedEvent } from '@tartan/api';
 import {
   type Client,
   type Controller,
-  type ControllerOptions,
   createController,
   deleteIfUnchanged,
   done,
   type EventRecorder,
   fromInformer,
-  type Informer,
   isKubeError,
   type Live,
   type Logger,
@@ -17,16 +15,15 @@ import {
   requestForObject,
   requeueAfter,
 } from '@tartan/kube';
-import type { Clock } from '@tartan/kube/clock';
-import type { Node, Pod } from '../observe.ts';
+import type { ControllerDeps, Informers, Node, Pod } from '../../controller-deps.ts';
 import { decide } from './decide.ts';
 import { isCordoned, isMac, observe, type ObserveDeps } from './observe.ts';
 
-interface PodReaperOptions extends Omit<ObserveDeps, 'client' | 'nodes'>, Omit<ActDeps, 'client'> {
-  client: ObserveDeps['client'] & ActDeps['client'];
-  nodes: Pick<Informer<Node>, 'get' | 'subscribe'>;
-  clock: Clock;
-  metrics?: ControllerOptions['metrics'];
+interface PodReaperOptions
+  extends ControllerDeps,
+    Pick<Informers, 'nodes'>,
+    Omit<ObserveDeps, 'client' | 'nodes'>,
+    Pick<ActDeps, 'events' | 'count'> {
   /** 10 s unless told: core looks every 20 s whether its drain is over. */
   lookAgainMs?: number;
 }

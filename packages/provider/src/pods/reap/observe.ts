@@ -1,21 +1,11 @@
-import { labels, labelValues, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import {
-  type Client,
-  ignoreNotFound,
-  type Informer,
-  type Live,
-  type ObjectName,
-  pods,
-  type Resource,
-} from '@tartan/kube';
+import { labels, labelValues } from '@tartan/api';
+import { type Client, ignoreNotFound, type Live, type ObjectName, pods, type Resource } from '@tartan/kube';
+import type { Listers, Node, Pod } from '../../controller-deps.ts';
 import { type CoreMachine, ownerMachineOf } from '../../core/machine.ts';
-import type { Node, Pod } from '../observe.ts';
 import type { PodFacts, Snapshot } from './decide.ts';
 
-export interface ObserveDeps {
+export interface ObserveDeps extends Pick<Listers, 'nodes' | 'machines'> {
   client: Pick<Client, 'get' | 'list'>;
-  nodes: Pick<Informer<Node>, 'get'>;
-  machines: Pick<Informer<ScalewayAppleSiliconMachine>, 'list'>;
   coreMachines: Resource<CoreMachine>;
 }
 

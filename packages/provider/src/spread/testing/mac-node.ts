@@ -1,5 +1,5 @@
 import { labels, labelValues } from '@tartan/api';
-import type { Node } from '../ready-macs.ts';
+import type { Node } from '../../controller-deps.ts';
 
 /** A Node as an agent registers it, as far as this folder looks at it. */
 export const macNode = (name: string, { ready = true, fleet = 'runners' } = {}): Node => ({
