@@ -8,7 +8,7 @@ import { type Client, createInformer, createLogger, type KubeObject, nodes, type
 import { systemClock as clock } from '@tartan/kube/clock';
 import { connect } from '@tartan/sim-fleet';
 import { unpackPreviousRelease } from '@tartan/tools-kubernetes';
-import { coreMachineDeployments } from '../../packages/provider/src/core/machine-deployment.ts';
+import { coreMachineDeployments } from '../../packages/provider/src/core/kinds.ts';
 import { createFleetController } from '../../packages/provider/src/fleet/controller.ts';
 import { coreMachines, type FleetRelease, fleetRelease, applyMethods } from './chart/fleet-release.ts';
 import { type ChartPlane, startChartPlane } from './chart/plane.ts';

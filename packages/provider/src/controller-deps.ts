@@ -10,8 +10,7 @@ import type {
   pods,
   secrets,
 } from '@tartan/kube';
-import type { CoreCluster } from './core/cluster.ts';
-import type { CoreMachineDeployment } from './core/machine-deployment.ts';
+import type { CoreCluster, CoreMachineDeployment } from './core/kinds.ts';
 
 export type Machine = Live<ScalewayAppleSiliconMachine>;
 export type Host = Live<MacHost>;

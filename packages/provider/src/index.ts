@@ -10,7 +10,7 @@ export type { MachineIdentity } from './identity/csr/observe.ts';
 export { identityRights, joinBinding, joinRights, type MacRight, macRights } from './identity/rights.ts';
 
 // What Cluster API waits for before it makes machines.
-export { coreClusters } from './core/cluster.ts';
+export { coreClusters } from './core/kinds.ts';
 export { explainedRemoteRights, remoteRights } from './control-plane/remote-rights.ts';
 
 // All of it as one manager.

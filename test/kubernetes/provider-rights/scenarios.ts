@@ -30,7 +30,7 @@ import {
 } from '@tartan/kube';
 import { type ManualClock, microTimestamp, systemClock } from '@tartan/kube/clock';
 import { coreClusters } from '@tartan/provider';
-import { coreMachineDeployments } from '../../../packages/provider/src/core/machine-deployment.ts';
+import { coreMachineDeployments } from '../../../packages/provider/src/core/kinds.ts';
 import { clusterMember } from '../../../packages/provider/src/core/testing/cluster-member.ts';
 import { kubeletClientSigner, kubeletServingSigner } from '../../../packages/provider/src/identity/names.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isKubeError, KubeError } from '@tartan/kube';
-import { releaseHeldHost } from './release-host.ts';
+import { releaseHeldHost } from './claim-host.ts';
 import { createHarness } from './testing/harness.ts';
 import { exampleRelease, heldBy } from './testing/hosts.ts';
 

@@ -1,7 +1,7 @@
 import type { MacHost } from '@tartan/api';
 import { matchesFamily } from '@tartan/scaleway';
 import type { Host } from '../controller-deps.ts';
-import { abandonReason } from '../mac-host/state.ts';
+import { abandonReason } from '../mac-host/snapshot.ts';
 
 /** What a machine looks for in the pool. */
 export interface HostRequirements {

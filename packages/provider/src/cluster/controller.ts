@@ -10,9 +10,7 @@ import {
   setConditions,
 } from '@tartan/kube';
 import type { Cache, ControllerDeps, Informers } from '../controller-deps.ts';
-import { blockMove, writeStatus } from './act.ts';
-import { decide, type Decision } from './decide.ts';
-import { clusterMemberSources, observe } from './observe.ts';
+import { blockMove, clusterMemberSources, decide, type Decision, observe, writeStatus } from './member.ts';
 
 export interface ClusterControllerOptions extends ControllerDeps, Pick<Informers, 'clusters'> {
   readonly infrastructureClusters: Cache<ScalewayAppleSiliconCluster>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type Decision, decide, type Snapshot } from './decide.ts';
+import { decide, type Decision, type Snapshot } from './member.ts';
 
 const usual: Snapshot = { deleting: false, managedElsewhere: false, owner: 'seen', pauses: [], blocksMove: true };
 const leave = (because: Extract<Decision, { kind: 'leave' }>['because']): Decision => ({ kind: 'leave', because });

@@ -17,9 +17,14 @@ import {
   requeueOnConflict,
   type Source,
 } from '@tartan/kube';
-import { blockMove, writeStatus } from '../cluster/act.ts';
-import { decide as decideWhether } from '../cluster/decide.ts';
-import { clusterMemberSources, observe as observeOwner, ownerClusterOf } from '../cluster/observe.ts';
+import {
+  blockMove,
+  clusterMemberSources,
+  decide as decideWhether,
+  observe as observeOwner,
+  ownerClusterOf,
+  writeStatus,
+} from '../cluster/member.ts';
 import type { Cache, ControllerDeps, Informers, SecretObject } from '../controller-deps.ts';
 import { type ActDeps, disownSecret, writeKubeconfig } from './act.ts';
 import { decide } from './decide.ts';

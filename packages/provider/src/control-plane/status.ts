@@ -1,6 +1,7 @@
 import { buildCondition, buildEvent, type ConditionReason, type ExternalControlPlane } from '@tartan/api';
 import { type Condition, type ConditionUpdate, type EventInput, type Live, setConditions } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
+import { defined } from '../defined.ts';
 import type { Staleness } from './decide.ts';
 
 const kind = 'ExternalControlPlane';
@@ -33,20 +34,18 @@ export const pausedStatus = (controlPlane: Live<ExternalControlPlane>, why: stri
  */
 export const statusOf = (controlPlane: Live<ExternalControlPlane>, finding: Finding, now: number): Status => {
   const { reason, message, connects, expiresAt } = finding;
-  const { kubeconfigExpires: _, ...before } = controlPlane.status ?? {};
-  const { generation } = controlPlane.metadata;
   const theirs =
     reason === 'NotOurs' || reason === 'Provided'
       ? 'It does, by a kubeconfig that somebody else looks after.'
       : undefined;
-  return {
-    ...before,
+  return defined({
+    ...controlPlane.status,
     initialization: { controlPlaneInitialized: true },
     initialized: true,
     ready: connects,
     externalManagedControlPlane: true,
-    ...(expiresAt === undefined ? {} : { kubeconfigExpires: timestamp(expiresAt) }),
-    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    kubeconfigExpires: expiresAt === undefined ? undefined : timestamp(expiresAt),
+    observedGeneration: controlPlane.metadata.generation,
     conditions: withConditions(controlPlane, now, [
       connects
         ? buildCondition(kind, 'Available', 'Available', theirs)
@@ -56,7 +55,7 @@ export const statusOf = (controlPlane: Live<ExternalControlPlane>, finding: Find
       buildCondition(kind, 'Paused', 'NotPaused'),
       buildCondition(kind, 'MoveBlocked', 'MacsAreNodesHere'),
     ]),
-  };
+  });
 };
 
 const stalenessMessages: Readonly<Record<Staleness, string>> = {

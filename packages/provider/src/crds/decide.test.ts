@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type CustomResourceDefinition, definitions } from '@tartan/api/crds';
 import type { Live } from '@tartan/kube';
-import { decide, schemaPaths } from './decide.ts';
+import { decide, schemaPaths } from './install.ts';
 import { withExtraField, withSchema } from './testing/definitions.ts';
 
 const [machine] = definitions as [CustomResourceDefinition];

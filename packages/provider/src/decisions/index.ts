@@ -11,14 +11,14 @@ export type { Decision as MachineDecision, Drift } from '../machine/decision.ts'
 export { failuresOf } from '../machine/last-attempt.ts';
 export { nodeFacts } from '../machine/observe/node.ts';
 export type { HostFacts, Snapshot as MachineSnapshot } from '../machine/snapshot.ts';
-export { type CoreCluster, coreClusters } from '../core/cluster.ts';
+export { type CoreCluster, coreClusters } from '../core/kinds.ts';
 
 // A Mac.
 export { type ClaimBlocker, claimBlockedBy } from '../claim/suitability.ts';
 export { decide as decideHost, type Decision as HostDecision } from '../mac-host/decide.ts';
 export { defaultLimits as usualHostLimits, type Snapshot as HostSnapshot } from '../mac-host/snapshot.ts';
 export { holderFrom, observe as observeHost } from '../mac-host/observe.ts';
-export { stateOf as hostStateOf } from '../mac-host/state.ts';
+export { stateOf as hostStateOf } from '../mac-host/snapshot.ts';
 
 // A Mac that nobody knows.
 export { isStranded, ownerOf, strandedFacts } from '../sweep/observe.ts';

@@ -14,7 +14,7 @@ import {
   requeueAfter,
   type Resource,
 } from '@tartan/kube';
-import type { CoreMachineDeployment } from '../core/machine-deployment.ts';
+import type { CoreMachineDeployment } from '../core/kinds.ts';
 import type { Decision } from './decide.ts';
 import type { Scaling } from './machine-deployments.ts';
 import type { Observation } from './observe.ts';

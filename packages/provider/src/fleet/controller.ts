@@ -19,7 +19,7 @@ import {
   type Source,
 } from '@tartan/kube';
 import type { ControllerDeps, Informers, Node } from '../controller-deps.ts';
-import type { CoreMachineDeployment } from '../core/machine-deployment.ts';
+import type { CoreMachineDeployment } from '../core/kinds.ts';
 import { type ActDeps, applyRoll, createFleet, deleteFleet } from './act.ts';
 import { decide } from './decide.ts';
 import { observe, type ObserveDeps } from './observe.ts';

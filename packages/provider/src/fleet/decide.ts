@@ -1,4 +1,5 @@
 import { timestamp } from '@tartan/kube/clock';
+import { defined } from '../defined.ts';
 import { grantTurns, renewTurns } from './grant-turns.ts';
 import {
   continueTurn,
@@ -86,7 +87,7 @@ const roll = (snapshot: Snapshot, fleet: FleetFacts): Decision => {
     kind: 'roll',
     state: rollStateOf({ stop, turns: all, proven, finished, paused: fleet.paused }),
     scaling: decideScaling(fleet.replicas, snapshot.deployment),
-    memory: {
+    memory: defined({
       revision,
       provenRevision: proven ? revision : undefined,
       rollStartedAt: finished ? undefined : (startedAt ?? (given.length > 0 ? timestamp(now) : undefined)),
@@ -94,7 +95,7 @@ const roll = (snapshot: Snapshot, fleet: FleetFacts): Decision => {
       stop,
       turns: all,
       passedOver: passedOverAfterGrants(passedOver, given, snapshot),
-    },
+    }),
   };
 };
 

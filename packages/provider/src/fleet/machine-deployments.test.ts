@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { annotations, machine, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import type { Live } from '@tartan/kube';
 import fc from 'fast-check';
-import type { CoreMachineDeployment } from '../core/machine-deployment.ts';
+import type { CoreMachineDeployment } from '../core/kinds.ts';
 import { decideScaling, type Scaling, wantedMachines } from './machine-deployments.ts';
 
 const alive = { uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };

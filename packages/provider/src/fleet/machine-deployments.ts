@@ -1,7 +1,7 @@
 import { annotations } from '@tartan/api';
 import type { Live } from '@tartan/kube';
 import type { Machine } from '../controller-deps.ts';
-import { type CoreMachineDeployment, desiredReplicas, templateOf } from '../core/machine-deployment.ts';
+import { type CoreMachineDeployment, desiredReplicas, templateOf } from '../core/kinds.ts';
 
 /** What MachineDeployments ask for. */
 export interface WantedMachines {

@@ -2,7 +2,7 @@ import { annotations, isRolloutPaused, labels, labelValues, type MacFleet, macFl
 import { type Client, ignoreNotFound, type Live, type ObjectName } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { ClusterGetter, Listers, Machine, Node } from '../controller-deps.ts';
-import { type CoreMachineDeployment, desiredReplicas } from '../core/machine-deployment.ts';
+import { type CoreMachineDeployment, desiredReplicas } from '../core/kinds.ts';
 import { effectiveHash, type Tolerance } from '../machine/decide/provisioned.ts';
 import { failuresOf, isUnreachable, lastAttemptOf } from '../machine/last-attempt.ts';
 import { cachedPauseReasons } from '../pause/pauses.ts';

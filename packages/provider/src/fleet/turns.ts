@@ -1,5 +1,6 @@
 import type { MacFleet, MacFleetStatus } from '@tartan/api';
 import type { Machine } from '../controller-deps.ts';
+import { defined } from '../defined.ts';
 
 export type Turn = NonNullable<MacFleetStatus['turns']>[number];
 
@@ -14,48 +15,27 @@ export const findTurn = (fleet: Pick<MacFleet, 'status'>, uid: string, hash: str
 /** The MacFleet of a machine, in its namespace. One that names no fleet is a fleet of its own, so that it can be rolled too. */
 export const fleetNameOf = ({ metadata, spec }: Machine): string => spec.fleetName || metadata.name;
 
-type Stop = NonNullable<MacFleetStatus['stop']>;
-type PassedOver = NonNullable<MacFleetStatus['passedOver']>[number];
-
 /**
  * What the controller remembers of a roll: kept in the status, written before the push that it allows. Losing it costs another canary
  * and never a Mac.
  */
-export interface Memory {
-  revision: string | undefined;
-  provenRevision: string | undefined;
-  rollStartedAt: string | undefined;
-  stalledRevision: string | undefined;
-  stop: Stop | undefined;
-  turns: readonly Turn[];
+export interface Memory
+  extends Pick<MacFleetStatus, 'revision' | 'provenRevision' | 'rollStartedAt' | 'stalledRevision' | 'stop'> {
+  readonly turns: readonly Turn[];
   /**
    * Machines whose turn ended before they were done. Those wait a while, and go last. It is also how a Mac that went down in its turn is
    * told from one that was down before: the former may hold half a push, so it gets another turn though it is not Ready.
    */
-  passedOver: readonly PassedOver[];
+  readonly passedOver: NonNullable<MacFleetStatus['passedOver']>;
 }
 
-export const memoryFromStatus = (status: MacFleetStatus | undefined): Memory => ({
-  revision: status?.revision,
-  provenRevision: status?.provenRevision,
-  rollStartedAt: status?.rollStartedAt,
-  stalledRevision: status?.stalledRevision,
-  stop: status?.stop,
-  turns: status?.turns ?? [],
-  passedOver: status?.passedOver ?? [],
-});
-
-type MemoryStatus = Pick<MacFleetStatus, keyof Memory>;
-
-export const memoryToStatus = (memory: Memory): MemoryStatus => {
-  const { revision, provenRevision, rollStartedAt, stalledRevision, stop, turns, passedOver } = memory;
-  return {
-    ...(revision !== undefined && { revision }),
-    ...(provenRevision !== undefined && { provenRevision }),
-    ...(rollStartedAt !== undefined && { rollStartedAt }),
-    ...(stalledRevision !== undefined && { stalledRevision }),
-    ...(stop && { stop }),
-    ...(turns.length > 0 && { turns }),
-    ...(passedOver.length > 0 && { passedOver }),
-  };
+export const memoryFromStatus = (status: Partial<MacFleetStatus> = {}): Memory => {
+  const { revision, provenRevision, rollStartedAt, stalledRevision, stop, turns = [], passedOver = [] } = status;
+  return defined({ revision, provenRevision, rollStartedAt, stalledRevision, stop, turns, passedOver });
 };
+
+export const memoryToStatus = ({ turns, passedOver, ...rest }: Memory): Pick<MacFleetStatus, keyof Memory> => ({
+  ...rest,
+  ...(turns.length > 0 && { turns }),
+  ...(passedOver.length > 0 && { passedOver }),
+});

@@ -8,9 +8,8 @@ import {
   loadConfig,
   type ProcessContext,
 } from '@tartan/kube';
-import { systemClock, withTimeout } from '@tartan/kube/clock';
+import { type Clock, sleep, systemClock, withTimeout } from '@tartan/kube/clock';
 import packageFile from '../../package.json' with { type: 'json' };
-import type { RetryOptions } from './retry.ts';
 
 /** What every hook is told by, for `parseArgs`. */
 export const commonOptions = {
@@ -99,3 +98,35 @@ const explain = (error: unknown): string =>
   isKubeError(error, 'forbidden')
     ? `${error.message}. This account needs the permissions in docs/reference/rights.md.`
     : errorMessage(error);
+
+export interface RetryOptions {
+  readonly clock: Clock;
+  /** Fires when there is no more time. */
+  readonly signal: AbortSignal;
+}
+
+/** Between two looks at what the server is not done with, and before an attempt that may now go well. */
+export const retryIntervalMs = 250;
+
+const transientReasons = [
+  'conflict',
+  'alreadyExists',
+  'notFound',
+  'tooManyRequests',
+  'timeout',
+  'unreachable',
+  'serverError',
+] as const;
+
+/** Again, from the beginning, after what may go well next time: another writer, a server that starts or is busy. */
+export const retryTransient = async <T>({ clock, signal }: RetryOptions, attempt: () => Promise<T>): Promise<T> => {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isKubeError(error, ...transientReasons) || signal.aborted) throw error;
+      await sleep(clock, error.retryAfterMs ?? retryIntervalMs, signal);
+      if (signal.aborted) throw error;
+    }
+  }
+};

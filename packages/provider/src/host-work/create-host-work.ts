@@ -12,13 +12,15 @@ import {
 import { createRedactor } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import {
+  type HostJob,
+  type HostWork,
   outcomeOfConnection,
   outcomeOfHost,
   outcomeOfInterruption,
   outcomeOfRollBack,
   unreadableHost,
-} from './host-outcome.ts';
-import type { HostJob, HostWork, WorkOutcome } from './host-work.ts';
+  type WorkOutcome,
+} from './host-work.ts';
 
 interface HostWorkOptions {
   readonly clock: Clock;

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type HostOutcome, StepError, type StepFailure } from '@tartan/host';
 import { createRedactor } from '@tartan/kube';
-import { outcomeOfConnection, outcomeOfHost, outcomeOfRollBack } from './host-outcome.ts';
-import type { WorkOutcome } from './host-work.ts';
+import { outcomeOfConnection, outcomeOfHost, outcomeOfRollBack, type WorkOutcome } from './host-work.ts';
 
 const stepError = (failure: StepFailure): StepError =>
   new StepError({ name: 'tart', title: 'install tart' }, { failure, output: 'what the Mac said' }, createRedactor());

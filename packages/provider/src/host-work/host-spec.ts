@@ -1,5 +1,6 @@
 import { formatProviderID, labels, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import { type GhActionsRunner, type HostSpec, summaryHash } from '@tartan/host';
+import { defined } from '../defined.ts';
 import type { HostSettings } from './host-settings.ts';
 
 /** What is known of a machine beside its own object. Nothing of it is secret. */
@@ -8,7 +9,7 @@ export interface HostSpecInputs {
   readonly user: string;
   /** Of the join credentials that the Mac has, or is about to get: `status.joinVersion`. */
   readonly joinVersion: string;
-  /** Of the tailnet key, when there is a tailnet: see `tailscale-key.ts`. */
+  /** Of the tailnet key, when there is a tailnet: see `readTailscaleKey`. */
   readonly tailscaleKeyVersion: string | undefined;
 }
 
@@ -30,8 +31,7 @@ export const hostSpecOf = (machine: Machine, facts: HostSpecInputs, settings: Ho
   if (!nodeName || providerID === undefined) return problem('It is not known which server this machine has.');
   if (facts.user === '')
     return problem('It is not known who logs in on the Mac: the Secret of the machine names no user.');
-  const tailscale = tailscaleOf(facts, settings);
-  if (tailscale === 'no key')
+  if (settings.tailscale !== undefined && facts.tailscaleKeyVersion === undefined)
     return problem('The key of the tailnet could not be read, so the Mac would be cut off from it.');
   const builder = builderOf(machine, settings);
   if (builder === 'not here')
@@ -44,26 +44,26 @@ export const hostSpecOf = (machine: Machine, facts: HostSpecInputs, settings: Ho
       `spec.ghActionsRunner.ghRunnerLabels (${builder.labels.join(',')}) has no label of its own, so that builders of two clusters would ` +
         'take each other’s jobs. Name the environment in it, as in self-hosted,macos,vm-image-builder,production.',
     );
-  const wanted: HostSpec = {
+  const wanted: HostSpec = defined({
     user: facts.user,
     nodeName,
     tart: settings.tart,
     vmEgress: settings.vmEgress,
-    ...(tailscale && { tailscale }),
-    ...(settings.nodeExporter && { nodeExporter: settings.nodeExporter }),
-    agent: {
+    tailscale: tailscaleOf(settings.tailscale, facts.tailscaleKeyVersion ?? ''),
+    nodeExporter: settings.nodeExporter,
+    agent: defined({
       runtime: settings.agent.runtime,
       release: settings.agent.release,
       nodeLabels: spec.fleetName ? { [labels.fleet]: spec.fleetName } : {},
       providerID,
-      ...(spec.kubeletVersion && { kubeletVersion: spec.kubeletVersion }),
+      kubeletVersion: spec.kubeletVersion || undefined,
       hostCPU: spec.hostCPU || settings.agent.hostCPU,
       hostMemoryMB: spec.hostMemoryMB || settings.agent.hostMemoryMB,
       maxPods: spec.maxPods || settings.agent.maxPods,
       joinVersion: facts.joinVersion,
-    },
-    ...(builder && { ghActionsRunner: builder }),
-  };
+    }),
+    ghActionsRunner: builder,
+  });
   const invalid = invalidSpecReason(wanted);
   return invalid === undefined ? { kind: 'specified', spec: wanted } : problem(invalid);
 };
@@ -86,14 +86,10 @@ const providerIDOf = ({ spec, status }: Machine): string | undefined => {
   return status?.serverID ? formatProviderID({ zone: spec.zone, serverID: status.serverID }) : undefined;
 };
 
-const tailscaleOf = (
-  { tailscaleKeyVersion }: HostSpecInputs,
-  { tailscale }: HostSettings,
-): HostSpec['tailscale'] | 'no key' => {
+const tailscaleOf = (tailscale: HostSettings['tailscale'], authKeyVersion: string): HostSpec['tailscale'] => {
   if (tailscale === undefined) return undefined;
-  if (tailscaleKeyVersion === undefined) return 'no key';
   const { binaries, tags, acceptRoutes } = tailscale;
-  return { binaries, tags, acceptRoutes, authKeyVersion: tailscaleKeyVersion };
+  return { binaries, tags, acceptRoutes, authKeyVersion };
 };
 
 const builderOf = ({ spec }: Machine, { builder }: HostSettings): GhActionsRunner | undefined | 'not here' => {
@@ -135,22 +131,15 @@ interface FleetFacts {
  */
 export const fleetRevision = (settings: HostSettings, { fleet, tailscaleKeyVersion }: FleetFacts): string => {
   const { agent, tart, vmEgress, tailscale, nodeExporter, builder } = settings;
-  const spec: HostSpec = {
+  const spec: HostSpec = defined({
     user: 'user',
     nodeName: 'node',
     tart,
     vmEgress,
-    ...(tailscale && {
-      tailscale: {
-        binaries: tailscale.binaries,
-        tags: tailscale.tags,
-        acceptRoutes: tailscale.acceptRoutes,
-        authKeyVersion: tailscaleKeyVersion ?? '',
-      },
-    }),
-    ...(nodeExporter && { nodeExporter }),
+    tailscale: tailscaleOf(tailscale, tailscaleKeyVersion ?? ''),
+    nodeExporter,
     agent: { ...agent, nodeLabels: { [labels.fleet]: fleet }, providerID: '', joinVersion: '' },
-    ...(builder && { ghActionsRunner: { ...builder, org: '', labels: [] } }),
-  };
+    ghActionsRunner: builder && { ...builder, org: '', labels: [] },
+  });
   return summaryHash(spec);
 };

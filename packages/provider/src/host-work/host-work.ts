@@ -1,4 +1,16 @@
-import type { HostEvent, HostSecrets, HostSpec, OnDemandSecrets } from '@tartan/host';
+import type {
+  ConnectOutcome,
+  HostAddress,
+  HostEvent,
+  HostOutcome,
+  HostSecrets,
+  HostSpec,
+  Interrupted,
+  Locked,
+  OnDemandSecrets,
+  RollBackOutcome,
+  StepError,
+} from '@tartan/host';
 
 /** What is to be done on one Mac over SSH. */
 export interface HostJob {
@@ -60,3 +72,125 @@ export interface HostWork {
   /** Never rejects for what a Mac does. */
   perform(job: HostJob, signal: AbortSignal): Promise<WorkOutcome>;
 }
+
+/** What an attempt to make a Mac as specified comes to for its machine. */
+export const outcomeOfHost = (
+  outcome: HostOutcome | Exclude<RollBackOutcome, { kind: 'rolled back' }>,
+): WorkOutcome => {
+  switch (outcome.kind) {
+    case 'converged':
+      return {
+        kind: 'done',
+        summary: outcome.summary,
+        deferred: outcome.deferred,
+        optionalFailures: outcome.optionalFailures.map(({ message }) => message),
+        rebootPending: outcome.rebootPending,
+      };
+    case 'step failed':
+      return outcomeOfStep(outcome.error);
+    case 'locked':
+      return outcomeOfLock(outcome);
+    case 'unsuitable host':
+      return {
+        kind: 'rejected',
+        step: 'pre-flight',
+        message: `Nothing was changed on the Mac: ${outcome.objections.map(({ what, advice }) => `${what}. ${advice}`).join(' ')}`,
+      };
+    case 'unreadable host':
+      return unreadableHost(outcome.cause);
+    case 'connection lost':
+    case 'timed out':
+    case 'aborted':
+      return outcomeOfInterruption(outcome);
+  }
+};
+
+/** What going back to the agent before comes to. */
+export const outcomeOfRollBack = (outcome: RollBackOutcome): WorkOutcome => {
+  if (outcome.kind !== 'rolled back') return outcomeOfHost(outcome);
+  const { summary, rebootPending } = outcome;
+  return { kind: 'done', summary, deferred: [], optionalFailures: [], rebootPending };
+};
+
+/** It was reached, and said no. A lock that was lost says nothing about what was sent: somebody else is at work. */
+const outcomeOfStep = (error: StepError): WorkOutcome =>
+  error.failure === 'lock lost'
+    ? { kind: 'locked', message: error.message }
+    : { kind: 'rejected', step: error.step, message: error.message };
+
+const outcomeOfLock = ({ by, since, step }: Locked): WorkOutcome => ({
+  kind: 'locked',
+  message:
+    `Somebody else is at work on the Mac: ${by}, since ${since}${step === undefined ? '' : `, in step ${step}`}. ` +
+    'It is tried again; a lock without a sign of life ends after half an hour, or when the Mac restarts.',
+});
+
+/** What it did is unknown, and whether the Mac would have refused too: so it counts as not reached (INC-13). */
+export const outcomeOfInterruption = (outcome: Interrupted): WorkOutcome => {
+  switch (outcome.kind) {
+    case 'connection lost':
+      return {
+        kind: 'unreachable',
+        message: `The connection to the Mac was lost during ${outcome.during}: ${outcome.cause}. It is tried again, and goes on where it was.`,
+      };
+    case 'timed out':
+      return {
+        kind: 'unreachable',
+        message:
+          `The Mac did not finish ${outcome.during} within ${Math.round(outcome.after / 1000)} s. It is tried again; ` +
+          'if it stays so, see on the Mac what it waits for.',
+      };
+    case 'aborted':
+      return { kind: 'aborted' };
+  }
+};
+
+export const unreadableHost = (cause: string): WorkOutcome => ({
+  kind: 'rejected',
+  step: 'inventory',
+  message:
+    `The Mac answers, but not with what our scripts say: ${cause}. Nothing was changed. ` +
+    'See what the login shell of the user prints or does there (.zshenv).',
+});
+
+type FailedConnection = Exclude<ConnectOutcome, { kind: 'connected' }>;
+
+/** What it means that a Mac could not be logged in to. */
+export const outcomeOfConnection = (outcome: FailedConnection, { user, addresses }: HostJob): WorkOutcome => {
+  switch (outcome.kind) {
+    case 'never connected': {
+      const attempts = outcome.attempts.map(({ address, cause }) => `${addressText(address)}: ${cause}`);
+      const tried = attempts.length === 0 ? 'no address of it is known' : attempts.join('; ');
+      return { kind: 'unreachable', message: `The Mac does not answer on SSH (${tried}). It is tried again.` };
+    }
+    case 'handshake failed':
+      return {
+        kind: 'unreachable',
+        message: `The Mac at ${addressText(outcome.address)} began to answer on SSH and broke off: ${outcome.cause}. It is tried again.`,
+      };
+    case 'host key changed':
+      return {
+        kind: 'host key changed',
+        message:
+          `The Mac at ${addressText(outcome.address)} shows the SSH host key ${outcome.hostKey}, and this install had ${outcome.expected}. ` +
+          'Nothing was sent to it. If somebody reinstalled it, delete the Machine: it is then wiped and claimed anew. ' +
+          'Otherwise find out who answers there.',
+      };
+    case 'authentication refused':
+      return {
+        kind: 'rejected',
+        step: loginStep,
+        message:
+          `The Mac at ${addressText(outcome.address)} does not let ${user} in with the key of the fleet: the key is not on it. Scaleway puts the ` +
+          'keys of the project on a Mac at the first boot of an install only, so one that was registered later never gets there. ' +
+          `Reinstall the Mac, or add the public key of the fleet to ~${user}/.ssh/authorized_keys by hand` +
+          `${addresses.length > 1 ? ' (the other addresses were not tried: it is the same Mac)' : ''}.`,
+      };
+  }
+};
+
+/** Stands where else the name of a step does. */
+const loginStep = 'login';
+
+const addressText = ({ host, port, transport }: HostAddress): string =>
+  `${host.includes(':') ? `[${host}]` : host}:${port}${transport === 'tailnet' ? ' in the tailnet' : ''}`;

@@ -10,7 +10,7 @@ import {
   readMachineSecret,
   type SecretClaimant,
   writeMachineSecret,
-} from './machine-secret.ts';
+} from './secrets.ts';
 import { startCluster } from './testing/cluster.ts';
 
 const place = { namespace: 'default', machine: 'mac-1', uid: 'uid-1' };

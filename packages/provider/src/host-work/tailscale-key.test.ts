@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { type Client, KubeError, secrets } from '@tartan/kube';
-import { readTailscaleKey } from './tailscale-key.ts';
+import { readTailscaleKey } from './secrets.ts';
 import { startCluster } from './testing/cluster.ts';
 
 const where = { namespace: 'default', name: 'tailnet' };

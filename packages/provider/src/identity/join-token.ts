@@ -8,7 +8,7 @@ import {
   secrets,
 } from '@tartan/kube';
 import { type Clock, timestamp } from '@tartan/kube/clock';
-import { redactError } from '../host-work/redact-error.ts';
+import { redactError } from '../host-work/secrets.ts';
 import { joinGroup, tokenIDPattern, tokenNamespace, tokenSecretName, tokenSecretType } from './names.ts';
 
 export interface MintOptions extends CallOptions {

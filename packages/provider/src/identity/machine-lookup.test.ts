@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { labels, machine, type MachineStatus, macHost } from '@tartan/api';
 import { createClient, namespaces, nodes } from '@tartan/kube';
-import { coreClusters } from '../core/cluster.ts';
+import { coreClusters } from '../core/kinds.ts';
 import { createHarness, namespace } from '../manager/testing/harness.ts';
 import { machineLookup } from './machine-lookup.ts';
 

@@ -1,14 +1,12 @@
 import { machine, macHost } from '@tartan/api';
 import { type Client, ignoreNotFound, nodes, type Resource } from '@tartan/kube';
 import type { Machine, Node } from '../controller-deps.ts';
-import type { CoreCluster } from '../core/cluster.ts';
+import type { CoreCluster } from '../core/kinds.ts';
 import { sshAddressOf } from '../host-work/ssh-address.ts';
 import { refusalOf } from '../machine/observe/cluster.ts';
-import { providerIDOf } from '../machine/observe/node.ts';
-import { clusterNameOf, pauseReasonsOf } from '../pause/pauses.ts';
-import { type PauseReader, readCluster } from '../pause/read-pauses.ts';
+import { isNodeOf, providerIDOf } from '../machine/observe/node.ts';
+import { clusterNameOf, type PauseReader, pauseReasonsOf, readCluster } from '../pause/pauses.ts';
 import type { MacAddressesOf, MachineIdentity, MachineOf, NodeAddresses } from './csr/observe.ts';
-import { isNodeOf } from './node-owner.ts';
 
 /**
  * The machine whose Node bears a name, and whether the Node of that name is its own, both read from the server: a verdict is final. Two

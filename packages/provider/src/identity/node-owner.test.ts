@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { nodes } from '@tartan/kube';
-import { isNodeOf } from './node-owner.ts';
+import { isNodeOf } from '../machine/observe/node.ts';
 
 const providerID = 'scw-applesilicon://fr-par-1/2f4b';
 const mac = { providerID, address: '192.0.2.7' };

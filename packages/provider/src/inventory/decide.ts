@@ -1,4 +1,5 @@
 import type { MacHostSpec } from '@tartan/api';
+import { defined } from '../defined.ts';
 import { readReleasingName } from '../mac-host/server-name.ts';
 
 /** What matters of servers that were listed and have no MacHost, and of the machines that know them. */
@@ -45,11 +46,8 @@ export const decide = ({ zone, servers, holders, poolPrefixes, now }: Snapshot):
     return { id, spec: isOurs ? releasingSpec(zone, name, released.poolPrefix, family, now) : { zone } };
   });
 
-const heldBy = (zone: string, { ref, poolPrefix }: Holder): MacHostSpec => ({
-  zone,
-  consumerRef: ref,
-  ...(poolPrefix ? { poolPrefix } : {}),
-});
+const heldBy = (zone: string, { ref, poolPrefix }: Holder): MacHostSpec =>
+  defined({ zone, consumerRef: ref, poolPrefix: poolPrefix || undefined });
 
 const releasingSpec = (
   zone: string,
@@ -59,13 +57,13 @@ const releasingSpec = (
   now: string,
 ): MacHostSpec => ({
   zone,
-  release: {
+  release: defined({
     poolPrefix,
-    ...(family ? { family } : {}),
-    reason: 'Stranded',
+    family: family || undefined,
+    reason: 'Stranded' as const,
     serverName,
     message:
       'Its name said that it was on its way back to the pool, and how far it had come was lost. It is wiped again.',
     requestedAt: now,
-  },
+  }),
 });

@@ -32,8 +32,8 @@ export const requestWipe = async (
   const attempt: MacHostStatus = {
     ...status,
     wipe,
-    ...(quarantine ? { quarantine } : {}),
-    ...(family ? { osRequested: { family, at: wipe.requestedAt ?? timestamp(now) } } : {}),
+    ...(quarantine && { quarantine }),
+    ...(family && { osRequested: { family, at: wipe.requestedAt ?? timestamp(now) } }),
   };
   const host = await writeStatus(deps, context, attempt);
   const attemptContext: ReconcileContext = { ...context, host, snapshot: { ...snapshot, status: attempt } };
@@ -76,10 +76,7 @@ const osFamilyFor = (deps: ActDeps, { host }: ReconcileContext): string | undefi
   return family && osFamilyKey(family);
 };
 
-const withoutImage = (wipe: Wipe): Wipe => {
-  const { image: _image, ...rest } = wipe;
-  return rest;
-};
+const withoutImage = ({ image: _, ...rest }: Wipe): Wipe => rest;
 
 /** The image may be the reason: Scaleway retires them without notice (INC-328). It is looked up again. */
 const isImageSuspect = ({ kind }: ScalewayError): boolean => kind === 'invalid' || kind === 'not found';

@@ -11,7 +11,7 @@ import {
 } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { newestImage, ScalewayError } from '@tartan/scaleway';
-import { releaseHost } from '../claim/release-host.ts';
+import { releaseHost } from '../claim/claim-host.ts';
 import { requestWipe } from './act-wipe.ts';
 import type { Decision } from './decide.ts';
 import { type ActDeps, callDeadline, callGuarded, type ReconcileContext, writeStatus } from './guard.ts';

@@ -21,8 +21,8 @@ import {
 } from '@tartan/kube';
 import { ScalewayError } from '@tartan/scaleway';
 import type { Informers, Machine, Node } from '../controller-deps.ts';
-import type { CoreCluster } from '../core/cluster.ts';
-import { readHostPauseReasons } from '../pause/read-pauses.ts';
+import type { CoreCluster } from '../core/kinds.ts';
+import { readHostPauseReasons } from '../pause/pauses.ts';
 import { act } from './act.ts';
 import { decide, type Decision } from './decide.ts';
 import { type ActDeps, type ReconcileContext, writeStatus } from './guard.ts';

@@ -3,8 +3,7 @@ import { describe, it } from 'node:test';
 import type { MacHostSpec, MacHostStatus } from '@tartan/api';
 import fc from 'fast-check';
 import { decide, type Decision } from './decide.ts';
-import { defaultLimits, type Release, type ServerFacts, type ServerView, type Snapshot } from './snapshot.ts';
-import { stateOf } from './state.ts';
+import { defaultLimits, type Release, type ServerFacts, type ServerView, type Snapshot, stateOf } from './snapshot.ts';
 
 const now = Date.parse('2026-01-01T12:00:00Z');
 const minute = 60_000;

@@ -1,8 +1,17 @@
 import { timestamp } from '@tartan/kube/clock';
 import { decideRelease } from './decide-release.ts';
 import { isPoolName } from './server-name.ts';
-import type { Claim, Quarantine, SeenServer, Snapshot, Wipe } from './snapshot.ts';
-import { isClaimConfirmed, isWipeStuck, quarantineLeftMs, stateOf } from './state.ts';
+import {
+  type Claim,
+  isClaimConfirmed,
+  isWipeStuck,
+  type Quarantine,
+  quarantineLeftMs,
+  type SeenServer,
+  type Snapshot,
+  stateOf,
+  type Wipe,
+} from './snapshot.ts';
 
 /** What may be done about one Mac. */
 export type Decision =

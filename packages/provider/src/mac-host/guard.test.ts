@@ -4,7 +4,7 @@ import type { MacHost } from '@tartan/api';
 import type { Client, Live } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
 import { ScalewayError } from '@tartan/scaleway';
-import { coreClusters } from '../core/cluster.ts';
+import { coreClusters } from '../core/kinds.ts';
 import { callGuarded } from './guard.ts';
 
 const host = (more: { uid?: string; spec?: object } = {}) =>

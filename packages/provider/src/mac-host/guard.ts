@@ -4,11 +4,10 @@ import { type Client, type EventRecorder, type Gate, getCondition, type Logger, 
 import type { Clock } from '@tartan/kube/clock';
 import { type HostPool, ScalewayError } from '@tartan/scaleway';
 import type { Host } from '../controller-deps.ts';
-import { type PauseReader, readHostPauseReasons } from '../pause/read-pauses.ts';
+import { type PauseReader, readHostPauseReasons } from '../pause/pauses.ts';
 import type { ServerCache } from '../inventory/server-cache.ts';
 import type { ObserveDeps } from './observe.ts';
-import type { Snapshot } from './snapshot.ts';
-import { abandonReason } from './state.ts';
+import { abandonReason, type Snapshot } from './snapshot.ts';
 import { type JudgeStranded, type ScalewayFailure, statusOf } from './status.ts';
 
 interface GuardDeps extends PauseReader {

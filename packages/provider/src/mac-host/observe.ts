@@ -8,8 +8,15 @@ import type { ServerCache, ServerObservation } from '../inventory/server-cache.t
 import { hostPauseReasons } from '../pause/pauses.ts';
 import { type DemandDeps, demandOf, otherOSFor } from './os-demand.ts';
 import { newSuffix } from './server-name.ts';
-import type { Claimant, Holder, Limits, ServerFacts, ServerView, Snapshot } from './snapshot.ts';
-import { abandonReason } from './state.ts';
+import {
+  abandonReason,
+  type Claimant,
+  type Holder,
+  type Limits,
+  type ServerFacts,
+  type ServerView,
+  type Snapshot,
+} from './snapshot.ts';
 
 export interface ObserveDeps extends DemandDeps, Pick<Listers, 'clusters'> {
   readonly sightings: Pick<ServerCache, 'get'>;

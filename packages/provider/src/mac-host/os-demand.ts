@@ -6,8 +6,7 @@ import type { Host, Listers, Machine } from '../controller-deps.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
 import { refusalOf } from '../machine/observe/cluster.ts';
 import { hostRequirements } from '../machine/observe/host.ts';
-import type { Limits, Release } from './snapshot.ts';
-import { abandonReason } from './state.ts';
+import { abandonReason, type Limits, type Release } from './snapshot.ts';
 import { faultOf, wipeOf } from './wipe.ts';
 
 /**

@@ -6,40 +6,35 @@ import type { ScalewayError } from '@tartan/scaleway';
 export const isOutcomeUnknown = ({ kind }: ScalewayError): boolean =>
   kind === 'no answer' || kind === 'unavailable' || kind === 'garbled';
 
-/**
- * Which Macs Scaleway is not asked about for a while, for all but the way back, whose refusals are written down. Beside the queue's own back-off, which ends when the Mac is looked at for any
- * other reason: to write down that something was refused is one already. Memory only: a restart asks again at once.
- */
-export interface RefusalBackoff {
-  /** Zero: it may be asked. What was refused of another spec says nothing of this one. */
-  remainingMs(id: string, generation: number | undefined): number;
-  /** Answers the pause. */
-  record(id: string, generation: number | undefined, error: ScalewayError): number;
-  reset(id: string): void;
-}
-
 const baseBackoffMs = 5000;
 const maxBackoffMs = 5 * 60_000;
 
-export const createRefusalBackoff = (clock: Pick<Clock, 'monotonic'>, pollMs: number): RefusalBackoff => {
+/**
+ * Which Macs Scaleway is not asked about for a while, for all but the way back, whose refusals are written down. Beside the queue's own
+ * back-off, which ends when the Mac is looked at for any other reason: to write down that something was refused is one already. Memory only:
+ * a restart asks again at once.
+ */
+export const createRefusalBackoff = (clock: Pick<Clock, 'monotonic'>, pollMs: number) => {
   const refusals = new Map<string, { generation: number | undefined; inARow: number; until: number }>();
   return {
-    remainingMs: (id, generation) => {
+    /** Zero: it may be asked. What was refused of another spec says nothing of this one. */
+    remainingMs: (id: string, generation: number | undefined): number => {
       const refusal = refusals.get(id);
       return refusal?.generation === generation ? Math.max(0, (refusal?.until ?? 0) - clock.monotonic()) : 0;
     },
-    record: (id, generation, error) => {
+    /** Answers the pause. */
+    record: (id: string, generation: number | undefined, error: ScalewayError): number => {
       const before = refusals.get(id);
       const inARow = before?.generation === generation ? (before?.inARow ?? 0) + 1 : 1;
       const pauseMs = pauseAfter(error, inARow, pollMs);
       refusals.set(id, { generation, inARow, until: clock.monotonic() + pauseMs });
       return pauseMs;
     },
-    reset: (id) => {
-      refusals.delete(id);
-    },
+    reset: (id: string): unknown => refusals.delete(id),
   };
 };
+
+export type RefusalBackoff = ReturnType<typeof createRefusalBackoff>;
 
 /** What may pass by itself is not tried again before the Mac is looked at anyway. */
 const passesByItself: ReadonlySet<ScalewayError['kind']> = new Set(['transient state', 'not found', 'rate limited']);

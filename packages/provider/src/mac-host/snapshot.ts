@@ -1,4 +1,6 @@
-import type { MacHostSpec, MacHostStatus } from '@tartan/api';
+import { annotations, type HostState, type MacHost, type MacHostSpec, type MacHostStatus } from '@tartan/api';
+import { isPoolName } from './server-name.ts';
+import { wipeOf } from './wipe.ts';
 
 /** All that matters of one Mac. */
 export interface Snapshot {
@@ -75,51 +77,82 @@ const minute = 60_000;
 const hour = 60 * minute;
 
 /** How patient this controller is, in milliseconds. */
-export interface Limits {
+export const defaultLimits = {
   /** Between two looks at a server that is expected to change. */
-  readonly pollMs: number;
+  pollMs: 10_000,
   /** A call that changes a server is made within this time of the look that it was decided on, or not at all. */
-  readonly maxCallAgeMs: number;
+  maxCallAgeMs: 10_000,
   /**
    * How long a server must have borne its holder's name before anything is done on the Mac. Scaleway has no conditional rename: a manager
    * of another cluster that saw the pool name may still rename the server `maxCallAgeMs` later. Longer than that, so that the last one wins.
    */
-  readonly claimConfirmMs: number;
+  claimConfirmMs: 20_000,
   /** A Mac that was found unwiped is left alone for this long: if another cluster holds it, that one puts its name right meanwhile. */
-  readonly unwipedGraceMs: number;
+  unwipedGraceMs: 3 * minute,
   /** A reinstall that was asked for shows within this; if not, it is asked for again. Doubles with every attempt. */
-  readonly reinstallStartMs: number;
+  reinstallStartMs: 2 * minute,
   /** Between a reinstall that failed and the next, counted from the request. Doubles with every attempt. One takes 5 to 15 min. */
-  readonly retryMs: number;
+  retryMs: 15 * minute,
   /** The longest that either becomes; and the only one for a Mac that counts as stuck. */
-  readonly longestRetryMs: number;
+  longestRetryMs: 2 * hour,
   /**
    * So many attempts, and a release that is at least as old as `stuckMs`: the Mac counts as one that cannot be wiped. The time is there
    * so that a short outage of Scaleway is no verdict on every Mac that happens to be on its way back.
    */
-  readonly wipesBeforeQuarantine: number;
-  readonly stuckMs: number;
-  /** The first quarantine. The second lasts twice, the third three times as long. */
-  readonly quarantineMs: number;
-  readonly longestQuarantineMs: number;
-  /** Between two looks at what is only reported, since time alone can change the verdict. */
-  readonly reportMs: number;
-  /** A machine has looked for a Mac in vain for so long before a free one is reinstalled with the macOS that it wants. */
-  readonly demandMs: number;
-}
-
-export const defaultLimits: Limits = {
-  pollMs: 10_000,
-  maxCallAgeMs: 10_000,
-  claimConfirmMs: 20_000,
-  unwipedGraceMs: 3 * minute,
-  reinstallStartMs: 2 * minute,
-  retryMs: 15 * minute,
-  longestRetryMs: 2 * hour,
   wipesBeforeQuarantine: 3,
   stuckMs: hour,
+  /** The first quarantine. The second lasts twice, the third three times as long. */
   quarantineMs: 24 * hour,
   longestQuarantineMs: 7 * 24 * hour,
+  /** Between two looks at what is only reported, since time alone can change the verdict. */
   reportMs: 5 * minute,
+  /** A machine has looked for a Mac in vain for so long before a free one is reinstalled with the macOS that it wants. */
   demandMs: minute,
+};
+
+export type Limits = Readonly<typeof defaultLimits>;
+
+/**
+ * Where a Mac is between pool and machine. Undefined: nobody has seen it yet.
+ *
+ *   | spec        | else                                                      | state                            |
+ *   |-------------|-----------------------------------------------------------|----------------------------------|
+ *   | any         | a person has abandoned it                                 | abandoned                        |
+ *   | release     | it has failed to be wiped time and again                  | quarantined                      |
+ *   | release     |                                                           | releasing                        |
+ *   | consumerRef | its holder is gone, or has another Mac                    | stranded                         |
+ *   | consumerRef |                                                           | held                             |
+ *   | neither     | not seen                                                  | as it was                        |
+ *   | neither     | pool name                                                 | pool, or quarantined for a while |
+ *   | neither     | reserved by a machine                                     | held: about to be taken          |
+ *   | neither     | any other name, also that of a machine                    | stranded                         |
+ */
+export const stateOf = (snapshot: Snapshot): HostState | undefined => {
+  const { spec, status, server, holder, claimants, poolPrefixes, now } = snapshot;
+  if (snapshot.abandoned !== undefined) return 'abandoned';
+  if (spec.release) return isWipeStuck(snapshot) ? 'quarantined' : 'releasing';
+  if (spec.consumerRef) return holder.kind === 'gone' || holder.kind === 'elsewhere' ? 'stranded' : 'held';
+  if (server.kind !== 'seen') return status.state;
+  const { name } = server.server;
+  if ([...poolPrefixes].some((prefix) => isPoolName(name, prefix)))
+    return quarantineLeftMs(status, now) > 0 ? 'quarantined' : 'pool';
+  return claimants.some(({ by }) => by === 'serverID') ? 'held' : 'stranded';
+};
+
+/** Its holder may work on it. One that was made ready has been there for longer than any claim takes. */
+export const isClaimConfirmed = ({ spec, status, holder }: Snapshot): boolean =>
+  (holder.kind === 'alive' && holder.provisioned) ||
+  (status.claim?.settledAt !== undefined && status.claim.uid === spec.consumerRef?.uid);
+
+/** Said once (`quarantine` of decide.ts), it stays so until it was wiped: an attempt that is under way proves nothing. */
+export const isWipeStuck = ({ spec, status }: Pick<Snapshot, 'spec' | 'status'>): boolean =>
+  spec.release !== undefined && wipeOf(spec.release, status)?.stuckAt !== undefined;
+
+export const quarantineLeftMs = ({ quarantine }: Snapshot['status'], now: number): number =>
+  quarantine === undefined ? 0 : Date.parse(quarantine.until) - now;
+
+/** Why a person has told us to leave the Mac alone. Undefined: nobody has. Any value of the annotation counts, also an empty one. */
+export const abandonReason = ({ metadata }: Pick<MacHost, 'metadata'>): string | undefined => {
+  const reason = metadata?.annotations?.[annotations.abandon];
+  return reason === undefined ? undefined : reason.trim() || 'no reason was given';
 };

@@ -10,10 +10,18 @@ import {
 import { type ConditionUpdate, type EventInput, getCondition, setConditions } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { Host } from '../controller-deps.ts';
+import { defined } from '../defined.ts';
 import type { StrandedHost, StrandedVerdict } from '../sweep/decide.ts';
 import { promisedPoolName } from './server-name.ts';
-import type { Quarantine, Release, Snapshot, Wipe } from './snapshot.ts';
-import { isClaimConfirmed, quarantineLeftMs, stateOf } from './state.ts';
+import {
+  isClaimConfirmed,
+  type Quarantine,
+  quarantineLeftMs,
+  type Release,
+  type Snapshot,
+  stateOf,
+  type Wipe,
+} from './snapshot.ts';
 import { attemptsOf, stuckMessage, wipeOf } from './wipe.ts';
 
 /** The whole status of a MacHost: what is remembered stays, everything else follows from the snapshot. */
@@ -24,21 +32,21 @@ export const statusOf = (
   failure?: ScalewayFailure,
 ): MacHostStatus => {
   const { spec, status, now } = snapshot;
-  const { state: _, since: __, heldBy: ___, wipe, claim, gone, ...kept } = status;
+  const { wipe, claim, gone } = status;
   const state = stateOf(snapshot);
-  const heldBy = heldByOf(snapshot, state);
-  return {
-    ...kept,
+  return defined({
+    ...status,
     ...factsOf(snapshot),
-    ...(isGone(snapshot.server, gone) && { gone: true }),
-    ...(state === undefined ? {} : { state, since: state === said?.state && said.since ? said.since : timestamp(now) }),
-    ...(heldBy === undefined ? {} : { heldBy }),
-    ...(claim && claim.uid === spec.consumerRef?.uid ? { claim } : {}),
+    gone: isGone(snapshot.server, gone) || undefined,
+    state,
+    since: state && ((state === said?.state && said.since) || timestamp(now)),
+    heldBy: heldByOf(snapshot, state),
+    claim: claim?.uid === spec.consumerRef?.uid ? claim : undefined,
     // Of a release that is over nobody needs to know how it went.
-    ...(spec.release && wipe ? { wipe } : {}),
+    wipe: spec.release && wipe,
     conditions: setConditions(status.conditions, conditionsOf(snapshot, judge, failure), generation, now),
-    ...(generation !== undefined && { observedGeneration: generation }),
-  };
+    observedGeneration: generation,
+  });
 };
 
 /** Only Scaleway itself can say so, and only it can take that back. */
@@ -49,13 +57,14 @@ const isGone = (server: Snapshot['server'], wasGone = false): boolean =>
 const factsOf = ({ server }: Snapshot): Partial<MacHostStatus> => {
   if (server.kind !== 'seen') return {};
   const { name, type, os, status, ip } = server.server;
-  return {
+  return defined({
     name: cut(name, 253),
     type: cut(type, 63),
-    ...(os ? { osFamily: cut(os.family, 63), osImage: cut(os.name, 253) } : {}),
+    osFamily: os && cut(os.family, 63),
+    osImage: os && cut(os.name, 253),
     serverStatus: cut(status, 63),
     ip: cut(ip, 45),
-  };
+  });
 };
 
 /** The schema's bounds: a name that somebody made longer must not make the status unwritable. */

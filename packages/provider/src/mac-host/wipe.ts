@@ -1,6 +1,7 @@
 import { annotations, type MacHostStatus, releaseReasonMeanings } from '@tartan/api';
 import { backoffMs } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
+import { defined } from '../defined.ts';
 import type { Limits, Quarantine, Release, Snapshot, Wipe } from './snapshot.ts';
 
 /** What is remembered of a wipe. All of it is written before what it remembers is done, and none is believed for another release. */
@@ -16,13 +17,7 @@ export const attemptsOf = (wipe: Wipe | undefined): number => (wipe === undefine
 /** What was refused, and that it is stuck, is known until a wipe is seen to begin or to end. */
 export const nextWipe = (release: Release, wipe: Wipe | undefined, now: number): Wipe => {
   const { refusal, image, stuckAt } = wipe ?? {};
-  return {
-    ...(refusal !== undefined && { refusal }),
-    ...(image && { image }),
-    ...(stuckAt !== undefined && { stuckAt }),
-    attempts: attemptsOf(wipe) + 1,
-    requestedAt: timeFor(release, now),
-  };
+  return defined({ refusal, image, stuckAt, attempts: attemptsOf(wipe) + 1, requestedAt: timeFor(release, now) });
 };
 
 /** Not before the time of the release, whoever's clock that was from: it would count as another release's. */
@@ -128,18 +123,14 @@ export const retiredKeysWith = ({ retiredHostKeys }: MacHostStatus, { hostKey }:
 /** The Mac is seen ready after it was seen reinstalling. The key it had is never its own again. */
 export const afterWipe = (release: Release, status: MacHostStatus, wipe: Wipe, now: number): MacHostStatus => {
   const keys = retiredKeysWith(status, release);
-  const { quarantine, ...rest } = status;
+  const { quarantine } = status;
   const { requestedAt, reinstallingAt } = wipe;
-  return {
-    ...rest,
+  return defined({
+    ...status,
     // One that never failed was written only because it could not be wiped.
-    ...(quarantine && quarantine.count > 0 ? { quarantine } : {}),
-    wipe: {
-      ...(requestedAt !== undefined && { requestedAt }),
-      ...(reinstallingAt !== undefined && { reinstallingAt }),
-      readyAt: timestamp(now),
-    },
+    quarantine: quarantine && quarantine.count > 0 ? quarantine : undefined,
+    wipe: defined({ requestedAt, reinstallingAt, readyAt: timestamp(now) }),
     installs: (status.installs ?? 0) + 1,
-    ...(keys.length > 0 ? { retiredHostKeys: keys } : {}),
-  };
+    retiredHostKeys: keys.length > 0 ? keys : undefined,
+  });
 };

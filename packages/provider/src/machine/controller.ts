@@ -21,9 +21,8 @@ import {
   type Source,
 } from '@tartan/kube';
 import type { Host, Machine, Node } from '../controller-deps.ts';
-import type { CoreCluster } from '../core/cluster.ts';
-import { cachedPauseReasons, clusterNameOf, pauseReasonsOf } from '../pause/pauses.ts';
-import { readCluster } from '../pause/read-pauses.ts';
+import type { CoreCluster } from '../core/kinds.ts';
+import { cachedPauseReasons, clusterNameOf, pauseReasonsOf, readCluster } from '../pause/pauses.ts';
 import { createMissingNodeTracker } from '../pods/missing-nodes.ts';
 import { carryOut } from './act.ts';
 import type { ActContext, MachineDeps } from './act/context.ts';

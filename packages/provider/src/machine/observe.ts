@@ -4,7 +4,7 @@ import { isVersionedPin } from '@tartan/scaleway';
 import { readHost } from '../claim/claim-host.ts';
 import type { HostRequirements } from '../claim/suitability.ts';
 import { findTurn, fleetNameOf } from '../fleet/turns.ts';
-import { isSecretOf, type MachineSecret, readMachineSecret, type SecretClaimant } from '../host-work/machine-secret.ts';
+import { isSecretOf, type MachineSecret, readMachineSecret, type SecretClaimant } from '../host-work/secrets.ts';
 import { identityIssuedFor } from '../identity/decide-join.ts';
 import type { MissingNodeTracker } from '../pods/missing-nodes.ts';
 import type { Host, Machine, Node } from '../controller-deps.ts';

@@ -1,7 +1,7 @@
 import type { CallOptions, EventRecorder, Gate, Redactor, Resource } from '@tartan/kube';
 import type { HostPool } from '@tartan/scaleway';
 import type { ControllerDeps, Informers } from '../controller-deps.ts';
-import type { CoreCluster } from '../core/cluster.ts';
+import type { CoreCluster } from '../core/kinds.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
 import type { FleetKeys } from '../fleet-key/fleet-keys.ts';
 import type { HostSettings } from '../host-work/host-settings.ts';

@@ -36,15 +36,10 @@ export const intervals = {
 const maxImmediateRequeues = 20;
 
 /** A belt for mistakes, of ours or of somebody who works against us: two decisions that undo each other must not take the whole process. */
-export interface RequeueLimiter {
-  limit(uid: string, next: ReconcileResult): ReconcileResult;
-  forget(uid: string): void;
-}
-
-export const createRequeueLimiter = (): RequeueLimiter => {
+export const createRequeueLimiter = () => {
   const immediateRequeues = new Map<string, number>();
   return {
-    limit: (uid, next) => {
+    limit: (uid: string, next: ReconcileResult): ReconcileResult => {
       const immediate = next.kind === 'requeueAfter' && next.afterMs === 0;
       if (!immediate) {
         immediateRequeues.delete(uid);
@@ -54,8 +49,8 @@ export const createRequeueLimiter = (): RequeueLimiter => {
       immediateRequeues.set(uid, count);
       return count > maxImmediateRequeues ? requeueAfter(intervals.conflict) : next;
     },
-    forget: (uid) => {
-      immediateRequeues.delete(uid);
-    },
+    forget: (uid: string): unknown => immediateRequeues.delete(uid),
   };
 };
+
+export type RequeueLimiter = ReturnType<typeof createRequeueLimiter>;

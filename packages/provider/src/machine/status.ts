@@ -2,6 +2,7 @@ import type { MachinePhase, MachineStatus } from '@tartan/api';
 import { type ConditionUpdate, setConditions } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { Machine } from '../controller-deps.ts';
+import { defined } from '../defined.ts';
 import { sshAddressOf } from '../host-work/ssh-address.ts';
 import { actualHash } from './decide/provisioned.ts';
 import type { ActionResult, Decision } from './decision.ts';
@@ -40,18 +41,17 @@ export const statusOf = (
     return { ...persisted, conditions: withConditions([paused]) };
   }
   const updates = conditionsOf(status, snapshot, decision);
-  const { addresses: _before, waitingForHostSince: since, ...rest } = status;
   const isWaiting = decision.kind === 'cannot claim' && decision.reason === 'NoAvailableHost';
   const addresses = addressesOf(reconciled);
-  return {
-    ...rest,
-    ...(generation !== undefined && { observedGeneration: generation }),
-    ...(addresses.length > 0 && { addresses }),
-    ...(isWaiting && { waitingForHostSince: since ?? timestamp(snapshot.now) }),
+  return defined({
+    ...status,
+    observedGeneration: generation ?? status.observedGeneration,
+    addresses: addresses.length > 0 ? addresses : undefined,
+    waitingForHostSince: isWaiting ? (status.waitingForHostSince ?? timestamp(snapshot.now)) : undefined,
     ready: updates.some(({ type, status: holds }) => type === 'Ready' && holds === 'True'),
     phase: phaseOf(status, reconciled),
     conditions: withConditions(updates),
-  };
+  });
 };
 
 /** Whose word `desiredHostConfigHash` is. One that nobody signs is nobody's. */
@@ -60,8 +60,7 @@ const withPlanner = (
   { snapshot: { desired }, releaseID }: ReconcileResult,
 ): MachineStatus => {
   if (persisted.initialization?.provisioned !== true || desired.kind !== 'known') return persisted;
-  const { plannedBy: _before, ...rest } = persisted;
-  return { ...rest, ...(releaseID !== undefined && { plannedBy: releaseID }) };
+  return defined({ ...persisted, plannedBy: releaseID });
 };
 
 /**
@@ -79,10 +78,7 @@ const configHashes = (
   const { leftOut } = status;
   const isWanted = pushed === wanted || (leftOut?.desired === wanted && leftOut?.actual === pushed);
   const actual = pushed !== undefined && isWanted ? pushed : actualHash(snapshot, status);
-  return {
-    ...(actual !== undefined && { hostConfigHash: actual }),
-    ...(wanted !== undefined && { desiredHostConfigHash: wanted }),
-  };
+  return defined({ hostConfigHash: actual, desiredHostConfigHash: wanted });
 };
 
 type Addresses = NonNullable<MachineStatus['addresses']>;

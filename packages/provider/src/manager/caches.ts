@@ -17,8 +17,7 @@ import {
 } from '@tartan/kube';
 import type { Clock, Random } from '@tartan/kube/clock';
 import type { Node, Pod, SecretObject } from '../controller-deps.ts';
-import { coreClusters } from '../core/cluster.ts';
-import { coreMachineDeployments } from '../core/machine-deployment.ts';
+import { coreClusters, coreMachineDeployments } from '../core/kinds.ts';
 import { clientRequests, servingRequests } from '../identity/csr/controller.ts';
 import type { CoreVersion } from './core-version.ts';
 

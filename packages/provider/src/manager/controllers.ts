@@ -10,15 +10,13 @@ import {
 import { createClusterController } from '../cluster/controller.ts';
 import { createControlPlaneController } from '../control-plane/controller.ts';
 import { serviceAddress } from '../control-plane/observe.ts';
-import { coreClusters } from '../core/cluster.ts';
-import { coreMachineDeployments } from '../core/machine-deployment.ts';
-import { coreMachines } from '../core/machine.ts';
+import { coreClusters, coreMachineDeployments, coreMachines } from '../core/kinds.ts';
 import { createFleetKeys } from '../fleet-key/controller.ts';
 import { createFleetController } from '../fleet/controller.ts';
 import { createHostWork } from '../host-work/create-host-work.ts';
 import type { HostSettings } from '../host-work/host-settings.ts';
 import { fleetRevision } from '../host-work/host-spec.ts';
-import { readTailscaleKey } from '../host-work/tailscale-key.ts';
+import { readTailscaleKey } from '../host-work/secrets.ts';
 import { createApprover } from '../identity/csr/controller.ts';
 import { clusterAddress } from '../identity/join-kubeconfig.ts';
 import { macAddressLookup, machineLookup } from '../identity/machine-lookup.ts';

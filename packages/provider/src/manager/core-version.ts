@@ -1,6 +1,6 @@
 import { type CallOptions, type Client, errorMessage, ignoreNotFound, type Logger } from '@tartan/kube';
 import { type Clock, sleep } from '@tartan/kube/clock';
-import { coreClusters, coreGroup } from '../core/cluster.ts';
+import { coreClusters, coreGroup } from '../core/kinds.ts';
 
 export type CoreVersion = Parameters<typeof coreClusters>[0];
 

@@ -13,7 +13,7 @@ import {
 import { type Client, ignoreNotFound, leases, nodes, secrets, serviceAccounts, type Transport } from '@tartan/kube';
 import type { ManualClock } from '@tartan/kube/clock';
 import { ScalewayError } from '@tartan/scaleway';
-import { coreClusters } from '../core/cluster.ts';
+import { coreClusters } from '../core/kinds.ts';
 import { clusterMember } from '../core/testing/cluster-member.ts';
 import { fakeHostWork } from '../machine/testing/fakes.ts';
 import type { ProviderDeps } from './create-provider.ts';

@@ -1,6 +1,6 @@
 import { kindNames, leaderElectionID, remoteServiceAccount } from '@tartan/api';
 import { type ExplainedRule, policyRule as rule, type PolicyRules, withoutReasons } from '@tartan/kube';
-import { coreGroup } from '../core/cluster.ts';
+import { coreGroup } from '../core/kinds.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
 import { identityRights } from '../identity/rights.ts';
 

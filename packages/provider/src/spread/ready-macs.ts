@@ -26,18 +26,11 @@ export const readyMacLabels = (node: Node | undefined): Labels | undefined => {
  * When Nodes last joined or left the Ready Macs: one that flaps between two passes is noticed too. Kept per set of labels, so that
  * a sibling fleet that flaps keeps nobody else waiting. Memory only: a process that starts anew has seen everybody join just now.
  */
-export interface ReadyMacTracker {
-  /** Whether this change was one. */
-  record(change: InformerEvent<Node>): boolean;
-  /** For how long no Node that matches has joined or left; Infinity when that is longer than flips are remembered. */
-  stableForMs(selector: Labels): number;
-  clear(): void;
-}
-
-export const createReadyMacTracker = (clock: Pick<Clock, 'monotonic'>, rememberMs: number): ReadyMacTracker => {
+export const createReadyMacTracker = (clock: Pick<Clock, 'monotonic'>, rememberMs: number) => {
   let flips: { labels: Labels; at: number }[] = [];
   return {
-    record: (change) => {
+    /** Whether this change was one. */
+    record: (change: InformerEvent<Node>): boolean => {
       const before = readyMacLabels(change.type === 'added' ? undefined : change.previous);
       const after = readyMacLabels(change.type === 'removed' ? undefined : change.object);
       if (isDeepStrictEqual(before, after)) return false;
@@ -47,15 +40,18 @@ export const createReadyMacTracker = (clock: Pick<Clock, 'monotonic'>, rememberM
       for (const labels of [before, after]) if (labels) flips.push({ labels, at });
       return true;
     },
-    stableForMs: (selector) => {
+    /** For how long no Node that matches has joined or left; Infinity when that is longer than flips are remembered. */
+    stableForMs: (selector: Labels): number => {
       const last = Math.max(
         ...flips.filter(({ labels }) => matchesLabels(labels, selector)).map(({ at }) => at),
         -Infinity,
       );
       return clock.monotonic() - last;
     },
-    clear: () => {
+    clear: (): void => {
       flips = [];
     },
   };
 };
+
+export type ReadyMacTracker = ReturnType<typeof createReadyMacTracker>;

@@ -11,8 +11,9 @@ import {
 import { type Clock, timestamp } from '@tartan/kube/clock';
 import { osFamilyKey } from '@tartan/scaleway';
 import type { Host } from '../controller-deps.ts';
-import { type Release, releaseHost } from '../claim/release-host.ts';
-import { readHostPauseReasons } from '../pause/read-pauses.ts';
+import { type Release, releaseHost } from '../claim/claim-host.ts';
+import { defined } from '../defined.ts';
+import { readHostPauseReasons } from '../pause/pauses.ts';
 import { type ReclaimPolicy, strandedVerdict } from './decide.ts';
 import type { SweepMetrics } from './metrics.ts';
 import { type ObserveDeps, recheck, strandedFacts } from './observe.ts';
@@ -75,15 +76,14 @@ const releaseStranded = async (reclaimer: ReclaimDeps, host: Host, signal: Abort
 
 /** The macOS that it has: the pool it goes to is asked for that one. */
 const releaseOf = ({ status }: MacHost, poolPrefix: string, message: string, now: number): Release => {
-  const family = osFamilyKey(status?.osFamily ?? '');
-  return {
+  return defined({
     poolPrefix,
-    ...(family !== '' && { family }),
-    reason: 'Stranded',
-    ...(status?.name && { serverName: status.name }),
+    family: osFamilyKey(status?.osFamily ?? '') || undefined,
+    reason: 'Stranded' as const,
+    serverName: status?.name || undefined,
     message: message.slice(0, maxMessageLength),
     requestedAt: timestamp(now),
-  };
+  });
 };
 
 const maxMessageLength = 1024;

@@ -8,7 +8,7 @@ import {
   type Source,
 } from '@tartan/kube';
 import type { Host, Informers, Listers } from '../controller-deps.ts';
-import { readHostPauseReasons } from '../pause/read-pauses.ts';
+import { readHostPauseReasons } from '../pause/pauses.ts';
 import { reclaim, type ReclaimDeps } from './act.ts';
 import { strandedVerdict } from './decide.ts';
 import { isStranded, strandedFacts } from './observe.ts';

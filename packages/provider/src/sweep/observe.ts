@@ -3,8 +3,8 @@ import type { CallOptions } from '@tartan/kube';
 import { type HostPool, ScalewayError } from '@tartan/scaleway';
 import { readHost } from '../claim/claim-host.ts';
 import type { Host, Machine } from '../controller-deps.ts';
-import { abandonReason } from '../mac-host/state.ts';
-import type { PauseReader } from '../pause/read-pauses.ts';
+import { abandonReason } from '../mac-host/snapshot.ts';
+import type { PauseReader } from '../pause/pauses.ts';
 import type { StrandedHost } from './decide.ts';
 
 export const isStranded = ({ status }: MacHost): boolean => status?.state === 'stranded';

@@ -10,9 +10,9 @@ import {
   type ProcessContext,
   type Resource,
 } from '@tartan/kube';
-import { type RetryOptions, retryTransient } from '../hooks/retry.ts';
-import { commonOptions, type Hook, runHook } from '../hooks/run-hook.ts';
-import { decide, refusalMessage, type Snapshot } from './decide.ts';
+import type { Host, Machine } from '../controller-deps.ts';
+import { commonOptions, type Hook, type RetryOptions, retryTransient, runHook } from '../hooks/run-hook.ts';
+import { abandonReason } from '../mac-host/snapshot.ts';
 
 const help = `Says whether a release of Tartan can be uninstalled: not as long as there are machines, or Macs on their way back to the pool.
 
@@ -72,3 +72,74 @@ export const uninstallRights: {
   clusterWide: [{ apiGroups: [macHostNames.group], resources: [macHostNames.plural], verbs: ['list'] }],
   inNamespace: [{ apiGroups: [machineNames.group], resources: [machineNames.plural], verbs: ['list'] }],
 };
+
+/** What there is, as far as it needs a manager. */
+export interface Snapshot {
+  /** Of the namespace of the release: all its fleets are there. */
+  readonly machines: readonly Machine[];
+  readonly hosts: readonly Host[];
+}
+
+export type Decision =
+  | { readonly kind: 'go' }
+  | { readonly kind: 'refuse'; readonly machines: readonly string[]; readonly hosts: readonly string[] };
+
+/**
+ * May the manager go?
+ *
+ *   | there is                                   |                                                             |
+ *   |--------------------------------------------|-------------------------------------------------------------|
+ *   | a machine, whatever it is about to become  | no: nobody else wipes its Mac and takes its finalizer away  |
+ *   | a Mac on its way back to a pool            | no: nobody else sees the wipe through and gives it its name |
+ *   | such a Mac that cannot be wiped            | yes: it waits for a person, not for the manager             |
+ *   | such a Mac that a person has abandoned     | yes: nothing is done to it                                  |
+ *   | Macs in a pool, stranded or in quarantine  | yes                                                         |
+ *
+ * A Mac on its way back belongs to no machine any more, so nobody can tell whose it was: all of the cluster count.
+ */
+export const decide = ({ machines, hosts }: Snapshot): Decision => {
+  const left = machines.map(({ metadata }) => metadata.name);
+  const returning = hosts
+    .filter(({ spec, status }) => spec.release !== undefined && status?.state !== 'quarantined')
+    .filter((host) => abandonReason(host) === undefined)
+    .map(({ metadata }) => metadata.name);
+  return left.length + returning.length === 0 ? { kind: 'go' } : { kind: 'refuse', machines: left, hosts: returning };
+};
+
+interface Release {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+const maxNames = 10;
+
+const listNames = (names: readonly string[], one: string, several: string): readonly string[] => {
+  if (names.length === 0) return [];
+  const rest = names.length > maxNames ? ` and ${names.length - maxNames} more` : '';
+  return [`  ${names.length} ${names.length === 1 ? one : several}: ${names.slice(0, maxNames).join(', ')}${rest}`];
+};
+
+/** Why a release cannot go yet, and what to do: for whoever ran `helm uninstall`. */
+export const refusalMessage = (
+  { machines, hosts }: Extract<Decision, { kind: 'refuse' }>,
+  { namespace, name }: Release,
+): string =>
+  [
+    `${name} is not uninstalled: there are Macs that still need its manager.`,
+    ...listNames(machines, `machine in the namespace ${namespace}`, `machines in the namespace ${namespace}`),
+    ...listNames(hosts, 'Mac on its way back to the pool', 'Macs on their way back to the pool'),
+    'Without a manager they would be left claimed and unwiped, machines would hang on their finalizers, and every Mac would go on being billed.',
+    ...(machines.length > 0
+      ? [
+          'Give them back, and uninstall when no machine is left and no Mac is releasing:',
+          `  kubectl -n ${namespace} scale machinedeployment --all --replicas 0`,
+          `  kubectl -n ${namespace} get scalewayapplesiliconmachines`,
+        ]
+      : ['Uninstall when no Mac is releasing:']),
+    '  kubectl get machosts',
+    'To leave them behind on purpose:',
+    `  helm uninstall ${name} --namespace ${namespace} --no-hooks`,
+    'To keep the release after all, as helm takes it for uninstalling now (its last revision is in helm history):',
+    `  helm rollback ${name} REVISION --namespace ${namespace}`,
+    '',
+  ].join('\n');

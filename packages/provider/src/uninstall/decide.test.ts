@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { machine, macHost, type MacHostSpec, type MacHostStatus } from '@tartan/api';
-import { decide, type Decision, refusalMessage, type Snapshot } from './decide.ts';
+import { decide, type Decision, refusalMessage, type Snapshot } from './check.ts';
 
 const live = { uid: 'u', resourceVersion: '7', creationTimestamp: '2026-01-01T00:00:00Z' };
 const noon = '2026-01-02T12:00:00Z';

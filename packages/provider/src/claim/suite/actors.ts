@@ -1,8 +1,7 @@
 import { machine, machine as machineKind, macHost, type MacHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import { type Client, isKubeError, type Live, patchStatus } from '@tartan/kube';
 import { chooseHost } from '../choose-host.ts';
-import { endReservation, readHost, reserveHost, takeHost } from '../claim-host.ts';
-import { releaseHeldHost } from '../release-host.ts';
+import { endReservation, readHost, releaseHeldHost, reserveHost, takeHost } from '../claim-host.ts';
 import { exampleRelease, wanted } from '../testing/hosts.ts';
 import type { Ledger } from './ledger.ts';
 

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
 import { kindNames } from '@tartan/api';
 import { createRedactor, type OwnerReference } from '@tartan/kube';
-import { coreClusters } from '../../core/cluster.ts';
+import { coreClusters } from '../../core/kinds.ts';
 import { createTestCluster } from '../../testing/test-cluster.ts';
 
 export const namespace = 'fleet';

@@ -1,7 +1,6 @@
 import { labels } from '@tartan/api';
 import { type Client, isKubeError, type ObjectMeta } from '@tartan/kube';
-import { coreClusters, coreGroup } from '../cluster.ts';
-import { coreMachines } from '../machine.ts';
+import { coreClusters, coreGroup, coreMachines } from '../kinds.ts';
 
 const apiVersion = `${coreGroup}/v1beta2`;
 const cluster = 'macs';

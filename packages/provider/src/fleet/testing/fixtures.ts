@@ -51,15 +51,7 @@ export const turnFor = (machine: string, turn: Partial<Turn> = {}): Turn => ({
   ...turn,
 });
 
-const nothing: Memory = {
-  revision: 'r2',
-  provenRevision: undefined,
-  rollStartedAt: undefined,
-  stalledRevision: undefined,
-  stop: undefined,
-  turns: [],
-  passedOver: [],
-};
+const nothing: Memory = { revision: 'r2', turns: [], passedOver: [] };
 
 export const fleetFacts = (memory: Partial<Memory> = {}, facts: Partial<FleetFacts> = {}): FleetFacts => ({
   ours: false,

@@ -29,7 +29,7 @@ import {
 import { manualClock, timestamp } from '@tartan/kube/clock';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
-import { coreMachineDeployments } from '../../core/machine-deployment.ts';
+import { coreMachineDeployments } from '../../core/kinds.ts';
 import { createFleetController } from '../controller.ts';
 
 type Send = Transport['send'];

@@ -25,7 +25,7 @@ import { identityIssuedFor, shouldRetireToken } from '../decide-join.ts';
 import { clusterAddress, joinKubeconfig } from '../join-kubeconfig.ts';
 import { deleteJoinToken, type JoinToken, mintJoinToken } from '../join-token.ts';
 import { kubeletClientSigner, kubeletServingSigner, tokenSecretName } from '../names.ts';
-import { isNodeOf } from '../node-owner.ts';
+import { isNodeOf } from '../../machine/observe/node.ts';
 import { alternativeNames, generalName, makeCSR, subjectOf } from './make-csr.ts';
 import { recordingLog, recordingTransport } from './recording.ts';
 

@@ -25,7 +25,7 @@ import { createHostPool, type HostPool } from '@tartan/scaleway';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { type SimulatedScaleway, startScaleway } from '@tartan/sim-scaleway';
-import { type CoreCluster, coreClusters as clustersOf } from '../../core/cluster.ts';
+import { type CoreCluster, coreClusters as clustersOf } from '../../core/kinds.ts';
 import { createInventory } from '../../inventory/controller.ts';
 import { createServerCache, type ServerCache } from '../../inventory/server-cache.ts';
 import { createMacHostController } from '../controller.ts';

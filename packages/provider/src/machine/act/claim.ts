@@ -2,7 +2,7 @@ import { formatProviderID } from '@tartan/api';
 import { isKubeError, requeueAfter } from '@tartan/kube';
 import { ScalewayError, type Server } from '@tartan/scaleway';
 import { reserveHost, takeHost } from '../../claim/claim-host.ts';
-import { writeMachineSecret } from '../../host-work/machine-secret.ts';
+import { writeMachineSecret } from '../../host-work/secrets.ts';
 import { blocked, stale, succeeded } from '../decision.ts';
 import type { Outcome } from '../last-attempt.ts';
 import { intervals } from '../requeue.ts';

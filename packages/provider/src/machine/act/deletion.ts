@@ -9,7 +9,7 @@ import {
   requeueAfter,
 } from '@tartan/kube';
 import { endReservation } from '../../claim/claim-host.ts';
-import { deleteMachineSecret } from '../../host-work/machine-secret.ts';
+import { deleteMachineSecret } from '../../host-work/secrets.ts';
 import { deleteJoinToken } from '../../identity/join-token.ts';
 import { succeeded } from '../decision.ts';
 import { secretClaimant } from '../observe.ts';

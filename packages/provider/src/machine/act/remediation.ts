@@ -2,10 +2,10 @@ import { macHost, type ReleaseReason } from '@tartan/api';
 import { patchIfUnchanged, requeueAfter } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { osFamilyKey } from '@tartan/scaleway';
-import { type Release, releaseHeldHost } from '../../claim/release-host.ts';
+import { type Release, releaseHeldHost } from '../../claim/claim-host.ts';
+import { defined } from '../../defined.ts';
 import type { WorkOutcome } from '../../host-work/host-work.ts';
-import { clusterNameOf } from '../../pause/pauses.ts';
-import { readMachinePauseReasons } from '../../pause/read-pauses.ts';
+import { clusterNameOf, readMachinePauseReasons } from '../../pause/pauses.ts';
 import { type ActionResult, succeeded } from '../decision.ts';
 import { lastAttemptOf } from '../last-attempt.ts';
 import { intervals } from '../requeue.ts';
@@ -85,20 +85,17 @@ export const requestRelease = async (
 
 const releaseOf = (context: ActContext, { poolPrefix, reason, message, hostKey }: ReleaseRequest): Release => {
   const { deps, patcher, observation } = context;
-  const family = familyOf(patcher.machine.spec.os);
-  const key = hostKey ?? pinnedKey(patcher.machine, observation);
   const { namespace = '', name, uid } = patcher.machine.metadata;
-  const cluster = clusterNameOf(patcher.machine)?.name;
-  return {
+  return defined({
     poolPrefix,
     reason,
-    serverName: patcher.machine.metadata.name,
+    serverName: name,
     requestedAt: timestamp(deps.clock.now()),
-    ...(family && { family }),
-    ...(message && { message: message.slice(0, maxMessageLength) }),
-    ...(key && { hostKey: key }),
-    machine: { namespace, name, uid, ...(cluster && { cluster }) },
-  };
+    family: familyOf(patcher.machine.spec.os) || undefined,
+    message: message?.slice(0, maxMessageLength) || undefined,
+    hostKey: (hostKey ?? pinnedKey(patcher.machine, observation)) || undefined,
+    machine: defined({ namespace, name, uid, cluster: clusterNameOf(patcher.machine)?.name }),
+  });
 };
 
 /** Older specs name an image: its family is what is installed (INC-328). */

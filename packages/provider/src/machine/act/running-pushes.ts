@@ -2,15 +2,11 @@
  * How many Macs are worked on at a time: memory and network of the manager are sized by it (INC-11). There are more workers than slots, so
  * that a machine that only has to be looked at, or deleted, does not wait for pushes.
  */
-export interface PushSlots {
-  /** Undefined when all are taken. The function gives it back; more than once is once. */
-  acquire(): (() => void) | undefined;
-}
-
-export const createPushSlots = (limit: number): PushSlots => {
+export const createPushSlots = (limit: number) => {
   let taken = 0;
   return {
-    acquire: () => {
+    /** Undefined when all are taken. The function gives it back; more than once is once. */
+    acquire: (): (() => void) | undefined => {
       if (taken >= limit) return undefined;
       taken += 1;
       let released = false;
@@ -22,29 +18,22 @@ export const createPushSlots = (limit: number): PushSlots => {
   };
 };
 
-/**
- * Pushes that are under way, so that they can be ended: whoever deletes or pauses a machine does not wait for what its Mac is being given.
- * A push may be cut anywhere: the Mac is about to be wiped, or the next push goes on from there.
- */
-export interface RunningPushes {
-  /** `push` gets a signal that fires with `signal`, or when this very machine is being deleted or paused, also if that was before. */
-  run<T>(uid: string, signal: AbortSignal, push: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** The machine is being deleted. */
-  cancel(uid: string): void;
-  setPaused(uid: string, paused: boolean): void;
-  /** The machine is gone. */
-  forget(uid: string): void;
-}
+export type PushSlots = ReturnType<typeof createPushSlots>;
 
 const deletionError = new Error('the machine is being deleted');
 const pauseError = new Error('the machine is paused');
 
-export const createRunningPushes = (): RunningPushes => {
+/**
+ * Pushes that are under way, so that they can be ended: whoever deletes or pauses a machine does not wait for what its Mac is being given.
+ * A push may be cut anywhere: the Mac is about to be wiped, or the next push goes on from there.
+ */
+export const createRunningPushes = () => {
   const running = new Map<string, AbortController>();
   const deleted = new Set<string>();
   const paused = new Set<string>();
   return {
-    run: async (uid, signal, push) => {
+    /** `push` gets a signal that fires with `signal`, or when this very machine is being deleted or paused, also if that was before. */
+    run: async <T>(uid: string, signal: AbortSignal, push: (signal: AbortSignal) => Promise<T>): Promise<T> => {
       const controller = new AbortController();
       running.set(uid, controller);
       if (deleted.has(uid)) controller.abort(deletionError);
@@ -55,18 +44,22 @@ export const createRunningPushes = (): RunningPushes => {
         running.delete(uid);
       }
     },
-    cancel: (uid) => {
+    /** The machine is being deleted. */
+    cancel: (uid: string): void => {
       deleted.add(uid);
       running.get(uid)?.abort(deletionError);
     },
-    setPaused: (uid, isPaused) => {
+    setPaused: (uid: string, isPaused: boolean): void => {
       if (!isPaused) return void paused.delete(uid);
       paused.add(uid);
       running.get(uid)?.abort(pauseError);
     },
-    forget: (uid) => {
+    /** The machine is gone. */
+    forget: (uid: string): void => {
       deleted.delete(uid);
       paused.delete(uid);
     },
   };
 };
+
+export type RunningPushes = ReturnType<typeof createRunningPushes>;

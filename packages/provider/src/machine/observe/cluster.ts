@@ -1,8 +1,7 @@
 import { labels } from '@tartan/api';
 import { keyOf } from '@tartan/kube';
 import type { ClusterGetter, Machine } from '../../controller-deps.ts';
-import type { CoreCluster } from '../../core/cluster.ts';
-import { ownerMachineOf } from '../../core/machine.ts';
+import { type CoreCluster, ownerMachineOf } from '../../core/kinds.ts';
 import { clusterNameOf, pauseReasonsOf } from '../../pause/pauses.ts';
 import type { ClusterFacts, Refusal } from '../snapshot.ts';
 

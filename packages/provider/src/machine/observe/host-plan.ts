@@ -1,8 +1,7 @@
 import { type HostSecrets, type HostSpec, summaryHash } from '@tartan/host';
 import type { CallOptions } from '@tartan/kube';
 import { hostSpecOf } from '../../host-work/host-spec.ts';
-import type { MachineSecret } from '../../host-work/machine-secret.ts';
-import { readTailscaleKey } from '../../host-work/tailscale-key.ts';
+import { type MachineSecret, readTailscaleKey } from '../../host-work/secrets.ts';
 import type { Machine } from '../../controller-deps.ts';
 import type { MachineControllerOptions } from '../options.ts';
 

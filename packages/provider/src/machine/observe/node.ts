@@ -2,7 +2,7 @@ import { annotations, formatProviderID, type MachineStatus, type MacHost, parseP
 import type { Live } from '@tartan/kube';
 import type { Machine, Node } from '../../controller-deps.ts';
 import { sshAddressOf } from '../../host-work/ssh-address.ts';
-import { isNodeOf } from '../../identity/node-owner.ts';
+import { canonicalAddress } from '../../identity/csr/parse-request.ts';
 import type { MissingNodeTracker } from '../../pods/missing-nodes.ts';
 import type { NodeFacts } from '../snapshot.ts';
 
@@ -64,3 +64,26 @@ export const nodeAddresses = (node: Live<Node> | undefined, facts: NodeFacts): r
     : (node?.status?.addresses ?? []).flatMap(({ type, address }) =>
         isKnown(type) && address ? [{ type, address }] : [],
       );
+
+/** A Mac, by what a Node can be recognised as it. */
+interface KnownMac {
+  readonly providerID: string | undefined;
+  /** The address that Scaleway gives to it. Undefined: a Node without a providerID is not recognised. */
+  readonly address: string | undefined;
+}
+
+/**
+ * Whether a Node is this Mac, or somebody else's Node of the same name. Our agent registers its Node with its providerID, which nobody
+ * can change from then on. Only Nodes that the agent of the original made may have none: those are recognised by their address.
+ *
+ * A Node can claim the providerID of a Mac that is not its own, but only under its own name: NodeRestriction lets no Node write another.
+ * It gains nothing by it, as a Node is always looked for by the name of its machine.
+ */
+export const isNodeOf = ({ spec, status }: Node, { providerID, address }: KnownMac): boolean => {
+  if (spec?.providerID) return spec.providerID === providerID;
+  if (address === undefined) return false;
+  const known = canonicalAddress(address);
+  return (status?.addresses ?? []).some(
+    ({ type, address: own }) => (type === 'InternalIP' || type === 'ExternalIP') && canonicalAddress(own) === known,
+  );
+};

@@ -40,29 +40,23 @@ export const runnerFacts = async (
  * Since when GitHub says nothing about the runner of a machine, and what it said last. Memory of this process only: whoever starts anew
  * counts from zero, so that a restart can make somebody wait longer and never shorter. On the monotonic clock.
  */
-export interface RunnerLastSeen {
-  /** The first `unknown` starts the count, any other answer ends it. */
-  record(uid: string, seen: RunnerFacts): void;
-  /** For how long, and whether it had a job before. */
-  unreachableFor(uid: string): { readonly forMs: number; readonly wasBusy: boolean };
-  forget(uid: string): void;
-}
-
-export const createRunnerLastSeen = (clock: Pick<Clock, 'monotonic'>): RunnerLastSeen => {
+export const createRunnerLastSeen = (clock: Pick<Clock, 'monotonic'>) => {
   const known = new Map<string, { readonly isBusy: boolean; readonly since: number | undefined }>();
   return {
-    record: (uid, seen) => {
+    /** The first `unknown` starts the count, any other answer ends it. */
+    record: (uid: string, seen: RunnerFacts): void => {
       if (seen.kind === 'not asked') return;
       if (seen.kind !== 'unknown') known.set(uid, { isBusy: seen.kind === 'there' && seen.isBusy, since: undefined });
       else if (known.get(uid)?.since === undefined) known.set(uid, { isBusy: seen.wasBusy, since: clock.monotonic() });
     },
-    unreachableFor: (uid) => {
+    /** For how long, and whether it had a job before. */
+    unreachableFor: (uid: string) => {
       const now = clock.monotonic();
       const { isBusy = false, since = now } = known.get(uid) ?? {};
       return { forMs: now - since, wasBusy: isBusy };
     },
-    forget: (uid) => {
-      known.delete(uid);
-    },
+    forget: (uid: string): unknown => known.delete(uid),
   };
 };
+
+export type RunnerLastSeen = ReturnType<typeof createRunnerLastSeen>;

@@ -1,5 +1,6 @@
 import type { MachineStatus } from '@tartan/api';
 import { timestamp } from '@tartan/kube/clock';
+import { defined } from '../../defined.ts';
 import type { WorkOutcome } from '../../host-work/host-work.ts';
 import { attemptOutcome, failuresOf, isComplete, outcomeMessage, withAttempt } from '../last-attempt.ts';
 import type { Policy } from '../snapshot.ts';
@@ -7,18 +8,8 @@ import type { Policy } from '../snapshot.ts';
 /** What a reconcile records of what it did, for those that come after it. Safe to lose: then something is tried once more. */
 
 /** The status without what belongs to one Mac, or the next one would be judged by it. */
-export const forgetHost = ({
-  phase,
-  initialization,
-  observedGeneration,
-  conditions,
-}: MachineStatus): MachineStatus => ({
-  ready: false,
-  ...(phase && { phase }),
-  ...(initialization && { initialization }),
-  ...(observedGeneration !== undefined && { observedGeneration }),
-  ...(conditions && { conditions }),
-});
+export const forgetHost = ({ phase, initialization, observedGeneration, conditions }: MachineStatus): MachineStatus =>
+  defined({ ready: false, phase, initialization, observedGeneration, conditions });
 
 export const afterBootstrap = (
   status: MachineStatus,
@@ -48,15 +39,14 @@ const withAppliedConfig = (
   desired: string,
   now: number,
 ): MachineStatus => {
-  const { leftOut: _before, ...rest } = status;
   const { summary: actual, optionalFailures } = outcome;
   const message = optionalFailures.join('; ').slice(0, maxMessageLength);
   const leftOut = isComplete(outcome) && actual !== desired && optionalFailures.length > 0;
-  return {
-    ...rest,
+  return defined({
+    ...status,
     hostConfigHash: actual,
-    ...(leftOut && { leftOut: { desired, actual, message, at: timestamp(now) } }),
-  };
+    leftOut: leftOut ? { desired, actual, message, at: timestamp(now) } : undefined,
+  });
 };
 
 type DoneOutcome = Extract<WorkOutcome, { kind: 'done' }>;
@@ -150,5 +140,5 @@ export const withoutToken = (status: MachineStatus, certificateExpires: number |
   const { joinTokenID, joinTokenExpires: _expires, ...rest } = status;
   if (certificateExpires === undefined) return rest;
   const joinVersion = joinTokenID ?? status.joinVersion;
-  return { ...rest, ...(joinVersion && { joinVersion }), certificateExpires: timestamp(certificateExpires) };
+  return defined({ ...rest, joinVersion, certificateExpires: timestamp(certificateExpires) });
 };

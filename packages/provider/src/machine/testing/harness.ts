@@ -43,7 +43,7 @@ import {
 import { manualClock, microTimestamp, timestamp } from '@tartan/kube/clock';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
-import { coreClusters } from '../../core/cluster.ts';
+import { coreClusters } from '../../core/kinds.ts';
 import { clusterMember } from '../../core/testing/cluster-member.ts';
 import { makeCSR, subjectOf } from '../../identity/testing/make-csr.ts';
 import { createMachineController } from '../controller.ts';

@@ -15,7 +15,7 @@ import {
 import { type HostPool, ScalewayError, type Server } from '@tartan/scaleway';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { fixturesFor, namespace, startKubernetes } from '../../claim/testing/harness.ts';
-import { coreClusters } from '../../core/cluster.ts';
+import { coreClusters } from '../../core/kinds.ts';
 import { recordingLog } from '../../identity/testing/recording.ts';
 import { createSweep } from '../controller.ts';
 import type { ReclaimPolicy } from '../decide.ts';

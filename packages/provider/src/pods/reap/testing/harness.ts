@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
 import { formatProviderID, kindNames, labels, labelValues, machine } from '@tartan/api';
 import { createMetrics, type EventInput, ignoreNotFound, type KubeObject, nodes, pods } from '@tartan/kube';
-import { coreMachines } from '../../../core/machine.ts';
+import { coreMachines } from '../../../core/kinds.ts';
 import { createReapCounter } from '../../../manager/provider-metrics.ts';
 import { createTestCluster } from '../../../testing/test-cluster.ts';
 import { createPodReaper } from '../controller.ts';

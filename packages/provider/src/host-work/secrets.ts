@@ -2,15 +2,17 @@ import { annotations, labels, labelValues, secretKeys, secretNames } from '@tart
 import {
   type CallOptions,
   type Client,
+  createRedactor,
   createSecret,
   ignoreNotFound,
+  isKubeError,
+  KubeError,
   type Live,
   type ObjectName,
   type Secret,
   secrets,
 } from '@tartan/kube';
 import type { SecretObject } from '../controller-deps.ts';
-import { redactError } from './redact-error.ts';
 
 /** How to log in on the Mac of a machine. All of it belongs to one server: with another one none of it is true any more (tuist/tuist#11013). */
 export interface MachineLogin {
@@ -157,3 +159,61 @@ const passwordOf = (text: string | undefined): string | undefined =>
 
 /** `null` removes a key in a merge patch. */
 const encode = (text: string | undefined): string | null => (text ? Buffer.from(text).toString('base64') : null);
+
+export type TailscaleKey =
+  | {
+      readonly kind: 'known';
+      readonly key: Secret;
+      /** Another one whenever the Secret was written: says nothing about the key, and a new key is pushed. */
+      readonly version: string;
+    }
+  /** Its reason on the machine is TailscaleAuthKeyUnavailable. */
+  | { readonly kind: 'problem'; readonly message: string };
+
+/**
+ * Reads what Macs join the tailnet with, uncached: somebody else writes it. A Mac without its key would leave the tailnet, or never get
+ * there, so that a missing one is said and nothing is pushed. Rejects with KubeError for what another try may mend.
+ */
+export const readTailscaleKey = async (
+  client: Pick<Client, 'get'>,
+  where: { readonly namespace: string; readonly name: string },
+  options: CallOptions = {},
+): Promise<TailscaleKey> => {
+  const { authKey } = secretKeys.tailscale;
+  const advice = `Put the auth key, or the secret of an OAuth client, into its key ${authKey}.`;
+  try {
+    const secret = await client.get(secrets, where, options);
+    const key = Buffer.from(secret.data?.[authKey] ?? '', 'base64')
+      .toString()
+      .trim();
+    if (key === '')
+      return {
+        kind: 'problem',
+        message: `The Secret ${where.namespace}/${where.name} holds no Tailscale key. ${advice}`,
+      };
+    return { kind: 'known', key: createSecret(key), version: secret.metadata.resourceVersion };
+  } catch (error) {
+    if (!isKubeError(error, 'notFound')) throw error;
+    return {
+      kind: 'problem',
+      message: `There is no Secret ${where.namespace}/${where.name} with a Tailscale key. ${advice}`,
+    };
+  }
+};
+
+/** An error of Kubernetes as it was, but for the secret that a server may have repeated in it: errors end up in logs and events. */
+export const redactError = (error: unknown, secret: string): unknown => {
+  if (!isKubeError(error)) return error;
+  const redactor = createRedactor();
+  redactor.add(secret);
+  const { reason, message, code, retryAfterMs } = error;
+  const causes = error.causes.map((cause) =>
+    Object.fromEntries(Object.entries(cause).map(([key, text]) => [key, text && redactor.text(text)])),
+  );
+  // Without the cause: whatever is in there has not been looked at.
+  return new KubeError(reason, redactor.text(message), {
+    code,
+    retryAfterMs,
+    causes,
+  });
+};

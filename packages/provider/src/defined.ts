@@ -1,0 +1,7 @@
+type Defined<T> = { [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key] } & {
+  [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined>;
+};
+
+/** The object without members that are undefined, as Kubernetes stores it. */
+export const defined = <T extends object>(object: T): Defined<T> =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>;
