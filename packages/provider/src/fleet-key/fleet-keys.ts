@@ -9,38 +9,29 @@ export type FleetKey =
   /** Could not be made or registered; `message` is for people. It is tried again. */
   | { readonly kind: 'unavailable'; readonly message: string };
 
-export interface FleetKeys {
-  of(fleet: string): FleetKey;
-  /** Hears the name of each fleet whose key is another than it was, or has become ready or unavailable. */
-  subscribe(listener: (fleet: string) => void): () => void;
-}
-
-/** Where keys hang for those who need them. */
-export interface FleetKeyStore extends FleetKeys {
-  set(fleet: string, key: FleetKey): void;
-  delete(fleet: string): void;
-}
-
 const pending: FleetKey = { kind: 'pending' };
 
-export const createFleetKeyStore = (): FleetKeyStore => {
+/** Where keys hang for those who need them. */
+export const createFleetKeyStore = () => {
   const keys = new Map<string, FleetKey>();
   const listeners = new Set<(fleet: string) => void>();
   return {
-    of: (fleet) => keys.get(fleet) ?? pending,
-    subscribe: (listener) => {
+    of: (fleet: string): FleetKey => keys.get(fleet) ?? pending,
+    /** Calls `listener` with the name of each fleet whose key is another than it was, or has become ready or unavailable. */
+    subscribe: (listener: (fleet: string) => void): (() => void) => {
       // One of its own for each call, so that the same function can be told twice and ended once.
       const heard = (fleet: string): void => listener(fleet);
       listeners.add(heard);
       return () => listeners.delete(heard);
     },
-    set: (fleet, key) => {
+    set: (fleet: string, key: FleetKey): void => {
       if (isDeepStrictEqual(keys.get(fleet), key)) return;
       keys.set(fleet, key);
       for (const listener of listeners) listener(fleet);
     },
-    delete: (fleet) => {
-      keys.delete(fleet);
-    },
+    delete: (fleet: string): unknown => keys.delete(fleet),
   };
 };
+
+export type FleetKeyStore = ReturnType<typeof createFleetKeyStore>;
+export type FleetKeys = Pick<FleetKeyStore, 'of' | 'subscribe'>;

@@ -1,24 +1,6 @@
-import { type Agent, type Artifact, describeArtifact, type GhActionsRunner, type VmEgress } from '@tartan/host';
+import { type Artifact, describeArtifact } from '@tartan/host';
 import { flags } from '../flags/flag-table.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
-
-/** What all Macs of this manager are given, whichever fleet they belong to. Made once at the start: artifacts are read and hashed then. */
-export interface HostSettings {
-  readonly agent: Pick<Agent, 'runtime' | 'release' | 'hostCPU' | 'hostMemoryMB' | 'maxPods'>;
-  readonly tart: Artifact;
-  readonly nodeExporter: Artifact | undefined;
-  readonly vmEgress: VmEgress;
-  readonly tailscale:
-    | {
-        readonly binaries: Artifact;
-        readonly authKeySecretName: string;
-        readonly tags: readonly string[];
-        readonly acceptRoutes: boolean;
-      }
-    | undefined;
-  /** `undefined`: this manager can make no builders. */
-  readonly builder: Pick<GhActionsRunner, 'runner' | 'packer' | 'crane' | 'oras'> | undefined;
-}
 
 /** Files that should be put on Macs are not there. Each line names the flag that says where one is. */
 export class HostSettingsError extends Error {
@@ -31,7 +13,7 @@ type Options = Pick<ProviderOptions, 'agent' | 'artifacts' | 'tailscale' | 'vmEg
  * Reads and hashes every file that Macs are given, one after the other, and keeps nothing of them in memory. Rejects with
  * `HostSettingsError`, which says of all that cannot be used at once: a manager must not start that could make no Mac ready.
  */
-export const loadHostSettings = async (options: Options): Promise<HostSettings> => {
+export const loadHostSettings = async (options: Options) => {
   const { artifacts, tailscale } = options;
   const problems: string[] = [];
   const read = async (path: string, name: string, flag: { readonly name: string }): Promise<Artifact> => {
@@ -44,13 +26,14 @@ export const loadHostSettings = async (options: Options): Promise<HostSettings> 
       return { name, sha256: '', size: 0, file: path };
     }
   };
+  /** `undefined`: this manager can make no builders. */
   const builder = artifacts.builder && {
     runner: await read(artifacts.builder.runner, 'the GitHub Actions runner', flags.actionsRunnerTarballPath),
     packer: await read(artifacts.builder.packer, 'packer', flags.packerBinaryPath),
     crane: await read(artifacts.builder.crane, 'crane', flags.craneBinaryPath),
     oras: await read(artifacts.builder.oras, 'oras', flags.orasBinaryPath),
   };
-  const settings: HostSettings = {
+  const settings = {
     agent: {
       ...options.agent,
       runtime: await read(artifacts.agentRuntime, 'node', flags.agentRuntimePath),
@@ -73,6 +56,9 @@ export const loadHostSettings = async (options: Options): Promise<HostSettings> 
   if (problems.length > 0) throw new HostSettingsError(problems.join('\n'));
   return settings;
 };
+
+/** What all Macs of this manager are given, whichever fleet they belong to. Made once at the start: artifacts are read and hashed then. */
+export type HostSettings = Readonly<Awaited<ReturnType<typeof loadHostSettings>>>;
 
 const artifactProblem = (path: string, name: string, why: string, flag: { readonly name: string }): string =>
   `Macs cannot be given ${name}: ${path} cannot be used, as ${why}. Put the file there, or say where it is by --${flag.name}.`;

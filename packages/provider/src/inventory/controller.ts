@@ -58,7 +58,7 @@ export const createInventory = (options: InventoryOptions): Controller => {
       return requeueAfter(intervalMs);
     } catch (error) {
       if (!(error instanceof ScalewayError)) throw error;
-      sightings.zoneFailed(zone, error.message, at);
+      sightings.zoneFailed(zone, error.message);
       options.listFailed(zone);
       return { kind: 'failed', error };
     }

@@ -86,7 +86,7 @@ describe('the server cache', () => {
     const { sightings, clock, list, kind, heard } = setUp();
     list(server('a'));
     heard();
-    const fail = () => sightings.zoneFailed(zone, 'Scaleway is out.', clock.now());
+    const fail = () => sightings.zoneFailed(zone, 'Scaleway is out.');
     clock.advance(5 * minute);
     fail();
     assert.equal(kind('a'), 'seen');

@@ -10,20 +10,6 @@ export type ServerObservation =
   /** Its zone was not listed since this process leads, or not lately. `why` is for people; empty while the first list is awaited. */
   | { readonly kind: 'unknown'; readonly why: string };
 
-/** The lists of all zones, as this process has them. Memory only: whoever starts anew knows nothing until the first list. */
-export interface ServerCache {
-  get(zone: string, id: string): ServerObservation;
-  /** A whole zone was listed: replaces what was known of it. */
-  replaceZone(zone: string, servers: readonly Server[], at: number): void;
-  /** A zone could not be listed. What was seen before stays, until it is too old to be trusted. */
-  zoneFailed(zone: string, why: string, at: number): void;
-  /** One server was asked for and this is what it is now; `undefined`: Scaleway does not know it. */
-  setServer(zone: string, id: string, server: Server | undefined, at: number): void;
-  clear(): void;
-  /** Hears the id of each server of which something is different now, those that have gone among them. */
-  subscribe(listener: (id: string) => void): () => void;
-}
-
 /** `at` is when the question was asked: the answer may be newer than that, never older. */
 type Entry = { readonly at: number; readonly server: Server | undefined };
 
@@ -42,8 +28,11 @@ const isSameServer = (a: Server | undefined, b: Server | undefined): boolean =>
 /** How old an observation may be and still be believed: a few lists may fail. */
 const trustMs = 5 * 60_000;
 
-/** A map, told of changes. A look at one server that was begun after a list outlives that list, however late the list arrives. */
-export const createServerCache = ({ clock }: { readonly clock: Pick<Clock, 'now'> }): ServerCache => {
+/**
+ * The lists of all zones, as this process has them. Memory only: whoever starts anew knows nothing until the first list. A look at one server
+ * that was begun after a list outlives that list, however late the list arrives.
+ */
+export const createServerCache = ({ clock }: { readonly clock: Pick<Clock, 'now'> }) => {
   const zones = new Map<string, ZoneEntries>();
   const listeners = new Set<(id: string) => void>();
   const notify = (ids: Iterable<string>): void => {
@@ -66,7 +55,8 @@ export const createServerCache = ({ clock }: { readonly clock: Pick<Clock, 'now'
 
   return {
     get,
-    replaceZone: (zoneName, servers, at) => {
+    /** A whole zone was listed: replaces what was known of it. */
+    replaceZone: (zoneName: string, servers: readonly Server[], at: number): void => {
       const zone = zoneOf(zoneName);
       const wasOld = zone.listedAt === undefined || isStale(zone.listedAt);
       const before = new Map(zone.seen);
@@ -79,22 +69,25 @@ export const createServerCache = ({ clock }: { readonly clock: Pick<Clock, 'now'
       const ids = [...before.keys(), ...zone.seen.keys()];
       notify(ids.filter((id) => wasOld || !isSameServer(before.get(id)?.server, zone.seen.get(id)?.server)));
     },
-    zoneFailed: (zoneName, why) => {
+    /** A zone could not be listed. What was seen before stays, until it is too old to be trusted. */
+    zoneFailed: (zoneName: string, why: string): void => {
       const zone = zoneOf(zoneName);
       zone.failure = why;
       if (zone.staleNotified || zone.listedAt === undefined || !isStale(zone.listedAt)) return;
       zone.staleNotified = true;
       notify(zone.seen.keys());
     },
-    setServer: (zoneName, id, server, at) => {
+    /** One server was asked for and this is what it is now; `undefined`: Scaleway does not know it. */
+    setServer: (zoneName: string, id: string, server: Server | undefined, at: number): void => {
       const { seen } = zoneOf(zoneName);
       const before = seen.get(id);
       if (before && before.at > at) return;
       seen.set(id, { at, server });
       if (before === undefined || !isSameServer(before.server, server)) notify([id]);
     },
-    clear: () => zones.clear(),
-    subscribe: (listener) => {
+    clear: (): void => zones.clear(),
+    /** Calls `listener` with the id of each server of which something is different now, those that have gone among them. */
+    subscribe: (listener: (id: string) => void): (() => void) => {
       // Two subscriptions of one function are two.
       const own = (id: string): void => listener(id);
       listeners.add(own);
@@ -102,3 +95,5 @@ export const createServerCache = ({ clock }: { readonly clock: Pick<Clock, 'now'
     },
   };
 };
+
+export type ServerCache = ReturnType<typeof createServerCache>;

@@ -1,16 +1,14 @@
 import { finalizers, machine as machineKind } from '@tartan/api';
-import { addFinalizer, done, requeueAfter } from '@tartan/kube';
+import { addFinalizer, done } from '@tartan/kube';
 import { moveBlockingPatch } from '../pause/pauses.ts';
 import { bootstrap, reregister, retireToken } from './act/bootstrap.ts';
 import { fetchCredentials, reserve, setProviderID, take } from './act/claim.ts';
-import type { ActContext, ActionOutput } from './act/context.ts';
+import { type ActContext, type ActionOutput, requeue } from './act/context.ts';
 import { cleanUp, detachHost, release, removeRunner } from './act/deletion.ts';
 import { reboot, releaseFailedHost } from './act/remediation.ts';
 import { clearFailedRoll, roll, rollBack, uncordon } from './act/roll.ts';
 import { type Decision, succeeded } from './decision.ts';
 import { intervals } from './requeue.ts';
-
-const wait = (milliseconds: number): ActionOutput => ({ result: succeeded, next: requeueAfter(milliseconds) });
 
 /** Carries a decision out. Each act may be cut off after any of its writes: the next pass sees what was done, and goes on from there. */
 export const carryOut = async (context: ActContext, decision: Decision): Promise<ActionOutput> => {
@@ -25,25 +23,25 @@ export const carryOut = async (context: ActContext, decision: Decision): Promise
         signal,
       });
       context.patcher.refresh(added);
-      return wait(0);
+      return requeue(0);
     }
     case 'block move':
       await context.patcher.patchGuarded(moveBlockingPatch);
-      return wait(0);
+      return requeue(0);
     case 'await cluster':
     case 'await key':
     case 'await host':
     case 'await runner':
     case 'await wipe':
-      return wait(intervals.otherController);
+      return requeue(intervals.otherController);
     case 'cannot claim':
-      return wait(decision.reason === 'NoAvailableHost' ? intervals.freeHost : intervals.manualFix);
+      return requeue(decision.reason === 'NoAvailableHost' ? intervals.freeHost : intervals.manualFix);
     case 'lost host':
     case 'refuse':
-      return wait(intervals.manualFix);
+      return requeue(intervals.manualFix);
     case 'back off':
     case 'wait':
-      return wait(decision.forMs);
+      return requeue(decision.forMs);
     case 'reserve':
       return reserve(context);
     case 'take':

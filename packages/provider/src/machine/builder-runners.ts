@@ -1,7 +1,16 @@
 import type { ScalewayAppleSiliconMachine } from '@tartan/api';
 import type { Owner, RunnerService } from '@tartan/github';
-import { type CallOptions, type Client, isKubeError, type Redactor, type Secret, secrets } from '@tartan/kube';
+import {
+  type CallOptions,
+  type Client,
+  isKubeError,
+  type ObjectName,
+  type Redactor,
+  type Secret,
+  secrets,
+} from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
+import { defined } from '../defined.ts';
 
 type BuilderMachine = Pick<ScalewayAppleSiliconMachine, 'metadata' | 'spec'>;
 
@@ -16,19 +25,6 @@ export type RunnerState =
   | { readonly kind: 'there'; readonly id: number; readonly isBusy: boolean }
   | { readonly kind: 'unknown'; readonly message: string };
 
-/**
- * The runners of builders at GitHub, each asked for as the GitHub App that its machine names. Nothing rejects but for an aborted signal:
- * what GitHub does is data. A runner bears the name of its Node.
- */
-export interface BuilderRunners {
-  /** What the runner of a machine registers with. A new one each time, good for an hour. */
-  registrationToken(machine: BuilderMachine, call: CallOptions): Promise<RunnerToken>;
-  /** Idempotent. */
-  find(machine: BuilderMachine, call: CallOptions): Promise<RunnerState>;
-  /** Takes it off the list, unless it runs a job: then it is there, and busy. Idempotent. */
-  remove(machine: BuilderMachine, id: number, call: CallOptions): Promise<RunnerState>;
-}
-
 interface BuilderRunnersOptions {
   readonly client: Pick<Client, 'get'>;
   readonly clock: Clock;
@@ -39,68 +35,67 @@ interface BuilderRunnersOptions {
   readonly fetch?: typeof fetch;
 }
 
-type Problem = { readonly kind: 'problem'; readonly message: string };
-type Machine = Parameters<BuilderRunners['find']>[0];
+type Problem = Extract<RunnerToken, { kind: 'problem' }>;
 
 /**
+ * The runners of builders at GitHub, each asked for as the GitHub App that its machine names. Nothing rejects but for an aborted signal:
+ * what GitHub does is data. A runner bears the name of its Node.
+ *
  * The Secret of the App is read anew each time: people mend it, and no watch brings it. The client of GitHub is only loaded for the first
  * builder that needs it, so that a manager without builders does not pay for it.
  */
-export const createBuilderRunners = (options: BuilderRunnersOptions): BuilderRunners => {
+export const createBuilderRunners = (options: BuilderRunnersOptions) => {
   const { client, clock, redactor, apiURL, fetch } = options;
 
-  const serviceOf = async (machine: Machine, call: CallOptions): Promise<RunnerService | Problem> => {
+  /** A text: why GitHub cannot be asked, for people. */
+  const serviceOf = async (machine: BuilderMachine, call: CallOptions): Promise<RunnerService | string> => {
     const { ghOrg = '', ghAppSecretName } = machine.spec.ghActionsRunner ?? {};
     const { namespace = '' } = machine.metadata ?? {};
-    if (!ghAppSecretName)
-      return problem('spec.ghActionsRunner.ghAppSecretName names no Secret with a GitHub App. Name one.');
+    if (!ghAppSecretName) return 'spec.ghActionsRunner.ghAppSecretName names no Secret with a GitHub App. Name one.';
     const owner = ownerOf(ghOrg);
-    if (owner === undefined) return problem(`spec.ghActionsRunner.ghOrg is ${JSON.stringify(ghOrg)}: no organisation.`);
+    if (owner === undefined) return `spec.ghActionsRunner.ghOrg is ${JSON.stringify(ghOrg)}: no organisation.`;
     const where = `${namespace}/${ghAppSecretName}`;
     const secret = await readSecret(client, { namespace, name: ghAppSecretName }, call);
-    if (secret.kind === 'problem') return problem(`The Secret ${where} of the GitHub App ${secret.message}`);
+    if (typeof secret === 'string') return `The Secret ${where} of the GitHub App ${secret}`;
     const { createRunnerService, readGitHubApp } = await import('@tartan/github');
-    const app = readGitHubApp(secret.data);
-    if ('problem' in app) return problem(`${where}: ${app.problem}`);
+    const app = readGitHubApp(secret);
+    if ('problem' in app) return `${where}: ${app.problem}`;
     redactor.add(app.privateKey.reveal());
-    return createRunnerService({
-      app,
-      owner,
-      clock,
-      ...(apiURL !== undefined && { apiURL }),
-      ...(fetch !== undefined && { fetch }),
-    });
+    return createRunnerService(defined({ app, owner, clock, apiURL, fetch }));
+  };
+  const ask = async <T>(
+    machine: BuilderMachine,
+    call: CallOptions,
+    question: (service: RunnerService) => Promise<T>,
+  ): Promise<T | Problem> => {
+    const service = await serviceOf(machine, call);
+    return typeof service === 'string' ? { kind: 'problem', message: service } : question(service);
   };
 
   return {
-    registrationToken: async (machine, call) => {
-      const service = await serviceOf(machine, call);
-      if ('kind' in service) return service;
-      const answer = await service.registrationToken(signalOf(call));
+    /** What the runner of a machine registers with. A new one each time, good for an hour. */
+    registrationToken: async (machine: BuilderMachine, call: CallOptions): Promise<RunnerToken> => {
+      const answer = await ask(machine, call, (service) => service.registrationToken(call));
       if (answer.kind === 'problem') return { kind: 'problem', message: answer.message };
       redactor.add(answer.token.reveal());
       return answer;
     },
-    find: async (machine, call) => {
-      const service = await serviceOf(machine, call);
-      if ('kind' in service) return { kind: 'unknown', message: service.message };
-      const found = await service.find(machine.metadata?.name ?? '', signalOf(call));
+    /** Idempotent. */
+    find: async (machine: BuilderMachine, call: CallOptions): Promise<RunnerState> => {
+      const found = await ask(machine, call, (service) => service.find(machine.metadata?.name ?? '', call));
       if (found.kind === 'problem') return { kind: 'unknown', message: found.message };
       return found.kind === 'none' ? found : { kind: 'there', id: found.runner.id, isBusy: found.runner.isBusy };
     },
-    remove: async (machine, id, call) => {
-      const service = await serviceOf(machine, call);
-      if ('kind' in service) return { kind: 'unknown', message: service.message };
-      const answer = await service.remove(id, signalOf(call));
+    /** Takes it off the list, unless it runs a job: then it is there, and busy. Idempotent. */
+    remove: async (machine: BuilderMachine, id: number, call: CallOptions): Promise<RunnerState> => {
+      const answer = await ask(machine, call, (service) => service.remove(id, call));
       if (answer.kind === 'problem') return { kind: 'unknown', message: answer.message };
       return answer.kind === 'busy' ? { kind: 'there', id, isBusy: true } : { kind: 'none' };
     },
   };
 };
 
-const problem = (message: string): Problem => ({ kind: 'problem', message });
-
-const signalOf = ({ signal }: CallOptions) => (signal === undefined ? {} : { signal });
+export type BuilderRunners = ReturnType<typeof createBuilderRunners>;
 
 const isRepository = (text: string): text is `${string}/${string}` => /^[\w.-]+\/[\w.-]+$/.test(text);
 
@@ -110,17 +105,18 @@ const ownerOf = (text: string): Owner | undefined => {
   return /^[\w.-]+$/.test(text) ? { kind: 'organization', organization: text } : undefined;
 };
 
+/** A text: why it cannot be read. */
 const readSecret = async (
   client: Pick<Client, 'get'>,
-  name: { readonly namespace: string; readonly name: string },
+  name: Required<ObjectName>,
   call: CallOptions,
-): Promise<{ readonly kind: 'read'; readonly data: Readonly<Record<string, string>> } | Problem> => {
+): Promise<Readonly<Record<string, string>> | string> => {
   try {
-    return { kind: 'read', data: (await client.get(secrets, name, call)).data ?? {} };
+    return (await client.get(secrets, name, call)).data ?? {};
   } catch (error) {
     if (call.signal?.aborted === true || !isKubeError(error)) throw error;
     return error.reason === 'notFound'
-      ? problem('is not there. Make it, with a GitHub App that manages runners.')
-      : problem(`cannot be read: ${error.message}`);
+      ? 'is not there. Make it, with a GitHub App that manages runners.'
+      : `cannot be read: ${error.message}`;
   }
 };

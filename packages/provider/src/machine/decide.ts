@@ -2,7 +2,7 @@ import { decideDeletion } from './decide/deletion.ts';
 import { decideProvisioned } from './decide/provisioned.ts';
 import { decideBootstrap, decideClaim, nodeNameTaken } from './decide/provisioning.ts';
 import type { Decision } from './decision.ts';
-import type { Snapshot } from './snapshot.ts';
+import { isProvisioned, type Snapshot } from './snapshot.ts';
 
 /**
  * What is to be done next. Pure and total; the order of the questions is the policy:
@@ -26,7 +26,7 @@ export const decide = (snapshot: Snapshot): Decision => {
   const isPaused = cluster.pauseReasons.length > 0;
   if (machine.deleting && !(machine.hasFinalizer && isPaused)) return decideDeletion(snapshot);
   if (isPaused) return { kind: 'pause', why: cluster.pauseReasons.join(', ') };
-  const provisioned = machine.status.initialization?.provisioned === true;
+  const provisioned = isProvisioned(machine.status);
   if (cluster.refusal !== undefined && !provisioned)
     return { kind: 'refuse', reason: 'NotAllowed', message: cluster.refusal.message };
   if (!machine.hasFinalizer) return { kind: 'add finalizer' };

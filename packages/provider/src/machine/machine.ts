@@ -4,26 +4,14 @@ import type { Machine } from '../controller-deps.ts';
 
 type StatusUpdate = (status: MachineStatus, machine: Machine) => MachineStatus;
 
-/** The machine as it was last read or written in this pass, and the only way in which a pass writes to it. */
-export interface MachinePatcher {
-  readonly machine: Machine;
-  /** Somebody else of this pass has written the machine. */
-  refresh(machine: Machine): void;
-  /**
-   * Writes what `fold` makes of the status. Labels and owners of a machine change while a push takes its minutes, and what the push came
-   * to must not be lost by that: after a conflict the machine is read again, and `fold` is asked again.
-   */
-  updateStatus(fold: StatusUpdate): Promise<void>;
-  /** The same, but a conflict is for the caller: for what was decided on the machine as it was read. */
-  updateStatusGuarded(fold: StatusUpdate): Promise<void>;
-  /** A merge patch of the object itself, guarded likewise. */
-  patchGuarded(body: { metadata?: object; spec?: object }): Promise<void>;
-}
-
 const maxAttempts = 4;
 
-/** Guarantees: a write that failed rejects. A machine that is gone, or another one under its name, is written no more. */
-export const createMachinePatcher = (client: Client, read: Machine, signal: AbortSignal): MachinePatcher => {
+/**
+ * The machine as it was last read or written in this pass, and the only way in which a pass writes to it.
+ *
+ * Guarantees: a write that failed rejects. A machine that is gone, or another one under its name, is written no more.
+ */
+export const createMachinePatcher = (client: Client, read: Machine, signal: AbortSignal) => {
   let machine = read;
   const name = { name: read.metadata.name, namespace: read.metadata.namespace ?? '' };
   const options = { signal };
@@ -37,14 +25,20 @@ export const createMachinePatcher = (client: Client, read: Machine, signal: Abor
     machine = now;
   };
   return {
-    get machine() {
+    get machine(): Machine {
       return machine;
     },
-    refresh: (written) => {
+    /** Somebody else of this pass has written the machine. */
+    refresh: (written: Machine): void => {
       machine = written;
     },
+    /** As `updateStatus`, but a conflict is for the caller: for what was decided on the machine as it was read. */
     updateStatusGuarded,
-    updateStatus: async (fold) => {
+    /**
+     * Writes what `fold` makes of the status. Labels and owners of a machine change while a push takes its minutes, and what the push came
+     * to must not be lost by that: after a conflict the machine is read again, and `fold` is asked again.
+     */
+    updateStatus: async (fold: StatusUpdate): Promise<void> => {
       for (let tries = 1; ; tries += 1) {
         try {
           return await updateStatusGuarded(fold);
@@ -54,11 +48,14 @@ export const createMachinePatcher = (client: Client, read: Machine, signal: Abor
         }
       }
     },
-    patchGuarded: async (body) => {
+    /** A merge patch of the object itself, guarded likewise. */
+    patchGuarded: async (body: { metadata?: object; spec?: object }): Promise<void> => {
       machine = await patchIfUnchanged(client, machineKind.resource, machine, body, options);
     },
   };
 };
+
+export type MachinePatcher = ReturnType<typeof createMachinePatcher>;
 
 /** Whose SSH key lets us in: that of the fleet, or one of its own for a machine that is of none. */
 export const sshKeyName = ({ metadata, spec }: Machine): string =>

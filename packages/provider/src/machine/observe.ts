@@ -1,13 +1,12 @@
 import { annotations, finalizers, parseProviderID, secretNames } from '@tartan/api';
-import { hasFinalizer, ignoreNotFound, keyOf, leases, type Live, pods } from '@tartan/kube';
+import { hasFinalizer, ignoreNotFound, keyOf, leases, pods } from '@tartan/kube';
 import { isVersionedPin } from '@tartan/scaleway';
 import { readHost } from '../claim/claim-host.ts';
-import type { HostRequirements } from '../claim/suitability.ts';
 import { findTurn, fleetNameOf } from '../fleet/turns.ts';
 import { isSecretOf, type MachineSecret, readMachineSecret, type SecretClaimant } from '../host-work/secrets.ts';
 import { identityIssuedFor } from '../identity/decide-join.ts';
 import type { MissingNodeTracker } from '../pods/missing-nodes.ts';
-import type { Host, Machine, Node } from '../controller-deps.ts';
+import type { Machine } from '../controller-deps.ts';
 import { sshKeyName } from './machine.ts';
 import { clusterFacts } from './observe/cluster.ts';
 import { type HostPlan, planHost } from './observe/host-plan.ts';
@@ -15,23 +14,20 @@ import { choiceFacts, findServer, hostFacts, hostRequirements } from './observe/
 import { isNodeExpected, nodeFacts } from './observe/node.ts';
 import { isRunnerIdle, runnerFacts, type RunnerLastSeen } from './observe/runner.ts';
 import type { MachineControllerOptions } from './options.ts';
-import type { ChoiceFacts, HostFacts, JoinFacts, LoginFacts, NodeFacts, Snapshot } from './snapshot.ts';
+import {
+  type ChoiceFacts,
+  type HostFacts,
+  isProvisioned,
+  type JoinFacts,
+  type LoginFacts,
+  type NodeFacts,
+  type Snapshot,
+} from './snapshot.ts';
 
 /** What this process remembers beside what is written down. */
 export interface ProcessMemory {
   readonly missingNodes: MissingNodeTracker;
   readonly runnerLastSeen: RunnerLastSeen;
-}
-
-/** The snapshot, and the things themselves for whoever acts on it. */
-export interface Observation {
-  readonly snapshot: Snapshot;
-  readonly wanted: HostRequirements;
-  /** The one that is reserved, as the server has it; or the one that would be. */
-  readonly host: Host | undefined;
-  readonly login: MachineSecret | undefined;
-  readonly node: Live<Node> | undefined;
-  readonly plan: HostPlan | undefined;
 }
 
 type ObserveDeps = MachineControllerOptions & ProcessMemory;
@@ -40,7 +36,7 @@ type ObserveDeps = MachineControllerOptions & ProcessMemory;
  * One look at all that matters. What somebody could be wiped or overwritten by is read from the server: the machine (by the caller), its
  * Mac, its Secret. The rest comes from caches, and is read again right before whatever hangs on it.
  */
-export const observe = async (deps: ObserveDeps, machine: Machine, signal: AbortSignal): Promise<Observation> => {
+export const observe = async (deps: ObserveDeps, machine: Machine, signal: AbortSignal) => {
   const { client, options, nodes, clock } = deps;
   const { metadata, spec, status = {} } = machine;
   const call = { signal };
@@ -58,55 +54,60 @@ export const observe = async (deps: ObserveDeps, machine: Machine, signal: Abort
   const login = status.serverID && isMine ? stored : undefined;
   const node = nodes.get(metadata.name);
   const observedNode = nodeFacts(node, machine, deps.missingNodes, reserved ?? chosen);
-  const provisioned = status.initialization?.provisioned === true;
+  const provisioned = isProvisioned(status);
   const plan =
     provisioned && login !== undefined && metadata.deletionTimestamp === undefined
       ? await planHost(deps, machine, { login, joinVersion: status.joinVersion ?? '' }, call)
       : undefined;
   const turn = turnOf(deps, machine, plan);
+  const snapshot: Snapshot = {
+    now: clock.now(),
+    policy: {
+      ...options.bootstrap,
+      updateGiveUpAfter: options.update.giveUpAfter,
+      updateRetryAfterMs: options.update.retryAfterMs,
+    },
+    machine: {
+      name: metadata.name,
+      deleting: metadata.deletionTimestamp !== undefined,
+      hasFinalizer: hasFinalizer(machine, finalizers.machine),
+      blocksMove: annotations.blockMove in (metadata.annotations ?? {}),
+      providerID: spec.providerID || undefined,
+      versionedPin: isVersionedPin(spec.os),
+      poolPrefix: wanted.poolPrefix || undefined,
+      allowedPoolPrefixes: options.allowedPoolPrefixes,
+      status: status,
+    },
+    cluster: clusterFacts(machine, deps.clusters, options.machineNamespaces),
+    fleetKey: keyFacts(deps, machine),
+    choice,
+    host,
+    login: stored !== undefined && !isMine ? foreignSecret(place) : loginFacts(login, status.serverID),
+    node: observedNode,
+    runner: await runnerFacts(deps, machine, host, signal),
+    join: provisioned
+      ? await joinFacts(deps, machine, observedNode, signal)
+      : { lease: undefined, identity: undefined },
+    desired: desiredOf(plan),
+    turn: turn && { hash: turn.hash, rollBack: turn.rollBack === true },
+    idle: needsIdle(provisioned, turn, observedNode)
+      ? (await hasNoRunningPods(deps, metadata.name, signal)) &&
+        (!provisioned || (await isRunnerIdle(deps, machine, signal)))
+      : undefined,
+  };
   return {
+    snapshot,
     wanted,
+    /** The one that is reserved, as the server has it; or the one that would be. */
     host: reserved ?? chosen,
     login,
     node,
     plan,
-    snapshot: {
-      now: clock.now(),
-      policy: {
-        ...options.bootstrap,
-        updateGiveUpAfter: options.update.giveUpAfter,
-        updateRetryAfterMs: options.update.retryAfterMs,
-      },
-      machine: {
-        name: metadata.name,
-        deleting: metadata.deletionTimestamp !== undefined,
-        hasFinalizer: hasFinalizer(machine, finalizers.machine),
-        blocksMove: annotations.blockMove in (metadata.annotations ?? {}),
-        providerID: spec.providerID || undefined,
-        versionedPin: isVersionedPin(spec.os),
-        poolPrefix: wanted.poolPrefix || undefined,
-        allowedPoolPrefixes: options.allowedPoolPrefixes,
-        status: status,
-      },
-      cluster: clusterFacts(machine, deps.clusters, options.machineNamespaces),
-      fleetKey: keyFacts(deps, machine),
-      choice,
-      host,
-      login: stored !== undefined && !isMine ? foreignSecret(place) : loginFacts(login, status.serverID),
-      node: observedNode,
-      runner: await runnerFacts(deps, machine, host, signal),
-      join: provisioned
-        ? await joinFacts(deps, machine, observedNode, signal)
-        : { lease: undefined, identity: undefined },
-      desired: desiredOf(plan),
-      turn: turn && { hash: turn.hash, rollBack: turn.rollBack === true },
-      idle: needsIdle(provisioned, turn, observedNode)
-        ? (await hasNoRunningPods(deps, metadata.name, signal)) &&
-          (!provisioned || (await isRunnerIdle(deps, machine, signal)))
-        : undefined,
-    },
   };
 };
+
+/** The snapshot, and the things themselves for whoever acts on it. */
+export type Observation = Awaited<ReturnType<typeof observe>>;
 
 /** What this process remembers of an observation. */
 export const remember = (memory: ProcessMemory, machine: Machine, { node, runner }: Snapshot): void => {

@@ -1,6 +1,8 @@
 import type { MachineStatus } from '@tartan/api';
 import type { FleetKey } from '../fleet-key/fleet-keys.ts';
 import type { CertificateIdentity, NodeLease } from '../identity/decide-join.ts';
+import type { RunnerState } from './builder-runners.ts';
+import type { PresentHost } from './observe/host.ts';
 
 /** All that matters of a machine and its surroundings, at one moment. Times in milliseconds. Plain data: whatever is in it can be made up. */
 export interface Snapshot {
@@ -81,32 +83,6 @@ export type HostFacts =
   | { readonly kind: 'absent'; readonly server: 'exists' | 'gone' | 'unknown'; readonly message: string }
   | PresentHost;
 
-export interface PresentHost {
-  readonly kind: 'present';
-  readonly holder: 'me' | 'nobody' | 'other';
-  /** On its way back to the pool; `begun` once the disk is being erased, `stuck` when Scaleway has not done that for long. */
-  readonly release: { readonly begun: boolean; readonly stuck: boolean } | undefined;
-  /** A person has told us to leave it alone. */
-  readonly abandoned: boolean;
-  /** Scaleway does not know the server any more. */
-  readonly gone: boolean;
-  /** At Scaleway it bears the name of the machine, verified. */
-  readonly nameVerified: boolean;
-  /** The same, as the last list says. */
-  readonly nameMatches: boolean;
-  /** `spec.providerID` of the machine names this server. */
-  readonly providerIDMatches: boolean;
-  readonly inPool: boolean;
-  /** `ready`, or what else Scaleway says; undefined when it was never seen. */
-  readonly serverStatus: string | undefined;
-  readonly installs: number;
-  readonly poolPrefix: string | undefined;
-  readonly rebootRequestedAt: number | undefined;
-  readonly rebootIssuedAt: number | undefined;
-  /** What is between it and its holder, for people. */
-  readonly message: string;
-}
-
 export type LoginFacts =
   | { readonly kind: 'missing' }
   /** Of another server, so nothing in it is true. */
@@ -134,16 +110,13 @@ export type NodeFacts =
 export type RunnerFacts =
   /** It is no builder, or its Mac does not go back now. */
   | { readonly kind: 'not asked' }
-  | { readonly kind: 'none' }
-  | { readonly kind: 'there'; readonly id: number; readonly isBusy: boolean }
-  | {
-      readonly kind: 'unknown';
+  | Exclude<RunnerState, { kind: 'unknown' }>
+  | (Extract<RunnerState, { kind: 'unknown' }> & {
       /** Since GitHub has been asked in vain, as far as this process knows. */
       readonly forMs: number;
       /** It had a job when GitHub was last heard. */
       readonly wasBusy: boolean;
-      readonly message: string;
-    };
+    });
 
 export interface JoinFacts {
   readonly lease: NodeLease | undefined;
@@ -161,3 +134,6 @@ interface TurnFacts {
   readonly hash: string;
   readonly rollBack: boolean;
 }
+
+/** Its Mac was made ready once: virtual machines may run there. */
+export const isProvisioned = ({ initialization }: MachineStatus): boolean => initialization?.provisioned === true;

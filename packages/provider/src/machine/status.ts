@@ -6,7 +6,7 @@ import { defined } from '../defined.ts';
 import { sshAddressOf } from '../host-work/ssh-address.ts';
 import { actualHash } from './decide/provisioned.ts';
 import type { ActionResult, Decision } from './decision.ts';
-import type { Snapshot } from './snapshot.ts';
+import { isProvisioned, type Snapshot } from './snapshot.ts';
 import { conditionsOf, isHostRunning, pausedCondition } from './status/conditions.ts';
 
 /** What was found, what was decided, and what came of it. */
@@ -59,7 +59,7 @@ const withPlanner = (
   persisted: MachineStatus,
   { snapshot: { desired }, releaseID }: ReconcileResult,
 ): MachineStatus => {
-  if (persisted.initialization?.provisioned !== true || desired.kind !== 'known') return persisted;
+  if (!isProvisioned(persisted) || desired.kind !== 'known') return persisted;
   return defined({ ...persisted, plannedBy: releaseID });
 };
 
@@ -71,7 +71,7 @@ const configHashes = (
   status: MachineStatus,
   { snapshot }: ReconcileResult,
 ): Pick<MachineStatus, 'hostConfigHash' | 'desiredHostConfigHash'> => {
-  if (status.initialization?.provisioned !== true) return {};
+  if (!isProvisioned(status)) return {};
   const { desired } = snapshot;
   const wanted = desired.kind === 'known' ? desired.hash : undefined;
   const pushed = status.hostConfigHash;
@@ -98,7 +98,7 @@ const addressesOf = ({ snapshot, ip, nodeAddresses }: ReconcileResult): Addresse
 const phaseOf = (status: MachineStatus, { snapshot, decision }: ReconcileResult): MachinePhase => {
   if (snapshot.machine.deleting) return 'Deleting';
   if (decision.kind === 'lost host') return 'NotReady';
-  if (status.initialization?.provisioned !== true) return phaseBeforeProvisioned(status, decision.kind);
+  if (!isProvisioned(status)) return phaseBeforeProvisioned(status, decision.kind);
   const { desired, node, turn } = snapshot;
   const hash = desired.kind === 'known' ? desired.hash : status.desiredHostConfigHash;
   if (status.failedHostConfigHash !== undefined && status.failedHostConfigHash === hash) return 'Failed';

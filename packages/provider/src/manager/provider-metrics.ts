@@ -1,39 +1,24 @@
 import { metricNames } from '@tartan/api';
-import {
-  createMetrics,
-  describeMetrics,
-  getCondition,
-  type MetricDescription,
-  type Metrics,
-  untilAborted,
-} from '@tartan/kube';
+import { createMetrics, describeMetrics, getCondition, type MetricDescription, untilAborted } from '@tartan/kube';
 import { type Clock, manualClock } from '@tartan/kube/clock';
 import { type CallReport, operations } from '@tartan/scaleway';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Informers, Machine } from '../controller-deps.ts';
 import type { ReleaseCause } from '../pods/act.ts';
 import type { ReapedPhase } from '../pods/reap/controller.ts';
-import { createSweepMetrics, type SweepMetrics } from '../sweep/metrics.ts';
-import { createStateMetrics, type StateMetrics } from './state-metrics.ts';
+import { createSweepMetrics } from '../sweep/metrics.ts';
+import { createStateMetrics } from './state-metrics.ts';
 
-/** All that the manager measures, in one registry. docs/reference/metrics.md is made from it. */
-export interface ProviderMetrics extends Metrics {
-  /** For `onCall` of the pool. */
-  readonly scalewayCall: (report: CallReport) => void;
-  readonly zoneListFailed: ReturnType<typeof createZoneListErrorCounter>;
-  readonly sweep: SweepMetrics;
-  readonly podReleased: ReturnType<typeof createReleaseCounter>;
-  readonly podReaped: ReturnType<typeof createReapCounter>;
-  readonly bootstrapSeconds: ObserveBootstrapSeconds;
-  readonly state: StateMetrics;
-}
-
-/** `process` adds what Prometheus knows of any process. */
-export const createProviderMetrics = (options: { clock: Clock; process?: boolean }): ProviderMetrics => {
+/**
+ * All that the manager measures, in one registry. docs/reference/metrics.md is made from it. `process` adds what Prometheus knows of any
+ * process.
+ */
+export const createProviderMetrics = (options: { clock: Clock; process?: boolean }) => {
   const metrics = createMetrics(options);
   const { registry } = metrics;
   return {
     ...metrics,
+    /** For `onCall` of the pool. */
     scalewayCall: createScalewayMetrics(registry),
     zoneListFailed: createZoneListErrorCounter(registry),
     sweep: createSweepMetrics(registry),
@@ -43,6 +28,8 @@ export const createProviderMetrics = (options: { clock: Clock; process?: boolean
     state: createStateMetrics(registry),
   };
 };
+
+export type ProviderMetrics = ReturnType<typeof createProviderMetrics>;
 
 /** A request has 15 s at most. */
 const requestBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];

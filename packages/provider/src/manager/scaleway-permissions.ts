@@ -13,13 +13,6 @@ export interface PermissionCheckOptions {
   readonly againMs: number;
 }
 
-export interface ScalewayPermissionCheck {
-  readonly name: string;
-  /** For `readyz`: what is missing, for people. */
-  check(): string | undefined;
-  run(signal: AbortSignal): Promise<void>;
-}
-
 /** `problem` undefined: all that we need can be read. */
 interface PermissionState {
   readonly problem: string | undefined;
@@ -48,7 +41,7 @@ const nextPermissionState = (before: PermissionState, errors: readonly ScalewayE
  * Whether the key may do what the manager needs. A missing right is a line in the log that names it and a `readyz` that fails; the
  * process goes on and looks again, since a Secret or a policy may be a moment late (INC-301, INC-333).
  */
-export const createScalewayPermissionCheck = (options: PermissionCheckOptions): ScalewayPermissionCheck => {
+export const createScalewayPermissionCheck = (options: PermissionCheckOptions) => {
   const { pool, zones, clock, log, retryMs, againMs } = options;
   let verdict = notChecked;
   let reported: string | undefined;
@@ -63,8 +56,9 @@ export const createScalewayPermissionCheck = (options: PermissionCheckOptions): 
 
   return {
     name: 'scaleway rights',
-    check: () => verdict.problem,
-    run: async (signal) => {
+    /** For `readyz`: what is missing, for people. */
+    check: (): string | undefined => verdict.problem,
+    run: async (signal: AbortSignal): Promise<void> => {
       while (!signal.aborted) {
         const errors = await checkPermissions(pool, zones, { signal }).catch((error: unknown) => {
           if (signal.aborted) return undefined;

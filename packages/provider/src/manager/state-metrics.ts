@@ -20,17 +20,13 @@ export interface FleetState {
  * Figures about objects are read off the objects at every scrape instead of being counted along the way: a series cannot outlive its
  * machine, and a new process has them all at once. Told by the leader alone, or sums over replicas would count every Mac twice.
  */
-export interface StateMetrics {
-  /** `state` answers undefined while this process does not lead: then there is no series. */
-  setSource(state: () => FleetState | undefined): void;
-}
-
-export const createStateMetrics = (registry: Registry): StateMetrics => {
+export const createStateMetrics = (registry: Registry) => {
   let source: () => FleetState | undefined = () => undefined;
   const gauge = createScrapeGauges(registry, () => source());
   for (const measure of [addMachineGauges, addFleetGauges, addPodGauges, addControlPlaneGauges]) measure(gauge);
   return {
-    setSource: (state) => {
+    /** `state` answers undefined while this process does not lead: then there is no series. */
+    setSource: (state: () => FleetState | undefined): void => {
       source = state;
     },
   };

@@ -28,50 +28,47 @@ export interface ReclaimDeps extends ObserveDeps {
   readonly figures: SweepMetrics;
 }
 
-type ReclaimOutcome =
-  | { readonly kind: 'reclaimed' }
-  /** It is not stranded any more, or somebody writes it right now. */
-  | { readonly kind: 'skipped'; readonly why: string }
-  /** It could not be looked at. Who cannot see must not wipe, this Mac or any other. */
-  | { readonly kind: 'aborted'; readonly error: unknown };
-
 /**
  * Sends one Mac that the caches call stranded back to its pool.
  *
  * Flow: looked at again past all caches, judged anew, through the gate, one guarded write of the MacHost. Its own controller wipes it.
  * Guarantees: a Mac that a machine needs is never released: the machine is seen by the second look, or what it writes to claim the Mac
  * makes the write fail. To repeat it after a crash does nothing more.
+ * Answers why the Mac was left alone, if it was: it is not stranded any more, or somebody writes it right now. Rejects when it could not be
+ * looked at: who cannot see must not wipe, this Mac or any other.
  */
-export const reclaim = async (reclaimer: ReclaimDeps, seen: Host, signal: AbortSignal): Promise<ReclaimOutcome> => {
+export const reclaim = async (reclaimer: ReclaimDeps, seen: Host, signal: AbortSignal): Promise<string | undefined> => {
   try {
     const found = await recheck(reclaimer, seen.metadata.name, { signal });
-    return found.kind === 'accounted' ? skipped(found.why) : await releaseStranded(reclaimer, found.host, signal);
+    return typeof found === 'string' ? found : await releaseStranded(reclaimer, found, signal);
   } catch (error) {
     // That this process stops, or does not lead, is no news about the Mac.
     if (!signal.aborted && !(error instanceof NotLeadingError)) reclaimer.events.event(seen, abortedEvent(error));
-    return { kind: 'aborted', error };
+    throw error;
   }
 };
 
-const skipped = (why: string): ReclaimOutcome => ({ kind: 'skipped', why });
-
-const releaseStranded = async (reclaimer: ReclaimDeps, host: Host, signal: AbortSignal): Promise<ReclaimOutcome> => {
+const releaseStranded = async (
+  reclaimer: ReclaimDeps,
+  host: Host,
+  signal: AbortSignal,
+): Promise<string | undefined> => {
   const { client, policy, gate, clock, log, events, figures } = reclaimer;
   const pauses = await readHostPauseReasons(reclaimer, host, { signal });
   const verdict = strandedVerdict(strandedFacts(host, pauses), policy, clock.now());
-  if (verdict.kind === 'leave') return skipped(verdict.message);
+  if (verdict.kind === 'leave') return verdict.message;
   const release = releaseOf(host, verdict.poolPrefix, verdict.message, clock.now());
   const { remainingMs } = gate.pass();
   try {
     await releaseHost(client, host, release, { signal, deadlineMs: remainingMs });
   } catch (error) {
-    if (isKubeError(error, 'conflict', 'notFound')) return skipped('somebody has written it meanwhile');
+    if (isKubeError(error, 'conflict', 'notFound')) return 'somebody has written it meanwhile';
     throw error;
   }
   figures.reclaimed();
   log.info('Sent a stranded Mac back to its pool', { host: host.metadata.name, server: host.status?.name, release });
   events.event(host, buildEvent('Reclaimed', verdict.message));
-  return { kind: 'reclaimed' };
+  return undefined;
 };
 
 /** The macOS that it has: the pool it goes to is asked for that one. */

@@ -42,10 +42,8 @@ export const createSweep = (options: SweepOptions): Controller => {
         reported.set(host.metadata.uid, verdict.message);
         continue;
       }
-      const outcome = await reclaim(options, host, signal);
-      if (outcome.kind === 'aborted') return { kind: 'failed', error: outcome.error };
-      if (outcome.kind === 'skipped')
-        log.info('Left a Mac alone that was called stranded', { host: host.metadata.name, why: outcome.why });
+      const why = await reclaim(options, host, signal);
+      if (why !== undefined) log.info('Left a Mac alone that was called stranded', { host: host.metadata.name, why });
     }
     return requeueAfter(intervalMs);
   };

@@ -21,12 +21,9 @@ export interface ObserveDeps extends PauseReader {
   readonly pool: Pick<HostPool, 'getServer'>;
 }
 
-type Recheck =
-  /** As the server has it: whoever acts on it guards the write with this version. */
-  { readonly kind: 'still stranded'; readonly host: Host } | { readonly kind: 'accounted'; readonly why: string };
-
 /**
- * The last look before a Mac is wiped, past all caches (E5). Rejects when anything cannot be looked at: then nothing is known.
+ * The last look before a Mac is wiped, past all caches (E5). Answers the MacHost as the server has it: whoever acts on it guards the write with
+ * this version. A text: it is not stranded, and why. Rejects when anything cannot be looked at: then nothing is known.
  *
  * The MacHost comes first and the machines last: a machine that appears afterwards takes the Mac by a write to the MacHost, which the
  * version that was read here does not survive.
@@ -35,22 +32,20 @@ export const recheck = async (
   { client, pool }: ObserveDeps,
   name: string,
   { signal }: { signal: AbortSignal },
-): Promise<Recheck> => {
+): Promise<Host | string> => {
   const call: CallOptions = { signal };
   const host = await readHost(client, name, call);
-  if (host === undefined) return accounted('its MacHost is gone');
-  if (abandonReason(host) !== undefined) return accounted('a person has abandoned it');
-  if (host.spec.release !== undefined || !isStranded(host)) return accounted('its MacHost says so');
+  if (host === undefined) return 'its MacHost is gone';
+  if (abandonReason(host) !== undefined) return 'a person has abandoned it';
+  if (host.spec.release !== undefined || !isStranded(host)) return 'its MacHost says so';
   const server = await pool.getServer(host.spec.zone, name, { signal }).catch(ignoreNotFound);
-  if (server === undefined) return accounted('Scaleway does not know it any more');
-  if (server.name !== host.status?.name) return accounted(`it is called ${server.name} now`);
+  if (server === undefined) return 'Scaleway does not know it any more';
+  if (server.name !== host.status?.name) return `it is called ${server.name} now`;
   const { items } = await client.list(machine.resource, call);
   const owner = ownerOf({ host, serverName: server.name }, items);
-  if (owner) return accounted(`the machine ${owner.metadata.namespace}/${owner.metadata.name} may need it`);
-  return { kind: 'still stranded', host };
+  if (owner) return `the machine ${owner.metadata.namespace}/${owner.metadata.name} may need it`;
+  return host;
 };
-
-const accounted = (why: string): Recheck => ({ kind: 'accounted', why });
 
 const ignoreNotFound = (error: unknown): undefined => {
   if (error instanceof ScalewayError && error.kind === 'not found') return undefined;

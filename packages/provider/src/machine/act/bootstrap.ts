@@ -4,11 +4,11 @@ import { timestamp } from '@tartan/kube/clock';
 import { type JoinCredentials, makeJoinCredentials } from '../../host-work/join-credentials.ts';
 import { ClusterAddressError } from '../../identity/join-kubeconfig.ts';
 import { deleteJoinToken } from '../../identity/join-token.ts';
-import { blocked, type Decision, succeeded } from '../decision.ts';
+import { blocked, type Decision } from '../decision.ts';
 import { type AttemptResult, attemptOutcome, outcomeMessage, withAttempt } from '../last-attempt.ts';
 import { planHost } from '../observe/host-plan.ts';
 import { afterBootstrap, withoutToken } from '../status/transitions.ts';
-import { type ActContext, type ActionOutput, callOptions, currentStatus, requeueStale } from './context.ts';
+import { type ActContext, type ActionOutput, callOptions, currentStatus, requeue, requeueStale } from './context.ts';
 import { push, pushed, runnerTokenSource, withPushSlot } from './push.ts';
 import { releaseUnwipedHost } from './remediation.ts';
 
@@ -84,7 +84,7 @@ export const retireToken = async (
   const { joinTokenID } = currentStatus(context);
   if (joinTokenID !== undefined) await deleteJoinToken(context.deps.client, joinTokenID, callOptions(context));
   await context.patcher.updateStatus((status) => withoutToken(status, certificateExpires));
-  return { result: succeeded, next: requeueAfter(0) };
+  return requeue(0);
 };
 
 /**

@@ -3,14 +3,16 @@ import { isKubeError, requeueAfter } from '@tartan/kube';
 import { ScalewayError, type Server } from '@tartan/scaleway';
 import { reserveHost, takeHost } from '../../claim/claim-host.ts';
 import { writeMachineSecret } from '../../host-work/secrets.ts';
-import { blocked, stale, succeeded } from '../decision.ts';
+import { blocked, stale } from '../decision.ts';
 import type { Outcome } from '../last-attempt.ts';
 import { intervals } from '../requeue.ts';
+import { isProvisioned } from '../snapshot.ts';
 import {
   type ActContext,
   type ActionOutput,
   callOptions,
   currentStatus,
+  requeue,
   requeueStale,
   secretLocation,
 } from './context.ts';
@@ -24,7 +26,7 @@ export const reserve = async (context: ActContext): Promise<ActionOutput> => {
   const reservation = await reserveHost(deps.client, patcher.machine, observation.host, callOptions(context));
   if (reservation === undefined) return requeueStale;
   patcher.refresh(reservation);
-  return { result: succeeded, next: requeueAfter(0) };
+  return requeue(0);
 };
 
 /** Compare-and-swap 2. Who loses it gives the reservation up, or the machine would wait for somebody else's Mac. */
@@ -36,12 +38,12 @@ export const take = async (context: ActContext): Promise<ActionOutput> => {
   switch (outcome.kind) {
     case 'taken':
       patcher.refresh(outcome.machine);
-      return { result: succeeded, next: requeueAfter(0) };
+      return requeue(0);
     case 'conflict':
       return requeueStale;
     case 'lost':
       // One that was made ready keeps its server for ever, whoever has it: the next look says so.
-      if (currentStatus(context).initialization?.provisioned === true)
+      if (isProvisioned(currentStatus(context)))
         return { result: stale, next: requeueAfter(intervals.otherController) };
       return { ...(await detachHost(context)), result: stale };
   }
@@ -70,8 +72,7 @@ export const fetchCredentials = async (context: ActContext): Promise<ActionOutpu
     if (!isKubeError(error, 'forbidden', 'invalid')) throw error;
     return credentialsMissing(context, 'CredentialsPersistFailed', error.message);
   }
-  if (password !== undefined || currentStatus(context).initialization?.provisioned === true)
-    return { result: succeeded, next: requeueAfter(0) };
+  if (password !== undefined || isProvisioned(currentStatus(context))) return requeue(0);
   const { namespace, machine } = secretLocation(context);
   const message = `Scaleway knows no password of the server ${serverID}. Put it into sudo-password of the Secret ${namespace}/${machine}-bootstrap.`;
   return credentialsMissing(context, 'MissingSudoPassword', message);
@@ -81,7 +82,7 @@ export const fetchCredentials = async (context: ActContext): Promise<ActionOutpu
 const credentialsMissing = (context: ActContext, outcome: Outcome, message: string): ActionOutput => ({
   result: blocked,
   next: requeueAfter(intervals.otherController),
-  ...(currentStatus(context).initialization?.provisioned !== true && {
+  ...(!isProvisioned(currentStatus(context)) && {
     attempt: { task: 'Credentials', outcome, message },
   }),
 });
@@ -107,5 +108,5 @@ export const setProviderID = async (context: ActContext): Promise<ActionOutput> 
   if (observation.host === undefined || !serverID || patcher.machine.spec.providerID) return requeueStale;
   const providerID = formatProviderID({ zone: observation.host.spec.zone, serverID });
   await patcher.patchGuarded({ spec: { providerID } });
-  return { result: succeeded, next: requeueAfter(0) };
+  return requeue(0);
 };

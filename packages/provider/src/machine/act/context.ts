@@ -1,6 +1,6 @@
 import type { MachineStatus } from '@tartan/api';
 import { type CallOptions, type ReconcileResult, requeueAfter } from '@tartan/kube';
-import { type ActionResult, stale } from '../decision.ts';
+import { type ActionResult, stale, succeeded } from '../decision.ts';
 import type { AttemptResult } from '../last-attempt.ts';
 import type { MachinePatcher } from '../machine.ts';
 import type { Observation, ProcessMemory } from '../observe.ts';
@@ -37,6 +37,9 @@ export interface ActionOutput {
 export const callOptions = ({ signal }: ActContext): CallOptions => ({ signal });
 
 export const currentStatus = ({ patcher }: ActContext): MachineStatus => patcher.machine.status ?? {};
+
+/** It is done: look again after that time. */
+export const requeue = (afterMs: number): ActionOutput => ({ result: succeeded, next: requeueAfter(afterMs) });
 
 /** What was decided on has changed. */
 export const requeueStale: ActionOutput = { result: stale, next: requeueAfter(intervals.conflict) };

@@ -1,13 +1,5 @@
 import { buildEvent, finalizers, machine as machineKind, macHost, secretNames } from '@tartan/api';
-import {
-  done,
-  ignoreNotFound,
-  isKubeError,
-  nodes,
-  patchIfUnchanged,
-  removeFinalizer,
-  requeueAfter,
-} from '@tartan/kube';
+import { done, ignoreNotFound, isKubeError, nodes, patchIfUnchanged, removeFinalizer } from '@tartan/kube';
 import { endReservation } from '../../claim/claim-host.ts';
 import { deleteMachineSecret } from '../../host-work/secrets.ts';
 import { deleteJoinToken } from '../../identity/join-token.ts';
@@ -21,6 +13,7 @@ import {
   type ActionOutput,
   callOptions,
   currentStatus,
+  requeue,
   requeueStale,
   secretLocation,
 } from './context.ts';
@@ -34,11 +27,7 @@ export const release = (
 ): Promise<ActionOutput> => {
   const { name, namespace } = context.patcher.machine.metadata;
   if (runnerLeft !== undefined) context.deps.log.warn('GitHub still lists the runner', { namespace, name, runnerLeft });
-  return requestRelease(
-    context,
-    { poolPrefix, reason: 'MachineDeleted' },
-    { result: succeeded, next: requeueAfter(intervals.otherController) },
-  );
+  return requestRelease(context, { poolPrefix, reason: 'MachineDeleted' }, requeue(intervals.otherController));
 };
 
 /** All that is left, and then the finalizer: nothing of the machine outlives it. */
@@ -78,7 +67,7 @@ export const removeRunner = async (context: ActContext, id: number): Promise<Act
   const { deps, patcher } = context;
   deps.gate.pass();
   const seen = await deps.builderRunners.remove(patcher.machine, id, callOptions(context));
-  return { result: succeeded, next: requeueAfter(seen.kind === 'none' ? 0 : intervals.otherController) };
+  return requeue(seen.kind === 'none' ? 0 : intervals.otherController);
 };
 
 /**
@@ -91,7 +80,7 @@ export const detachHost = async (context: ActContext): Promise<ActionOutput> => 
   await clearConsumerRef(context);
   if (patcher.machine.spec.providerID) await patcher.patchGuarded({ spec: { providerID: null } });
   await patcher.updateStatusGuarded(forgetHost);
-  return { result: succeeded, next: requeueAfter(intervals.conflict) };
+  return requeue(intervals.conflict);
 };
 
 /** A server that is gone cannot be given back. Its MacHost goes once nobody holds it. */

@@ -6,10 +6,10 @@ import { type Release, releaseHeldHost } from '../../claim/claim-host.ts';
 import { defined } from '../../defined.ts';
 import type { WorkOutcome } from '../../host-work/host-work.ts';
 import { clusterNameOf, readMachinePauseReasons } from '../../pause/pauses.ts';
-import { type ActionResult, succeeded } from '../decision.ts';
+import { type ActionResult } from '../decision.ts';
 import { lastAttemptOf } from '../last-attempt.ts';
 import { intervals } from '../requeue.ts';
-import { type ActContext, type ActionOutput, callOptions, currentStatus, requeueStale } from './context.ts';
+import { type ActContext, type ActionOutput, callOptions, currentStatus, requeue, requeueStale } from './context.ts';
 import { pinnedKey } from './push.ts';
 
 /**
@@ -24,18 +24,14 @@ export const reboot = async (context: ActContext): Promise<ActionOutput> => {
   const change = { spec: { reboot: { requestedAt } } };
   await patchIfUnchanged(deps.client, macHost.resource, host, change, callOptions(context));
   await patcher.updateStatus((status) => ({ ...status, bootstrapRebootIssued: true }));
-  return { result: succeeded, next: requeueAfter(intervals.otherController) };
+  return requeue(intervals.otherController);
 };
 
 /** The Mac cannot be made ready: it goes back, and into quarantine. Only the swap; the next look sees it gone and lets go of it. */
 export const releaseFailedHost = (context: ActContext, poolPrefix: string): Promise<ActionOutput> => {
   const { count = 0, message: last } = lastAttemptOf(currentStatus(context)) ?? {};
   const message = `It could not be made ready in ${count} attempts.${last ? ` The last one: ${last}` : ''}`;
-  return requestRelease(
-    context,
-    { poolPrefix, reason: 'BootstrapExhausted', message },
-    { result: succeeded, next: requeueAfter(0) },
-  );
+  return requestRelease(context, { poolPrefix, reason: 'BootstrapExhausted', message }, requeue(0));
 };
 
 /** At once, however often it was tried: nothing on it may be touched, since it is what somebody else left. */

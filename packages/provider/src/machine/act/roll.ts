@@ -1,10 +1,10 @@
 import { annotations, macFleet } from '@tartan/api';
-import { ignoreNotFound, nodes, patchIfUnchanged, requeueAfter } from '@tartan/kube';
+import { ignoreNotFound, nodes, patchIfUnchanged } from '@tartan/kube';
 import { findTurn, fleetNameOf, type Turn } from '../../fleet/turns.ts';
-import { type Decision, succeeded } from '../decision.ts';
+import { type Decision } from '../decision.ts';
 import { waitsForIdle } from '../last-attempt.ts';
 import { afterRoll, afterRollBack, withoutRollFailure } from '../status/transitions.ts';
-import { type ActContext, type ActionOutput, callOptions, requeueStale } from './context.ts';
+import { type ActContext, type ActionOutput, callOptions, requeue, requeueStale } from './context.ts';
 import { push, pushed, runnerTokenSource, withPushSlot } from './push.ts';
 
 /** Gives the Mac what it shall have. Only steps that have changed run; those that would disturb virtual machines wait for a cordon. */
@@ -27,7 +27,7 @@ export const roll = (context: ActContext, { hash, idle }: Extract<Decision, { ki
 /** The Mac refused something else, or long ago. */
 export const clearFailedRoll = async (context: ActContext): Promise<ActionOutput> => {
   await context.patcher.updateStatus(withoutRollFailure);
-  return { result: succeeded, next: requeueAfter(0) };
+  return requeue(0);
 };
 
 /** Puts the agent back that ran before the last roll, when the fleet says so. */
@@ -74,5 +74,5 @@ export const uncordon = async (context: ActContext): Promise<ActionOutput> => {
     const change = { metadata, spec: { unschedulable: null } };
     await ignoreNotFound(patchIfUnchanged(deps.client, nodes, node, change, callOptions(context)));
   }
-  return { result: succeeded, next: requeueAfter(0) };
+  return requeue(0);
 };

@@ -1,5 +1,6 @@
 import type { CleanUpReason, Decision } from '../decision.ts';
-import type { PresentHost, RunnerFacts, Snapshot } from '../snapshot.ts';
+import type { PresentHost } from '../observe/host.ts';
+import type { RunnerFacts, Snapshot } from '../snapshot.ts';
 
 const cleanUp = (because: CleanUpReason): Extract<Decision, { kind: 'clean up' }> => ({ kind: 'clean up', because });
 

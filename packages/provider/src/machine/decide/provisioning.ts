@@ -2,7 +2,8 @@ import { managerFlags, parseProviderID } from '@tartan/api';
 import type { Decision } from '../decision.ts';
 import { failuresOf, lastAttemptOf, pauseMs, type Task } from '../last-attempt.ts';
 import { intervals } from '../requeue.ts';
-import type { HostFacts, MachineFacts, PresentHost, Snapshot } from '../snapshot.ts';
+import type { PresentHost } from '../observe/host.ts';
+import { type HostFacts, isProvisioned, type MachineFacts, type Snapshot } from '../snapshot.ts';
 
 /** What is missing to a Mac that the machine may log in to; `undefined` when it has one. */
 export const decideClaim = (snapshot: Snapshot): Decision | undefined => {
@@ -19,14 +20,12 @@ export const decideClaim = (snapshot: Snapshot): Decision | undefined => {
 
 const awaitHost = (message: string): Decision => ({ kind: 'await host', message });
 
-const isProvisioned = ({ status }: MachineFacts): boolean => status.initialization?.provisioned === true;
-
 /**
  * The Mac is not the machine's any more. One that was never made ready takes another; one that was has told Cluster API its server for
  * ever, and nothing but its deletion helps.
  */
 const hostLost = (machine: MachineFacts, reason: 'HostGone' | 'HostReleased', message: string): Decision =>
-  isProvisioned(machine) ? { kind: 'lost host', reason, message } : { kind: 'detach host', message };
+  isProvisioned(machine.status) ? { kind: 'lost host', reason, message } : { kind: 'detach host', message };
 
 const cannotClaim = (reason: Extract<Decision, { kind: 'cannot claim' }>['reason'], message?: string): Decision => ({
   kind: 'cannot claim',
@@ -93,17 +92,18 @@ const checkHold = (host: PresentHost, machine: MachineFacts): Decision | undefin
     // The MacHost of a Mac that was ours may have been lost and made again: it is ours if providerID names it and it bears our name.
     const free =
       !host.abandoned &&
-      ((host.nameMatches && host.providerIDMatches) || (host.inPool && !isProvisioned(machine) && mayClaim(machine)));
+      ((host.nameMatches && host.providerIDMatches) ||
+        (host.inPool && !isProvisioned(machine.status) && mayClaim(machine)));
     return free ? { kind: 'take' } : hostLost(machine, 'HostReleased', host.message);
   }
-  if (host.abandoned && !isProvisioned(machine)) return awaitHost(host.message);
+  if (host.abandoned && !isProvisioned(machine.status)) return awaitHost(host.message);
   // Somebody may rename a Mac at work: its MacHost puts that right, and its VMs run on.
-  return host.nameVerified || isProvisioned(machine) ? undefined : awaitHost(host.message);
+  return host.nameVerified || isProvisioned(machine.status) ? undefined : awaitHost(host.message);
 };
 
 const checkLogin = (snapshot: Snapshot): Decision | undefined => {
   const { host, login, machine } = snapshot;
-  const provisioned = isProvisioned(machine);
+  const provisioned = isProvisioned(machine.status);
   if (login.kind === 'foreign') return cannotClaim('CredentialsPersistFailed', login.message);
   if (login.kind !== 'known') return { kind: 'fetch credentials' };
   if (!login.hasPassword && !provisioned) {

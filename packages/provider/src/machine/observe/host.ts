@@ -12,29 +12,41 @@ import type { MachineControllerOptions } from '../options.ts';
 import type { ChoiceFacts, HostFacts } from '../snapshot.ts';
 
 /** What a MacHost says, as far as one machine is concerned. */
-export const hostFacts = (host: Host, machine: Machine): HostFacts => {
+export const hostFacts = (host: Host, machine: Machine) => {
   const { consumerRef, release, reboot, poolPrefix } = host.spec;
   const { claim, name, state, serverStatus, installs = 0, wipe, rebootIssuedAt } = host.status ?? {};
   const nameMatches = name === machine.metadata.name;
-  const holder = consumerRef === undefined ? 'nobody' : consumerRef.uid === machine.metadata.uid ? 'me' : 'other';
+  const isMine = consumerRef?.uid === machine.metadata.uid;
+  const holder: Holder = consumerRef === undefined ? 'nobody' : isMine ? 'me' : 'other';
   return {
-    kind: 'present',
+    kind: 'present' as const,
     holder,
+    /** On its way back to the pool; `begun` once the disk is being erased, `stuck` when Scaleway has not done that for long. */
     release: release && { begun: wipeStarted(wipe, release.requestedAt), stuck: wipeStuck(host, release) },
+    /** A person has told us to leave it alone. */
     abandoned: abandonReason(host) !== undefined,
+    /** Scaleway does not know the server any more. */
     gone: isGone(host),
+    /** At Scaleway it bears the name of the machine, verified. */
     nameVerified: nameMatches && claim?.uid === machine.metadata.uid && claim.settledAt !== undefined,
+    /** The same, as the last list says. */
     nameMatches,
+    /** `spec.providerID` of the machine names this server. */
     providerIDMatches: parseProviderID(machine.spec.providerID ?? '')?.serverID === host.metadata.name,
     inPool: state === 'pool',
+    /** `ready`, or what else Scaleway says; undefined when it was never seen. */
     serverStatus,
     installs,
     poolPrefix: poolPrefix || undefined,
     rebootRequestedAt: parseTime(reboot?.requestedAt),
     rebootIssuedAt: parseTime(rebootIssuedAt),
+    /** What is between it and its holder, for people. */
     message: hostSituation(host, holder),
   };
 };
+
+export type PresentHost = Readonly<ReturnType<typeof hostFacts>>;
+type Holder = 'me' | 'nobody' | 'other';
 
 const isGone = ({ status }: MacHost): boolean => status?.gone === true;
 
@@ -50,7 +62,7 @@ const parseTime = (time: string | undefined): number | undefined => {
   return Number.isNaN(at) ? undefined : at;
 };
 
-const hostSituation = (host: Host, holder: 'me' | 'nobody' | 'other'): string => {
+const hostSituation = (host: Host, holder: Holder): string => {
   const { metadata, spec, status } = host;
   const server = `The server ${metadata.name}`;
   if (isGone(host)) return `${server} is gone at Scaleway.`;

@@ -10,7 +10,7 @@ import { isUpToDate } from '../decide/provisioned.ts';
 import type { Decision } from '../decision.ts';
 import { isUnreachable, lastAttemptOf, pauseMs } from '../last-attempt.ts';
 import { intervals } from '../requeue.ts';
-import type { HostFacts, Snapshot } from '../snapshot.ts';
+import { type HostFacts, isProvisioned, type Snapshot } from '../snapshot.ts';
 
 type Kind = 'ScalewayAppleSiliconMachine';
 
@@ -87,8 +87,6 @@ const provisioned = (status: MachineStatus, snapshot: Snapshot, decision: Decisi
 };
 
 const releasedMessage = 'The machine is being deleted, and does not hold a Mac any more.';
-
-const isProvisioned = ({ initialization }: MachineStatus): boolean => initialization?.provisioned === true;
 
 const nodeReady = (status: MachineStatus, { node }: Snapshot): ConditionUpdate => {
   if (!isProvisioned(status)) return condition('NodeReady', 'NotBootstrapped');

@@ -1,5 +1,6 @@
 import type { LastAttempt, MachineStatus } from '@tartan/api';
-import type { MachineFacts, NodeFacts, PresentHost, Snapshot } from '../snapshot.ts';
+import type { PresentHost } from '../observe/host.ts';
+import type { MachineFacts, NodeFacts, Snapshot } from '../snapshot.ts';
 
 export const now = Date.parse('2026-01-01T12:00:00Z');
 export const at = (minutesAgo: number): string => new Date(now - minutesAgo * 60_000).toISOString();
