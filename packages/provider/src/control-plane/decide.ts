@@ -1,4 +1,5 @@
-import type { KubeconfigOwner, Target, TokenMetadata } from './kubeconfig.ts';
+import type { Target, TokenMetadata } from './kubeconfig.ts';
+import type { secretFacts } from './observe.ts';
 
 export interface Snapshot {
   /** Who is to write the kubeconfig: we, or somebody else. */
@@ -16,21 +17,7 @@ export interface Snapshot {
   lookAgainMs: number;
 }
 
-export interface SecretFacts {
-  /** Which controller owns it: this very ExternalControlPlane, or another one. */
-  controller: 'us' | 'other' | 'nobody';
-  /** It has an owner reference or a memory of ours. */
-  marked: boolean;
-  kubeconfigOwner: KubeconfigOwner;
-  /** Its metadata and type are such that core finds it, and it holds something. */
-  findable: boolean;
-  /** Kubernetes lets its data be changed and its type is the right one. */
-  rewritable: boolean;
-  /** Undefined: it holds no kubeconfig that we wrote. */
-  target: Target | undefined;
-  /** Undefined: what is remembered, if anything, is not of this kubeconfig. */
-  memory: TokenMetadata | undefined;
-}
+export type SecretFacts = Readonly<Awaited<ReturnType<typeof secretFacts>>>;
 
 export type Staleness = 'missing' | 'damaged' | 'unowned' | 'otherTarget' | 'otherAccount' | 'implausible' | 'due';
 /** Whether core can connect as things are. */

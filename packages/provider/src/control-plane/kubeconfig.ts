@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { parseYaml } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { z } from 'zod';
+import { kubeconfigWith } from '../identity/join-kubeconfig.ts';
 
 /** Where the API server is, and by what authority it is known. */
 export interface Target {
@@ -11,18 +12,9 @@ export interface Target {
   readonly caData: string;
 }
 
-/** A secret as a whole. JSON is YAML, and there is nothing in it to quote wrongly. No plugins: core takes none. */
-export const renderKubeconfig = ({ server, caData }: Target, token: string): string => {
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'cluster', cluster: { server, 'certificate-authority-data': caData } }],
-    users: [{ name: 'core', user: { token } }],
-    contexts: [{ name: 'core', context: { cluster: 'cluster', user: 'core' } }],
-    'current-context': 'core',
-  };
-  return `${JSON.stringify(config, undefined, 2)}\n`;
-};
+/** No plugins: core takes none. */
+export const renderKubeconfig = (target: Target, token: string): string =>
+  kubeconfigWith({ ...target, token, user: 'core', context: 'core' });
 
 const kubeconfigSchema = z.object({
   clusters: z.tuple([

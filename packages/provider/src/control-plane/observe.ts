@@ -20,7 +20,7 @@ import {
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { SecretObject } from '../controller-deps.ts';
-import type { SecretFacts, Snapshot } from './decide.ts';
+import type { Snapshot } from './decide.ts';
 import { ownerOfKubeconfig, parseTarget, parseTokenMetadata, type Target } from './kubeconfig.ts';
 
 export interface ObserveDeps {
@@ -59,7 +59,7 @@ export const observe = async (
     secret,
     snapshot: {
       mode: controlPlane.spec.kubeconfig,
-      secret: secret && (await factsOf(secret, uid, cluster)),
+      secret: secret && (await secretFacts(secret, uid, cluster)),
       account: account?.metadata.uid,
       target: found.target,
       now: clock.now(),
@@ -84,19 +84,27 @@ const targetOf = async (
   }
 };
 
-const factsOf = async (secret: Live<SecretObject>, owner: string, cluster: string): Promise<SecretFacts> => {
+export const secretFacts = async (secret: Live<SecretObject>, owner: string, cluster: string) => {
   const kubeconfig = Buffer.from(secret.data?.[secretKeys.kubeconfig] ?? '', 'base64').toString();
   const controller = getControllerOf(secret);
   const note = secret.metadata.annotations?.[annotations.kubeconfigToken];
   const memory = parseTokenMetadata(note, kubeconfig);
   const kubeconfigOwner = await ownerOfKubeconfig(kubeconfig, memory);
+  const ownedBy: 'us' | 'other' | 'nobody' =
+    controller === undefined ? 'nobody' : controller.uid === owner ? 'us' : 'other';
   return {
-    controller: controller === undefined ? 'nobody' : controller.uid === owner ? 'us' : 'other',
+    /** Which controller owns it: this very ExternalControlPlane, or another one. */
+    controller: ownedBy,
+    /** It has an owner reference or a memory of ours. */
     marked: note !== undefined || isOwnedBy(secret, owner),
     kubeconfigOwner,
+    /** Its metadata and type are such that core finds it, and it holds something. */
     findable: kubeconfigOwner !== 'none' && secret.metadata.labels?.[labels.clusterName] === cluster,
+    /** Kubernetes lets its data be changed and its type is the right one. */
     rewritable: secret.type === clusterSecretType && secret.immutable !== true,
+    /** Undefined: it holds no kubeconfig that we wrote. */
     target: parseTarget(kubeconfig),
+    /** Undefined: what is remembered, if anything, is not of this kubeconfig. */
     memory,
   };
 };

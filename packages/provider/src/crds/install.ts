@@ -9,6 +9,7 @@ import {
   type ProcessContext,
 } from '@tartan/kube';
 import { type Clock, sleep } from '@tartan/kube/clock';
+import { joinNames } from '../join-names.ts';
 import { commonOptions, type Hook, retryIntervalMs, retryTransient, runHook } from '../hooks/run-hook.ts';
 
 const help = `Brings Tartan's custom resource definitions up to date in a cluster, and waits until they are served.
@@ -89,16 +90,13 @@ const installDefinition = async (options: InstallOptions, wanted: CustomResource
       return metadata.resourceVersion === found?.metadata.resourceVersion ? 'is up to date' : 'replaced';
     }
     case 'keep':
-      return `left as it is: it is newer than this program, and has ${listFirst(decision.more)} besides`;
+      return `left as it is: it is newer than this program, and has ${joinNames(decision.more, 3)} besides`;
     case 'refuse':
       throw new Error(
-        `${name} can neither be replaced nor left as it is: it has ${listFirst(decision.more)}, which this version does not know, and lacks ${listFirst(decision.less)}. If nothing that objects hold there is needed, run this with --drop-fields, or the chart with crds.dropFields.`,
+        `${name} can neither be replaced nor left as it is: it has ${joinNames(decision.more, 3)}, which this version does not know, and lacks ${joinNames(decision.less, 3)}. If nothing that objects hold there is needed, run this with --drop-fields, or the chart with crds.dropFields.`,
       );
   }
 };
-
-const listFirst = (names: readonly string[], most = 3): string =>
-  names.length <= most ? names.join(', ') : `${names.slice(0, most).join(', ')} and ${names.length - most} more`;
 
 const waitUntilServed = async (options: InstallOptions, name: string): Promise<void> => {
   const { client, clock, signal } = options;

@@ -1,6 +1,7 @@
 import { buildCondition, type ConditionReason } from '@tartan/api';
 import type { ConditionUpdate } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
+import { joinNames } from '../join-names.ts';
 import type { Decision, RollState, Snapshot } from './decide.ts';
 import { isOutdated, isRollable, type MachineFacts } from './judge-turn.ts';
 
@@ -202,16 +203,7 @@ const unplannedMachines = ({ fleet, machines }: Snapshot): MachineFacts[] => {
 
 /** How lists of machines are written for people. */
 
-const maxNames = 10;
-
-/** `a, b and 3 more`. */
-const joinNames = (names: readonly string[], most = maxNames): string => {
-  const shown = names.slice(0, most);
-  const more = names.length - shown.length;
-  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
-};
-
-const countOf = (count: number, what = 'machine'): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+const countOf = (count: number): string => `${count} machine${count === 1 ? '' : 's'}`;
 
 /** A sentence of what may be half of one. */
 export const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);

@@ -12,6 +12,7 @@ import {
   type MachineFacts,
 } from './judge-turn.ts';
 import { decideScaling, type DeploymentFacts, type Scaling, type WantedMachines } from './machine-deployments.ts';
+import type { fleetFacts } from './observe.ts';
 import type { Memory, Turn } from './turns.ts';
 
 export interface Snapshot extends WantedMachines {
@@ -28,19 +29,7 @@ export interface Snapshot extends WantedMachines {
   limits: Limits;
 }
 
-export interface FleetFacts {
-  /** We made it, and nobody else cares for it. */
-  ours: boolean;
-  deleting: boolean;
-  paused: boolean;
-  replicas: number | undefined;
-  maxUnavailable: number;
-  gateDeadlineMs: number;
-  waitForMacs: boolean;
-  /** The release of the manager that shall speak for it; undefined: any may. */
-  releaseID: string | undefined;
-  memory: Memory;
-}
+export type FleetFacts = Readonly<ReturnType<typeof fleetFacts>>;
 
 export type RollState = 'upToDate' | 'canary' | 'wave' | 'waitingForMachines' | 'paused' | 'stalled';
 
@@ -85,7 +74,7 @@ const roll = (snapshot: Snapshot, fleet: FleetFacts): Decision => {
   const startedAt = memory.revision === revision ? memory.rollStartedAt : undefined;
   return {
     kind: 'roll',
-    state: rollStateOf({ stop, turns: all, proven, finished, paused: fleet.paused }),
+    state: rollStateOf(defined({ stop, turns: all }), { proven, finished, paused: fleet.paused }),
     scaling: decideScaling(fleet.replicas, snapshot.deployment),
     memory: defined({
       revision,
@@ -105,32 +94,20 @@ const judge = (turn: Turn, { machines, revision, now, limits }: Snapshot, fleet:
   return { turn, machine, verdict: judgeTurn(turn, machine, wasPassedOver(fleet.memory, turn.uid), rules) };
 };
 
-interface RollFacts {
-  stop: Memory['stop'];
-  turns: readonly Turn[];
-  proven: boolean;
-  finished: boolean;
-  paused: boolean;
-}
-
-const rollStateOf = ({ stop, turns, proven, finished, paused }: RollFacts): RollState => {
+const rollStateOf = (
+  { stop, turns }: Pick<Memory, 'stop' | 'turns'>,
+  { proven, finished, paused }: { proven: boolean; finished: boolean; paused: boolean },
+): RollState => {
   if (stop) return 'stalled';
   if (turns.length > 0) return proven ? 'wave' : 'canary';
   if (finished) return 'upToDate';
   return paused ? 'paused' : 'waitingForMachines';
 };
 
-interface StopContext {
-  machines: readonly MachineFacts[];
-  revision: string;
-  now: number;
-  limits: Limits;
-}
-
 /** The stop that holds: the one there is, unless it is lifted, or else the first new one. */
 const currentStop = (
   judged: readonly JudgedTurn[],
-  { machines, revision, now, limits }: StopContext,
+  { machines, revision, now, limits }: Snapshot,
   memory: Memory,
 ): Memory['stop'] => {
   const { stop, stalledRevision } = memory;
@@ -153,20 +130,11 @@ const currentStop = (
 
 type PassedOver = Memory['passedOver'];
 
-interface PassedOverContext {
-  machines: readonly MachineFacts[];
-  now: number;
-}
-
 const wasPassedOver = ({ passedOver }: Pick<Memory, 'passedOver'>, uid: string): boolean =>
   passedOver.some((entry) => entry.uid === uid);
 
 /** Who is new among them now, and who is well again or gone. */
-const passedOverOf = (
-  judged: readonly JudgedTurn[],
-  { machines, now }: PassedOverContext,
-  memory: Memory,
-): PassedOver => {
+const passedOverOf = (judged: readonly JudgedTurn[], { machines, now }: Snapshot, memory: Memory): PassedOver => {
   const added = judged
     .filter((each) => each.machine !== undefined && missedTurn(each, now))
     .map(({ turn: { machine, uid } }) => ({ machine, uid, at: timestamp(now) }));
@@ -182,7 +150,7 @@ const missedTurn = (each: JudgedTurn, now: number): boolean =>
 const passedOverAfterGrants = (
   passedOver: PassedOver,
   given: readonly Turn[],
-  { machines, now }: PassedOverContext,
+  { machines, now }: Snapshot,
 ): PassedOver => {
   const isDown = (uid: string): boolean => machines.some((machine) => machine.uid === uid && !machine.ready);
   const others = passedOver.filter((entry) => !given.some(({ uid }) => uid === entry.uid));

@@ -1,18 +1,15 @@
 import { timestamp } from '@tartan/kube/clock';
-import { isOutdated, type Limits, type MachineFacts, mayRetry } from './judge-turn.ts';
+import type { Snapshot } from './decide.ts';
+import { isOutdated, type MachineFacts, mayRetry } from './judge-turn.ts';
 import type { Memory, Turn } from './turns.ts';
 
-interface GrantContext {
-  machines: readonly MachineFacts[];
+interface GrantContext extends Pick<Snapshot, 'machines' | 'revision' | 'now' | 'limits'> {
   /** Of them, those who keep a turn. */
-  turns: readonly Turn[];
-  passedOver: Memory['passedOver'];
-  revision: string;
+  readonly turns: readonly Turn[];
+  readonly passedOver: Memory['passedOver'];
   /** One machine is Ready with this revision. */
-  proven: boolean;
-  maxUnavailable: number;
-  now: number;
-  limits: Limits;
+  readonly proven: boolean;
+  readonly maxUnavailable: number;
 }
 
 const passedAt = (uid: string, { passedOver }: Pick<GrantContext, 'passedOver'>): number | undefined => {

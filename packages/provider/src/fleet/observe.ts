@@ -6,7 +6,7 @@ import { type CoreMachineDeployment, desiredReplicas } from '../core/kinds.ts';
 import { effectiveHash, type Tolerance } from '../machine/decide/provisioned.ts';
 import { failuresOf, isUnreachable, lastAttemptOf } from '../machine/last-attempt.ts';
 import { cachedPauseReasons } from '../pause/pauses.ts';
-import type { FleetFacts, Snapshot } from './decide.ts';
+import type { Snapshot } from './decide.ts';
 import type { Limits, MachineFacts } from './judge-turn.ts';
 import { type DeploymentFacts, wantedMachines } from './machine-deployments.ts';
 import { fleetNameOf, memoryFromStatus } from './turns.ts';
@@ -70,7 +70,8 @@ export const observe = async (
   };
 };
 
-export const fleetFacts = ({ metadata, spec, status }: Live<MacFleet>): FleetFacts => ({
+export const fleetFacts = ({ metadata, spec, status }: Live<MacFleet>) => ({
+  /** We made it, and nobody else cares for it. */
   ours: metadata.labels?.[labels.managedBy] === labelValues.managedBy,
   deleting: metadata.deletionTimestamp !== undefined,
   paused: isRolloutPaused(spec) || annotations.paused in (metadata.annotations ?? {}),
@@ -78,6 +79,7 @@ export const fleetFacts = ({ metadata, spec, status }: Live<MacFleet>): FleetFac
   maxUnavailable: spec.maxUnavailable,
   gateDeadlineMs: spec.gateDeadlineSeconds * 1000,
   waitForMacs: spec.waitForMacs,
+  /** The release of the manager that shall speak for it; undefined: any may. */
   releaseID: spec.releaseID,
   memory: memoryFromStatus(status),
 });

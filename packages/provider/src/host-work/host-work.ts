@@ -15,11 +15,7 @@ import type {
 /** What is to be done on one Mac over SSH. */
 export interface HostJob {
   /** The server's address, and the tailnet name if it has one: tried in this order. */
-  readonly addresses: readonly {
-    readonly host: string;
-    readonly port: number;
-    readonly transport: 'public' | 'tailnet';
-  }[];
+  readonly addresses: readonly HostAddress[];
   readonly privateKey: string;
   readonly user: string;
   /** The host key of this install. `undefined`: this machine meets this install for the first time. */

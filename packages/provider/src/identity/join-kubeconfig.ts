@@ -3,27 +3,32 @@ import { type CallOptions, type Client, configMaps, isKubeError, parseYaml } fro
 import { z } from 'zod';
 import type { JoinToken } from './join-token.ts';
 
-interface JoinKubeconfig extends ClusterAddress {
-  readonly token: JoinToken;
-  readonly nodeName: string;
+interface KubeconfigContent extends ClusterAddress {
+  readonly token: string;
+  readonly user: string;
+  readonly context: string;
 }
 
-/**
- * What the agent joins with: `HostSecrets.joinKubeconfig`. It is a secret as a whole. Its `joinVersion` is the token's id. JSON is YAML,
- * and there is nothing in it to quote wrongly.
- */
-export const joinKubeconfig = ({ server, caData, token, nodeName }: JoinKubeconfig): string => {
-  const cluster = { server, ...(caData === undefined ? {} : { 'certificate-authority-data': caData }) };
+/** A secret as a whole. JSON is YAML, and there is nothing in it to quote wrongly. */
+export const kubeconfigWith = ({ server, caData, token, user, context }: KubeconfigContent): string => {
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'cluster', cluster }],
-    users: [{ name: nodeName, user: { token: token.reveal() } }],
-    contexts: [{ name: 'join', context: { cluster: 'cluster', user: nodeName } }],
-    'current-context': 'join',
+    clusters: [{ name: 'cluster', cluster: { server, 'certificate-authority-data': caData } }],
+    users: [{ name: user, user: { token } }],
+    contexts: [{ name: context, context: { cluster: 'cluster', user } }],
+    'current-context': context,
   };
   return `${JSON.stringify(config, undefined, 2)}\n`;
 };
+
+/** What the agent joins with: `HostSecrets.joinKubeconfig`. Its `joinVersion` is the token's id. */
+export const joinKubeconfig = ({
+  token,
+  nodeName,
+  ...address
+}: ClusterAddress & { readonly token: JoinToken; readonly nodeName: string }): string =>
+  kubeconfigWith({ ...address, token: token.reveal(), user: nodeName, context: 'join' });
 
 /** How Macs reach the API server. */
 export interface ClusterAddress {

@@ -88,22 +88,30 @@ export const readServer = async (
 /** The holder as the API server knows it now. */
 export const readHolder = async (
   { client }: { readonly client: Pick<Client, 'get'> },
-  consumerRef: MacHostSpec['consumerRef'],
+  ref: MacHostSpec['consumerRef'],
   id: string,
   options: CallOptions,
-): Promise<Holder> => {
-  if (!consumerRef) return { kind: 'none' };
-  if (!isMachine(consumerRef)) return { kind: 'unknown' };
-  const { namespace, name } = consumerRef;
-  const found = await ignoreNotFound(client.get(machine.resource, { namespace, name }, options));
-  return holderFrom(consumerRef, id, found);
-};
+): Promise<Holder> =>
+  holderFrom(
+    ref,
+    id,
+    ref && isMachine(ref) ? await ignoreNotFound(client.get(machine.resource, ref, options)) : undefined,
+  );
 
 /** Who holds it, by the machine of that name as the API server has it now. Another one under the same name is somebody else. */
-export const holderFrom = (ref: MacHostSpec['consumerRef'], id: string, found: Machine | undefined): Holder => {
+export const holderFrom = (
+  ref: MacHostSpec['consumerRef'],
+  id: string,
+  found: Machine | undefined,
+  fresh = true,
+): Holder => {
   if (!ref) return { kind: 'none' };
   if (!isMachine(ref)) return { kind: 'unknown' };
-  return found?.metadata.uid === ref.uid ? holderOf(found, id, true) : { kind: 'gone' };
+  if (found?.metadata.uid !== ref.uid) return { kind: 'gone' };
+  const { spec, status } = found;
+  // Without a server it is about to write down which one: not stranded.
+  if (status?.serverID && status.serverID !== id) return { kind: 'elsewhere', serverID: status.serverID };
+  return { kind: 'alive', type: spec.type, provisioned: status?.initialization?.provisioned === true, fresh };
 };
 
 const viewOf = (sighting: ServerObservation): ServerView => {
@@ -123,18 +131,9 @@ const factsOf = ({ name, type, status, os, ip }: Server): ServerFacts => ({ name
 const isMachine = ({ kind, apiVersion }: NonNullable<MacHostSpec['consumerRef']>): boolean =>
   kind === machine.resource.kind && apiVersion.startsWith(`${machine.resource.group}/`);
 
-/** Without a server it is about to write down which one: not stranded. */
-const holderOf = ({ spec, status }: Machine, id: string, fresh: boolean): Holder =>
-  status?.serverID && status.serverID !== id
-    ? { kind: 'elsewhere', serverID: status.serverID }
-    : { kind: 'alive', type: spec.type, provisioned: status?.initialization?.provisioned === true, fresh };
-
-const cachedHolder = (ref: MacHostSpec['consumerRef'], id: string, machines: ObserveDeps['machines']): Holder => {
-  if (!ref) return { kind: 'none' };
-  if (!isMachine(ref)) return { kind: 'unknown' };
-  const cached = machines.get(keyOf(ref));
-  const holder = cached?.metadata.uid === ref.uid ? holderOf(cached, id, false) : undefined;
-  return holder?.kind === 'alive' ? holder : { kind: 'unseen' };
+const cachedHolder = (ref: MacHostSpec['consumerRef'], id: string, machines: Listers['machines']): Holder => {
+  const holder = holderFrom(ref, id, ref && machines.get(keyOf(ref)), false);
+  return holder.kind === 'gone' || holder.kind === 'elsewhere' ? { kind: 'unseen' } : holder;
 };
 
 const claimantOf = ({ metadata, status }: Machine, id: string, view: ServerView): Claimant[] => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createLogger, KubeError } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
-import { findCoreVersion, type FoundCore } from './core-version.ts';
+import { findCoreVersion } from './core-version.ts';
 import { flushPending } from './testing/harness.ts';
 
 /** What the server says of each version, from one moment to the next; the last one stays. */
@@ -23,7 +23,7 @@ const setUp = (answers: Answers) => {
       return { items: [], resourceVersion: '1' } as never;
     },
   };
-  const finding: Promise<FoundCore> = findCoreVersion(
+  const finding = findCoreVersion(
     {
       client,
       clock,
@@ -44,7 +44,7 @@ describe('which version of core to speak', () => {
     ['the older one where there is no other', ['v1beta1'], 'v1beta1'],
   ];
   for (const [what, served, version] of rows)
-    test(what, async () => assert.deepEqual(await setUp([served]).finding, { kind: 'found', version }));
+    test(what, async () => assert.deepEqual(await setUp([served]).finding, version));
 
   test('core that comes late is found', async () => {
     const { clock, problems, finding } = setUp([[], [], ['v1beta2']]);
@@ -52,7 +52,7 @@ describe('which version of core to speak', () => {
       await flushPending();
       clock.advance(5_000);
     }
-    assert.deepEqual(await finding, { kind: 'found', version: 'v1beta2' });
+    assert.deepEqual(await finding, 'v1beta2');
     assert.equal(problems.length, 2);
     assert.match(problems[0] ?? '', /Install Cluster API core/);
   });
@@ -64,7 +64,7 @@ describe('which version of core to speak', () => {
     assert.match(problems[0] ?? '', /no route/);
     assert.doesNotMatch(problems[0] ?? '', /Install/);
     clock.advance(5_000);
-    assert.deepEqual(await finding, { kind: 'found', version: 'v1beta2' });
+    assert.deepEqual(await finding, 'v1beta2');
   });
 
   test('gives up after the deadline', async () => {
@@ -74,13 +74,13 @@ describe('which version of core to speak', () => {
       clock.advance(5_000);
     }
     const found = await finding;
-    assert.ok(found.kind === 'missing' && found.problem.includes('Install Cluster API core'));
+    assert.ok(typeof found !== 'string' && !found.ok && found.reason.includes('Install Cluster API core'));
   });
 
   test('a stop ends it at once', async () => {
     const { stopping, finding } = setUp([[]]);
     await flushPending();
     stopping.abort();
-    assert.deepEqual(await finding, { kind: 'stopped' });
+    assert.deepEqual(await finding, { ok: true });
   });
 });

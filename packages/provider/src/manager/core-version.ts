@@ -1,4 +1,11 @@
-import { type CallOptions, type Client, errorMessage, ignoreNotFound, type Logger } from '@tartan/kube';
+import {
+  type CallOptions,
+  type Client,
+  errorMessage,
+  ignoreNotFound,
+  type Logger,
+  type ManagerResult,
+} from '@tartan/kube';
 import { type Clock, sleep } from '@tartan/kube/clock';
 import { coreClusters, coreGroup } from '../core/kinds.ts';
 
@@ -26,35 +33,32 @@ interface FindCoreDeps {
   readonly onProblem: (problem: string) => void;
 }
 
-export type FoundCore =
-  | { readonly kind: 'found'; readonly version: CoreVersion }
-  | { readonly kind: 'stopped' }
-  /** `problem` is for people. */
-  | { readonly kind: 'missing'; readonly problem: string };
-
 /**
  * Which version of Cluster API's own kinds to speak. Looks again until it is found, the time is over or the signal fires: core and we
- * are often installed by the same command, in no order (INC-301).
+ * are often installed by the same command, in no order (INC-301). Otherwise answers how the manager ends.
  * Caveat: asked once. A core that stops serving the version that was found is met by the next process.
  */
-export const findCoreVersion = async (finder: FindCoreDeps, signal: AbortSignal): Promise<FoundCore> => {
+export const findCoreVersion = async (
+  finder: FindCoreDeps,
+  signal: AbortSignal,
+): Promise<CoreVersion | ManagerResult> => {
   const { client, clock, log, deadlineMs, retryMs, onProblem } = finder;
   const deadline = clock.monotonic() + deadlineMs;
   let problem = notInstalled;
   while (!signal.aborted) {
     try {
       const version = await servedVersion(client, { signal });
-      if (version !== undefined) return { kind: 'found', version };
+      if (version !== undefined) return version;
       problem = notInstalled;
     } catch (error) {
       problem = `Cluster API core cannot be looked for: ${errorMessage(error)}`;
     }
     const left = deadline - clock.monotonic();
     if (signal.aborted) break;
-    if (left <= 0) return { kind: 'missing', problem };
+    if (left <= 0) return { ok: false, reason: problem };
     log.warn('Cluster API core is not there yet', { problem, forSeconds: Math.ceil(left / 1000) });
     onProblem(problem);
     await sleep(clock, Math.min(left, retryMs), signal);
   }
-  return { kind: 'stopped' };
+  return { ok: true };
 };

@@ -143,16 +143,10 @@ export const createProvider = (deps: ProviderDeps): Provider => {
       },
       signal,
     );
-    switch (found.kind) {
-      case 'stopped':
-        return { ok: true };
-      case 'missing':
-        return { ok: false, reason: found.problem };
-      case 'found':
-        problem = undefined;
-        log.info('Cluster API core is found', { version: found.version });
-        return runControllers(found.version, signal);
-    }
+    if (typeof found !== 'string') return found;
+    problem = undefined;
+    log.info('Cluster API core is found', { version: found });
+    return runControllers(found, signal);
   };
 
   return {

@@ -97,44 +97,44 @@ export const watchBootstrapDurations = (
   },
 });
 
+const counterBy = (
+  registry: Registry,
+  { name, help, label, values = [] }: { name: string; help: string; label: string; values?: readonly string[] },
+) => {
+  const counter = new Counter({ name, help, labelNames: [label], registers: [registry] });
+  for (const value of values) counter.inc({ [label]: value }, 0);
+  return (value: string): void => counter.inc({ [label]: value });
+};
+
 /** Counts lists that failed: while it grows, what MacHosts of that zone say is old. */
-export const createZoneListErrorCounter = (registry: Registry): ((zone: string) => void) => {
-  const counter = new Counter({
+export const createZoneListErrorCounter = (registry: Registry): ((zone: string) => void) =>
+  counterBy(registry, {
     name: metricNames.zoneListErrors,
     help: 'Lists of the servers of a zone that Scaleway did not answer or refused',
-    labelNames: ['zone'],
-    registers: [registry],
+    label: 'zone',
   });
-  return (zone) => counter.inc({ zone });
-};
 
 const causeLabel: Record<ReleaseCause, string> = { nodeGone: 'node_gone', neverBound: 'never_bound' };
 
 /** Counts Pods that were let go without their agent. One that keeps growing means Macs that die with Pods on them. */
 export const createReleaseCounter = (registry: Registry): ((cause: ReleaseCause) => void) => {
-  const counter = new Counter({
+  const count = counterBy(registry, {
     name: 'tart_pods_released_total',
     help: 'Pods whose vm-cleanup finalizer was removed because no agent was left to do it',
-    labelNames: ['cause'],
-    registers: [registry],
+    label: 'cause',
+    values: Object.values(causeLabel),
   });
-  for (const cause of Object.values(causeLabel)) counter.inc({ cause }, 0);
-  return (cause) => counter.inc({ cause: causeLabel[cause] });
+  return (cause) => count(causeLabel[cause]);
 };
-
-const reapedPhases: readonly ReapedPhase[] = ['succeeded', 'failed'];
 
 /** Counts Pods that had ended and were deleted so that their Mac could go. */
-export const createReapCounter = (registry: Registry): ((phase: ReapedPhase) => void) => {
-  const counter = new Counter({
+export const createReapCounter = (registry: Registry): ((phase: ReapedPhase) => void) =>
+  counterBy(registry, {
     name: metricNames.podsReaped,
     help: 'Pods that had ended and were deleted since they held up the drain of their Mac',
-    labelNames: ['phase'],
-    registers: [registry],
+    label: 'phase',
+    values: ['succeeded', 'failed'] satisfies ReapedPhase[],
   });
-  for (const phase of reapedPhases) counter.inc({ phase }, 0);
-  return (phase) => counter.inc({ phase });
-};
 
 /** What the registry of a manager holds: metrics of its own, and those that every controller process has. */
 export const metricsTable = (): {

@@ -21,7 +21,7 @@ import {
   type Source,
 } from '@tartan/kube';
 import type { ControllerDeps, Informers, Listers } from '../controller-deps.ts';
-import { decide, type DeploymentFacts, type Snapshot } from './decide.ts';
+import { decide, type Snapshot } from './decide.ts';
 import { createReadyMacTracker, matchesLabels, readyMacLabels, type ReadyMacTracker } from './ready-macs.ts';
 
 export interface FleetSpreadOptions extends ControllerDeps, Pick<Informers, 'nodes'>, Pick<ActDeps, 'events'> {
@@ -148,7 +148,7 @@ export const observe = async (
   return {
     deployment,
     snapshot: {
-      deployment: deployment && factsOf(deployment),
+      deployment: deployment && deploymentFacts(deployment),
       ready: ready.map(({ metadata }) => metadata.name).sort(),
       stableForMs: flips.stableForMs(selector),
       settleMs,
@@ -158,10 +158,12 @@ export const observe = async (
 };
 
 /** The server leaves out numbers that are zero, and defaults `replicas` to one. */
-const factsOf = ({ metadata, spec, status }: Live<Deployment>): DeploymentFacts => ({
+export const deploymentFacts = ({ metadata, spec, status }: Live<Deployment>) => ({
   deleting: metadata.deletionTimestamp !== undefined,
   paused: spec?.paused ?? false,
+  /** The set of Macs it was last rolled for. */
   hash: spec?.template.metadata?.annotations?.[annotations.fleetHash],
+  /** Its controller has acted on this generation. */
   observed: (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0),
   desired: spec?.replicas ?? 1,
   replicas: status?.replicas ?? 0,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { deploymentFacts } from './controller.ts';
 
 export interface Snapshot {
   /** Undefined: no such Deployment. */
@@ -13,19 +14,7 @@ export interface Snapshot {
   lookAgainMs: number;
 }
 
-export interface DeploymentFacts {
-  deleting: boolean;
-  paused: boolean;
-  /** The set of Macs it was last rolled for. */
-  hash: string | undefined;
-  /** Its controller has acted on this generation. */
-  observed: boolean;
-  desired: number;
-  replicas: number;
-  updated: number;
-  available: number;
-  unavailable: number;
-}
+export type DeploymentFacts = Readonly<ReturnType<typeof deploymentFacts>>;
 
 export type Decision =
   | { kind: 'leave'; because: 'deleting' | 'spread' | 'noReadyMac' }

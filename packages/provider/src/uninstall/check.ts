@@ -12,6 +12,7 @@ import {
 } from '@tartan/kube';
 import type { Host, Machine } from '../controller-deps.ts';
 import { commonOptions, type Hook, type RetryOptions, retryTransient, runHook } from '../hooks/run-hook.ts';
+import { joinNames } from '../join-names.ts';
 import { abandonReason } from '../mac-host/snapshot.ts';
 
 const help = `Says whether a release of Tartan can be uninstalled: not as long as there are machines, or Macs on their way back to the pool.
@@ -111,12 +112,9 @@ interface Release {
   readonly name: string;
 }
 
-const maxNames = 10;
-
 const listNames = (names: readonly string[], one: string, several: string): readonly string[] => {
   if (names.length === 0) return [];
-  const rest = names.length > maxNames ? ` and ${names.length - maxNames} more` : '';
-  return [`  ${names.length} ${names.length === 1 ? one : several}: ${names.slice(0, maxNames).join(', ')}${rest}`];
+  return [`  ${names.length} ${names.length === 1 ? one : several}: ${joinNames(names)}`];
 };
 
 /** Why a release cannot go yet, and what to do: for whoever ran `helm uninstall`. */
