@@ -4,8 +4,7 @@ import type { MacHost, MacHostStatus } from '@tartan/api';
 import type { Live } from '@tartan/kube';
 import { matchesFamily } from '@tartan/scaleway';
 import fc from 'fast-check';
-import { chooseHost } from './choose-host.ts';
-import type { HostRequirements } from './suitability.ts';
+import { chooseHost, type HostRequirements } from './choose-host.ts';
 import { exampleRelease, heldBy, hostWith, wanted } from './testing/hosts.ts';
 
 const now = Date.parse('2026-06-01T00:00:00Z');

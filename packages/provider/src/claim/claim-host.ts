@@ -9,7 +9,8 @@ import {
   patchStatus,
 } from '@tartan/kube';
 import type { Host, Machine } from '../controller-deps.ts';
-import { claimBlockedBy, type HostRequirements, isHeldBy } from './suitability.ts';
+import { ignoreStale } from '../ignore-stale.ts';
+import { claimBlockedBy, type HostRequirements, isHeldBy } from './choose-host.ts';
 
 /**
  * The first compare-and-swap of a claim: the machine names the Mac, and the version of its MacHost at which it was found free. Answers the
@@ -28,12 +29,8 @@ export const reserveHost = async (
   const { status = {} } = machine;
   if (machine.metadata.deletionTimestamp !== undefined) return undefined;
   if (status.serverID && status.serverID !== serverID) return undefined;
-  try {
-    return await patchStatus(client, machineKind.resource, machine, { ...status, serverID, serverVersion }, options);
-  } catch (error) {
-    if (isKubeError(error, 'conflict', 'notFound')) return undefined;
-    throw error;
-  }
+  const next = { ...status, serverID, serverVersion };
+  return ignoreStale(patchStatus(client, machineKind.resource, machine, next, options));
 };
 
 interface TakeOptions extends CallOptions {
@@ -87,13 +84,8 @@ export const takeHost = async (client: Client, options: TakeOptions): Promise<Ta
       }
       host = seen;
     }
-    try {
-      await writeConsumerRef(client, host, machine, wanted, call);
-      return { kind: 'taken', machine };
-    } catch (error) {
-      if (!isKubeError(error, 'conflict', 'notFound')) throw error;
-      host = undefined;
-    }
+    if (await ignoreStale(writeConsumerRef(client, host, machine, wanted, call))) return { kind: 'taken', machine };
+    host = undefined;
   }
   return { kind: 'conflict' };
 };
@@ -191,12 +183,7 @@ export const releaseHeldHost = async (
   for (let tries = 1; tries <= maxAttempts; tries += 1) {
     const host = await readHost(client, serverID, call);
     if (host === undefined || !isHeldBy(host, holder)) return 'not held';
-    try {
-      await releaseHost(client, host, release, call);
-      return 'released';
-    } catch (error) {
-      if (!isKubeError(error, 'conflict', 'notFound')) throw error;
-    }
+    if (await ignoreStale(releaseHost(client, host, release, call))) return 'released';
   }
   return 'conflict';
 };

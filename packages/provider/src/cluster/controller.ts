@@ -12,7 +12,7 @@ import {
 import type { Cache, ControllerDeps, Informers } from '../controller-deps.ts';
 import { blockMove, clusterMemberSources, decide, type Decision, observe, writeStatus } from './member.ts';
 
-export interface ClusterControllerOptions extends ControllerDeps, Pick<Informers, 'clusters'> {
+interface ClusterControllerOptions extends ControllerDeps, Pick<Informers, 'clusters'> {
   readonly infrastructureClusters: Cache<ScalewayAppleSiliconCluster>;
 }
 

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { annotations } from '@tartan/api';
 import {
   annotationsChanged,
@@ -14,7 +13,6 @@ import {
   type OwnerReference,
   patchIfUnchanged,
   patchStatus,
-  type Predicate,
   type ReconcileResult,
   requestForObject,
   type Resource,
@@ -23,6 +21,7 @@ import {
 } from '@tartan/kube';
 import type { Cache, Informers } from '../controller-deps.ts';
 import { coreGroup } from '../core/kinds.ts';
+import { ownersChanged } from '../fields-changed.ts';
 import { moveBlockingPatch, pauseReasonsOf } from '../pause/pauses.ts';
 
 export interface Snapshot {
@@ -79,11 +78,6 @@ export const observe = (clusters: Informers['clusters'], object: Live<KubeObject
     blocksMove: annotations.blockMove in notes,
   };
 };
-
-/** Core adds itself as the owner after the object was made, which moves no generation. */
-const ownersChanged: Predicate<KubeObject> = (change) =>
-  change.type !== 'changed' ||
-  !isDeepStrictEqual(change.object.metadata.ownerReferences, change.previous.metadata.ownerReferences);
 
 /** Objects of a Cluster, and the Cluster of each: whatever may change whether they are worked on. Our own status is no news. */
 export const clusterMemberSources = <T extends KubeObject>(

@@ -21,6 +21,7 @@ import {
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { SecretObject } from '../controller-deps.ts';
+import { ignoreStale } from '../ignore-stale.ts';
 import type { Decision } from './decide.ts';
 import { formatTokenMetadata, renderKubeconfig } from './kubeconfig.ts';
 
@@ -33,7 +34,7 @@ export interface ActDeps {
   lifeMs: number;
 }
 
-export interface KubeconfigContext {
+interface KubeconfigContext {
   controlPlane: Live<ExternalControlPlane>;
   cluster: string;
   /** As it was when the decision was made. */
@@ -86,18 +87,12 @@ export const disownSecret = async (
   { client }: Pick<ActDeps, 'client'>,
   { controlPlane, secret }: KubeconfigContext,
   signal: AbortSignal,
-): Promise<'done' | undefined> => {
+): Promise<object | undefined> => {
   if (secret === undefined) return undefined;
   const ownerReferences = secret.metadata.ownerReferences?.filter(({ uid }) => uid !== controlPlane.metadata.uid) ?? [];
   // A patch and not the whole: what somebody else keeps secret is not sent around.
   const metadata = { ownerReferences, annotations: { [annotations.kubeconfigToken]: null } };
-  try {
-    await patchIfUnchanged(client, secrets, secret, { metadata }, { signal });
-    return 'done';
-  } catch (error) {
-    if (isKubeError(error, 'conflict', 'notFound')) return undefined;
-    throw error;
-  }
+  return ignoreStale(patchIfUnchanged(client, secrets, secret, { metadata }, { signal }));
 };
 
 const writeSecret = async (

@@ -31,7 +31,7 @@ import { decide } from './decide.ts';
 import { observe, type ObserveDeps } from './observe.ts';
 import { disownedEvent, failedEvent, type Finding, mintedEvent, pausedStatus, statusOf } from './status.ts';
 
-export interface ControlPlaneOptions
+interface ControlPlaneOptions
   extends ControllerDeps,
     Pick<Informers, 'clusters'>,
     Omit<KubeconfigDeps, keyof ControllerDeps | 'lifeMs' | 'lookAgainMs'> {

@@ -65,7 +65,7 @@ export const parseTokenMetadata = (annotation: string | undefined, kubeconfig: s
 };
 
 /** Whose kubeconfig a Secret holds. A text that is no kubeconfig is none: core can do nothing with it. */
-export type KubeconfigOwner = 'ours' | 'theirs' | 'none';
+type KubeconfigOwner = 'ours' | 'theirs' | 'none';
 
 /** Ours is one that the memory beside it speaks of; or one that can only be ours, though somebody took its memory away. */
 export const ownerOfKubeconfig = async (

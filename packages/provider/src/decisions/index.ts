@@ -14,14 +14,14 @@ export type { HostFacts, Snapshot as MachineSnapshot } from '../machine/snapshot
 export { type CoreCluster, coreClusters } from '../core/kinds.ts';
 
 // A Mac.
-export { type ClaimBlocker, claimBlockedBy } from '../claim/suitability.ts';
+export { type ClaimBlocker, claimBlockedBy } from '../claim/choose-host.ts';
 export { decide as decideHost, type Decision as HostDecision } from '../mac-host/decide.ts';
 export { defaultLimits as usualHostLimits, type Snapshot as HostSnapshot } from '../mac-host/snapshot.ts';
 export { holderFrom, observe as observeHost } from '../mac-host/observe.ts';
 export { stateOf as hostStateOf } from '../mac-host/snapshot.ts';
 
 // A Mac that nobody knows.
-export { isStranded, ownerOf, strandedFacts } from '../sweep/observe.ts';
+export { isStranded, ownerOf, strandedFacts } from '../sweep/act.ts';
 export { type ReclaimPolicy, strandedVerdict, type StrandedVerdict } from '../sweep/decide.ts';
 
 // A fleet.

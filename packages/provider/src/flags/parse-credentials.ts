@@ -10,7 +10,7 @@ export interface Credentials {
   readonly apiURL: string | undefined;
 }
 
-export type ParsedCredentials = { readonly credentials: Credentials } | { readonly errors: readonly string[] };
+type ParsedCredentials = { readonly credentials: Credentials } | { readonly errors: readonly string[] };
 
 interface Variable {
   readonly name: string;

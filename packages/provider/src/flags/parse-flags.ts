@@ -4,7 +4,7 @@ import { credentialVariables } from './parse-credentials.ts';
 import { type ProviderOptions, providerOptions } from './provider-options.ts';
 import { rules } from './rules.ts';
 
-export type ParsedFlags =
+type ParsedFlags =
   | { readonly options: ProviderOptions }
   | { readonly help: string }
   /** All of them at once: a chart is not mended one restart at a time. */

@@ -4,7 +4,6 @@ import {
   type Client,
   ignoreNotFound,
   isKubeError,
-  type Live,
   type Logger,
   patchIfUnchanged,
   type ReconcileResult,
@@ -15,6 +14,7 @@ import {
 import { type HostPool, ScalewayError } from '@tartan/scaleway';
 import type { SecretObject } from '../controller-deps.ts';
 import { redactError } from '../host-work/secrets.ts';
+import { ignoreStale } from '../ignore-stale.ts';
 import { decide, type Decision, keyMaterial, type RegisteredKeys, type SecretFacts, type Snapshot } from './decide.ts';
 import type { FleetKeyStore } from './fleet-keys.ts';
 
@@ -78,13 +78,8 @@ const act = async (
     case 'annotate': {
       if (secret === undefined) return requeueNow;
       const metadata = { annotations: { [annotations.sshKeyID]: decision.keyID } };
-      try {
-        await patchIfUnchanged(client, secrets, secret, { metadata }, { signal });
-      } catch (error) {
-        if (!isKubeError(error, 'conflict', 'notFound')) throw error;
-        return requeueAfter(conflictRequeueMs);
-      }
-      return requeueNow;
+      const written = await ignoreStale(patchIfUnchanged(client, secrets, secret, { metadata }, { signal }));
+      return written ? requeueNow : requeueAfter(conflictRequeueMs);
     }
     case 'unavailable':
       board.set(fleet, { kind: 'unavailable', message: decision.why });
@@ -124,26 +119,18 @@ const storeNewKey = async (
   }
 };
 
-export interface ObserveDeps {
+interface ObserveDeps {
   readonly client: Pick<Client, 'get'>;
   readonly pool: Pick<HostPool, 'listKeys'>;
   readonly secretsNamespace: string;
 }
 
-export interface Observation {
-  readonly snapshot: Snapshot;
-  /** As it is stored, for whoever writes it. */
-  readonly secret: Live<SecretObject> | undefined;
-  /** Kept out of the snapshot, which may be written down. */
-  readonly pair: KeyPair | undefined;
-}
-
 /** The Secret from the server, then the keys of the project. Scaleway is asked only when there is a key to look for. */
-export const observe = async (
+const observe = async (
   { client, pool, secretsNamespace: namespace }: ObserveDeps,
   fleet: string,
   { signal }: { signal: AbortSignal },
-): Promise<Observation> => {
+) => {
   const secret = await ignoreNotFound(
     client.get(secrets, { namespace, name: secretNames.fleetSSH(fleet) }, { signal }),
   );
@@ -157,8 +144,12 @@ export const observe = async (
   const registered =
     facts.kind === 'usable' ? await listRegisteredKeys(pool, signal) : ({ kind: 'unknown', why: 'not asked' } as const);
   const pair = read === undefined || 'why' in read ? undefined : read;
-  return { snapshot: { fleet, secret: facts, registered }, secret, pair };
+  const snapshot: Snapshot = { fleet, secret: facts, registered };
+  // The pair is kept out of the snapshot, which may be written down.
+  return { snapshot, secret, pair };
 };
+
+type Observation = Awaited<ReturnType<typeof observe>>;
 
 const { privateKey: privateName, publicKey: publicName } = secretKeys.fleetSSH;
 const remedy = `It is left as it is. Put an unencrypted private key as ssh-keygen writes it under ${privateName}; or delete the Secret to have a new key made, with which Macs cannot be reached that know only the old one.`;

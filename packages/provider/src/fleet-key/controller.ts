@@ -13,6 +13,7 @@ import {
   requeueAfter,
 } from '@tartan/kube';
 import type { ClusterGetter, Informers } from '../controller-deps.ts';
+import { fieldsChanged } from '../fields-changed.ts';
 import { sshKeyName } from '../machine/machine.ts';
 import { cachedPauseReasons, pauseReasonsOf } from '../pause/pauses.ts';
 import { type ActDeps, reconcileKey } from './act.ts';
@@ -91,8 +92,7 @@ export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readon
 };
 
 /** Machines write their status all the time. */
-const keyNameChanged = (change: InformerEvent<ScalewayAppleSiliconMachine>): boolean =>
-  change.type !== 'changed' || sshKeyName(change.object) !== sshKeyName(change.previous);
+const keyNameChanged = fieldsChanged<ScalewayAppleSiliconMachine>(sshKeyName);
 
 /** Of a fleet that people made. One that was made for machines is there because of them, and they ask for the key themselves. */
 const keyNamesOf = ({ metadata: { name, labels: given } }: Live<MacFleet>): string[] =>

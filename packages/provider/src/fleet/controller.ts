@@ -20,6 +20,7 @@ import {
 } from '@tartan/kube';
 import type { ControllerDeps, Informers, Node } from '../controller-deps.ts';
 import type { CoreMachineDeployment } from '../core/kinds.ts';
+import { fieldsChanged } from '../fields-changed.ts';
 import { type ActDeps, applyRoll, createFleet, deleteFleet } from './act.ts';
 import { decide } from './decide.ts';
 import { observe, type ObserveDeps } from './observe.ts';
@@ -74,11 +75,10 @@ export const createFleetController = (options: FleetControllerOptions): Controll
 };
 
 /** Not their heartbeats. */
-const nodeChanged: Predicate<Node> = (change) =>
-  change.type !== 'changed' || nodeState(change.object) !== nodeState(change.previous);
-
-const nodeState = ({ metadata, status }: Node): string =>
-  `${metadata?.annotations?.[annotations.hostConfigHash]} ${status?.conditions?.find(({ type }) => type === 'Ready')?.status}`;
+const nodeChanged = fieldsChanged<Node>(({ metadata, status }) => [
+  metadata.annotations?.[annotations.hostConfigHash],
+  status?.conditions?.find(({ type }) => type === 'Ready')?.status,
+]);
 
 /** The manager of another release spoke after us: an old one on its way out. Ours is the last word, if we are the one that is named. */
 const becameWaiting: Predicate<MacFleet> = (change) =>

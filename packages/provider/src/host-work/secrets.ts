@@ -34,7 +34,7 @@ export interface MachineSecret extends MachineLogin {
   readonly createdAt: number;
 }
 
-export interface SecretLocation {
+interface SecretLocation {
   /** That of `--secrets-namespace`. */
   readonly namespace: string;
   readonly machine: string;
@@ -160,7 +160,7 @@ const passwordOf = (text: string | undefined): string | undefined =>
 /** `null` removes a key in a merge patch. */
 const encode = (text: string | undefined): string | null => (text ? Buffer.from(text).toString('base64') : null);
 
-export type TailscaleKey =
+type TailscaleKey =
   | {
       readonly kind: 'known';
       readonly key: Secret;

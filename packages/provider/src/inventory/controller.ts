@@ -13,8 +13,7 @@ import {
 import { type HostPool, ScalewayError } from '@tartan/scaleway';
 import type { ControllerDeps, Informers } from '../controller-deps.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
-import { decide, type Decision } from './decide.ts';
-import { observe } from './observe.ts';
+import { decide, type Decision, observe } from './decide.ts';
 import type { ServerCache } from './server-cache.ts';
 
 interface InventoryOptions

@@ -3,7 +3,6 @@ import {
   deleteIfUnchanged,
   done,
   ignoreNotFound,
-  isKubeError,
   nodes,
   patchIfUnchanged,
   type ReconcileResult,
@@ -12,6 +11,7 @@ import {
 import { timestamp } from '@tartan/kube/clock';
 import { newestImage, ScalewayError } from '@tartan/scaleway';
 import { releaseHost } from '../claim/claim-host.ts';
+import { ignoreStale } from '../ignore-stale.ts';
 import { requestWipe } from './act-wipe.ts';
 import type { Decision } from './decide.ts';
 import { type ActDeps, callDeadline, callGuarded, type ReconcileContext, writeStatus } from './guard.ts';
@@ -248,10 +248,6 @@ const deleteNodes = async (
     const { name, uid } = metadata;
     gate.pass();
     log.info('Deletes the Node of a Mac that was wiped', { node: name, server: host.metadata.name });
-    try {
-      await client.delete(nodes, { name }, { preconditions: { uid }, signal });
-    } catch (error) {
-      if (!isKubeError(error, 'notFound', 'conflict')) throw error;
-    }
+    await ignoreStale(client.delete(nodes, { name }, { preconditions: { uid }, signal }));
   }
 };

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { annotations, type MacHost, parseProviderID, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import {
   annotationsChanged,
@@ -10,8 +9,6 @@ import {
   fromInformer,
   generationChanged,
   ignoreNotFound,
-  type KubeObject,
-  type Predicate,
   type Reconciler,
   type ReconcileResult,
   requestForObject,
@@ -22,6 +19,7 @@ import {
 import { ScalewayError } from '@tartan/scaleway';
 import type { Informers, Machine, Node } from '../controller-deps.ts';
 import type { CoreCluster } from '../core/kinds.ts';
+import { fieldsChanged } from '../fields-changed.ts';
 import { readHostPauseReasons } from '../pause/pauses.ts';
 import { act } from './act.ts';
 import { decide, type Decision } from './decide.ts';
@@ -157,24 +155,18 @@ const changesServer: ReadonlySet<Decision['kind']> = new Set(['rename', 'reinsta
 const asksScaleway: ReadonlySet<Decision['kind']> = new Set(['read server', 'rename', 'reinstall', 'reboot']);
 
 /** What is remembered, and so decided on. Not what is only said: two managers that disagree would answer each other for ever. */
-const memoryChanged: Predicate<MacHost> = (change) =>
-  change.type !== 'changed' || !isDeepStrictEqual(memoryOf(change.object), memoryOf(change.previous));
-
-const memoryOf = ({ status }: MacHost) =>
-  status && [
-    status.state,
-    status.wipe,
-    status.quarantine,
-    status.installs,
-    status.rebootIssuedAt,
-    status.osRequested,
-    status.claim,
-  ];
-
-const isPaused = ({ metadata }: KubeObject): boolean => annotations.paused in (metadata?.annotations ?? {});
-
-const pauseChanged: Predicate<KubeObject> = (change) =>
-  change.type !== 'changed' || isPaused(change.object) !== isPaused(change.previous);
+const memoryChanged = fieldsChanged<MacHost>(
+  ({ status }) =>
+    status && [
+      status.state,
+      status.wipe,
+      status.quarantine,
+      status.installs,
+      status.rebootIssuedAt,
+      status.osRequested,
+      status.claim,
+    ],
+);
 
 /** Its spec, whether it is abandoned or paused, and our own memory: the next step is taken when the last one has been seen. */
 const hostSource = ({ macHosts }: MacHostOptions): Source =>
@@ -185,12 +177,12 @@ const serverCacheSource =
   (enqueue) =>
     sightings.subscribe(enqueue);
 
-const machineChanged: Predicate<ScalewayAppleSiliconMachine> = (change) =>
-  change.type !== 'changed' ||
-  pauseChanged(change) ||
-  change.object.status?.serverID !== change.previous.status?.serverID ||
-  waitingSince(change.object) !== waitingSince(change.previous) ||
-  change.object.spec.type !== change.previous.spec.type;
+const machineChanged = fieldsChanged<ScalewayAppleSiliconMachine>((machine) => [
+  annotations.paused in (machine.metadata.annotations ?? {}),
+  machine.status?.serverID,
+  waitingSince(machine),
+  machine.spec.type,
+]);
 
 /**
  * The Macs that a machine has to do with: holds, has reserved, or is called like; and while it finds none, those that are free, as one may
@@ -224,14 +216,10 @@ const nodeSource = ({ nodes }: MacHostOptions): Source =>
       const of = parseProviderID(spec?.providerID ?? '');
       return of ? [of.serverID] : [];
     },
-    (change) =>
-      change.type !== 'changed' ||
-      change.object.spec?.providerID !== change.previous.spec?.providerID ||
-      change.object.spec?.unschedulable !== change.previous.spec?.unschedulable,
+    fieldsChanged<Node>(({ spec }) => [spec?.providerID, spec?.unschedulable]),
   );
 
-const clusterPauseChanged: Predicate<CoreCluster> = (change) =>
-  change.type !== 'changed' || change.object.spec?.paused !== change.previous.spec?.paused;
+const clusterPauseChanged = fieldsChanged<CoreCluster>(({ spec }) => spec?.paused);
 
 /** All of them: which Macs a Cluster can pause is for `hostPauseReasons` to say, and people pause seldom. */
 const clusterSource = ({ macHosts, clusters }: MacHostOptions): Source =>

@@ -3,7 +3,7 @@ import { type CallOptions, type Client, ignoreNotFound, keyOf } from '@tartan/ku
 import type { Clock, Random } from '@tartan/kube/clock';
 import { type HostPool, ScalewayError, type Server } from '@tartan/scaleway';
 import type { Host, Listers, Machine } from '../controller-deps.ts';
-import { poolPrefixes } from '../inventory/observe.ts';
+import { poolPrefixes } from '../inventory/decide.ts';
 import type { ServerCache, ServerObservation } from '../inventory/server-cache.ts';
 import { hostPauseReasons } from '../pause/pauses.ts';
 import { type DemandDeps, demandOf, otherOSFor } from './os-demand.ts';

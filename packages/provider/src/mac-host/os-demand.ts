@@ -1,7 +1,7 @@
 import { annotations } from '@tartan/api';
 import type { Clock } from '@tartan/kube/clock';
 import { isVersionedPin, matchesFamily, osFamilyKey } from '@tartan/scaleway';
-import { claimBlockedBy, type HostRequirements, isHeldBy } from '../claim/suitability.ts';
+import { claimBlockedBy, type HostRequirements, isHeldBy } from '../claim/choose-host.ts';
 import type { Host, Listers, Machine } from '../controller-deps.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
 import { refusalOf } from '../machine/observe/cluster.ts';
@@ -21,7 +21,7 @@ import { faultOf, wipeOf } from './wipe.ts';
  * Macs are taken in a fixed order (by id), so that everybody who looks at the same objects comes to the same pairs, and one machine
  * never has two Macs reinstalled.
  */
-export interface Demand {
+interface Demand {
   readonly machines: readonly Machine[];
   readonly hosts: readonly Host[];
   readonly defaultPoolPrefix: string | undefined;

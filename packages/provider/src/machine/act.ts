@@ -3,7 +3,7 @@ import { addFinalizer, done } from '@tartan/kube';
 import { moveBlockingPatch } from '../pause/pauses.ts';
 import { bootstrap, reregister, retireToken } from './act/bootstrap.ts';
 import { fetchCredentials, reserve, setProviderID, take } from './act/claim.ts';
-import { type ActContext, type ActionOutput, requeue } from './act/context.ts';
+import { type ActContext, type ActionOutput, requeue } from './options.ts';
 import { cleanUp, detachHost, release, removeRunner } from './act/deletion.ts';
 import { reboot, releaseFailedHost } from './act/remediation.ts';
 import { clearFailedRoll, roll, rollBack, uncordon } from './act/roll.ts';

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { machine as machineKind, type MachineStatus } from '@tartan/api';
 import {
   annotationsChanged,
@@ -10,11 +9,9 @@ import {
   generationChanged,
   ignoreNotFound,
   keyOf,
-  type KubeObject,
   labelsChanged,
   type Live,
   nameOf,
-  type Predicate,
   type Reconciler,
   requestForObject,
   requeueOnConflict,
@@ -22,10 +19,11 @@ import {
 } from '@tartan/kube';
 import type { Host, Machine, Node } from '../controller-deps.ts';
 import type { CoreCluster } from '../core/kinds.ts';
+import { fieldsChanged, ownersChanged } from '../fields-changed.ts';
 import { cachedPauseReasons, clusterNameOf, pauseReasonsOf, readCluster } from '../pause/pauses.ts';
 import { createMissingNodeTracker } from '../pods/missing-nodes.ts';
 import { carryOut } from './act.ts';
-import type { ActContext, MachineDeps } from './act/context.ts';
+import type { ActContext, MachineControllerOptions, MachineDeps } from './options.ts';
 import { createPushSlots, createRunningPushes } from './act/running-pushes.ts';
 import { decide } from './decide.ts';
 import { type ActionResult, type Decision, isPassive } from './decision.ts';
@@ -34,7 +32,6 @@ import { createMachinePatcher, sshKeyName } from './machine.ts';
 import { observe, remember } from './observe.ts';
 import { nodeAddresses } from './observe/node.ts';
 import { createRunnerLastSeen } from './observe/runner.ts';
-import type { MachineControllerOptions } from './options.ts';
 import { createRequeueLimiter } from './requeue.ts';
 import type { Snapshot } from './snapshot.ts';
 import { statusOf } from './status.ts';
@@ -193,11 +190,6 @@ const belongsTo = ({ metadata }: Live<CoreCluster>, machine: Machine): boolean =
   return name?.name === metadata.name && name.namespace === metadata.namespace;
 };
 
-/** Core adds itself as the owner after the object was made, which moves no generation. */
-const ownersChanged: Predicate<KubeObject> = (change) =>
-  change.type !== 'changed' ||
-  !isDeepStrictEqual(change.object.metadata.ownerReferences, change.previous.metadata.ownerReferences);
-
 /** Its holder, whoever has reserved it, and everybody who waits for a Mac. */
 const affectsMachine =
   ({ metadata, spec, status }: Host) =>
@@ -207,13 +199,10 @@ const affectsMachine =
     (!machine.status?.serverID && status?.state === 'pool');
 
 /** Heartbeats do not matter: they come every few seconds, from every Mac. */
-const nodeChanged: Predicate<Node> = (change) =>
-  change.type !== 'changed' || !isDeepStrictEqual(watchedFields(change.object), watchedFields(change.previous));
-
-const watchedFields = ({ metadata, spec, status }: Live<Node>) => ({
+const nodeChanged = fieldsChanged<Node>(({ metadata, spec, status }) => ({
   annotations: metadata.annotations,
   providerID: spec?.providerID,
   unschedulable: spec?.unschedulable,
   addresses: status?.addresses,
   ready: status?.conditions?.find(({ type }) => type === 'Ready')?.status,
-});
+}));

@@ -1,5 +1,5 @@
 import { labelValues, leaderElectionID } from '@tartan/api';
-import { assembleManager, type Gate, type ManagerDeps, type ManagerResult, type Redactor } from '@tartan/kube';
+import { assembleManager, type ManagerDeps, type ManagerResult, type Redactor } from '@tartan/kube';
 import type { HostPool } from '@tartan/scaleway';
 import type { ProviderOptions } from '../flags/provider-options.ts';
 import type { HostSettings } from '../host-work/host-settings.ts';
@@ -59,15 +59,6 @@ const hostLimitsOf = ({ options: { pollIntervals }, intervals }: ProviderDeps): 
   };
 };
 
-export interface Provider {
-  /** Once. Resolves when everything has stopped: because `signal` fired, or because a part failed. */
-  run(signal: AbortSignal): Promise<ManagerResult>;
-  readonly addresses: ReturnType<typeof assembleManager>['addresses'];
-  readonly metrics: ProviderMetrics;
-  /** Every destructive call of this process passes it. */
-  readonly gate: Gate;
-}
-
 /**
  * The whole provider in one object; nothing happens before `run`.
  *
@@ -75,7 +66,7 @@ export interface Provider {
  * checked; and while this process leads, every controller runs. On stop all of that in the opposite order, and the lease is released.
  * Guarantees: it waits for what is missing (core, a permission at Scaleway), and names it in `readyz` and the log (INC-301, INC-333).
  */
-export const createProvider = (deps: ProviderDeps): Provider => {
+export const createProvider = (deps: ProviderDeps) => {
   const { options, clock, random, log } = deps;
   const syncDeadlineMs = deps.intervals?.syncDeadlineMs ?? defaultSyncDeadlineMs;
   const metrics = deps.metrics ?? createProviderMetrics({ clock });
@@ -152,10 +143,14 @@ export const createProvider = (deps: ProviderDeps): Provider => {
   return {
     addresses,
     metrics,
+    /** Every destructive call of this process passes it. */
     gate,
-    run: (signal) => {
+    /** Once. Resolves when everything has stopped: because `signal` fired, or because a part failed. */
+    run: (signal: AbortSignal): Promise<ManagerResult> => {
       readyz.set('scaleway', permissions.check);
       return serve(signal, start);
     },
   };
 };
+
+export type Provider = ReturnType<typeof createProvider>;

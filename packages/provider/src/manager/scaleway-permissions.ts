@@ -2,7 +2,7 @@ import type { Logger } from '@tartan/kube';
 import { type Clock, sleep } from '@tartan/kube/clock';
 import { checkPermissions, type HostPool, type ScalewayError } from '@tartan/scaleway';
 
-export interface PermissionCheckOptions {
+interface PermissionCheckOptions {
   readonly pool: HostPool;
   readonly zones: readonly string[];
   readonly clock: Clock;

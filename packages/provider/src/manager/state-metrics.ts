@@ -3,7 +3,7 @@ import { createScrapeGauges, getCondition, isConditionTrue, type Live, type Scra
 import type { Registry } from 'prom-client';
 import type { Host, Machine, Node, Pod } from '../controller-deps.ts';
 import { failuresOf } from '../machine/last-attempt.ts';
-import { podFacts } from '../pods/observe.ts';
+import { podFacts } from '../pods/act.ts';
 
 /** What is there, as the caches of this process have it. */
 export interface FleetState {

@@ -42,7 +42,7 @@ export const cachedPauseReasons = (machine: Machine, clusters: ClusterGetter): r
 };
 
 /** The machine that holds a Mac, or gave it back; undefined when nothing says which. */
-export const machineRefOf = ({ spec: { release, consumerRef } }: MacHost): MachineRef | undefined => {
+const machineRefOf = ({ spec: { release, consumerRef } }: MacHost): MachineRef | undefined => {
   if (release !== undefined) return release.machine;
   const { group, kind } = kindNames.machine;
   if (consumerRef?.kind !== kind || !consumerRef.apiVersion.startsWith(`${group}/`)) return undefined;
@@ -73,14 +73,14 @@ export const hostPauseReasons = (host: Live<MacHost>, facts: PauseFacts): readon
 };
 
 /** A release remembers the Cluster of its machine, which may be gone. */
-export const clusterOf = (ref: MachineRef | undefined, machine: Machine | undefined): ObjectName | undefined =>
+const clusterOf = (ref: MachineRef | undefined, machine: Machine | undefined): ObjectName | undefined =>
   ref?.cluster ? { namespace: ref.namespace, name: ref.cluster } : machine && clusterNameOf(machine);
 
 const machinePauseReasons = (machine: Machine | undefined, cluster: CoreCluster | undefined): readonly string[] =>
   pauseReasonsOf({ kind: kindNames.machine.kind, metadata: machine?.metadata ?? {} }, cluster);
 
 /** Nothing but a release and a stranded Mac leads to a wipe. */
-export const hasUnknownOrigin = (host: Live<MacHost>): boolean =>
+const hasUnknownOrigin = (host: Live<MacHost>): boolean =>
   host.spec.release ? host.spec.release.machine === undefined : host.status?.state === 'stranded';
 
 /** Clusters whose infrastructure is ours. */

@@ -5,18 +5,23 @@ import {
   done,
   type EventInput,
   type EventRecorder,
+  hasFinalizer,
+  ignoreNotFound,
   isKubeError,
+  keyOf,
   type Live,
   type Logger,
+  nodes,
   type ObjectName,
   patchIfUnchanged,
   pods,
   type ReconcileResult,
   requeueAfter,
 } from '@tartan/kube';
-import type { Pod } from '../controller-deps.ts';
-import { decide, type Decision } from './decide.ts';
-import { liveReader, observe, type ObserveDeps, recordNode } from './observe.ts';
+import type { Clock } from '@tartan/kube/clock';
+import type { Listers, Pod } from '../controller-deps.ts';
+import { decide, type Decision, type NodePresence, type PodFacts, type Snapshot } from './decide.ts';
+import type { MissingNodeTracker } from './missing-nodes.ts';
 
 export interface ActDeps {
   observer: ObserveDeps;
@@ -45,9 +50,7 @@ export const releasePod = async (
   signal: AbortSignal,
 ): Promise<ReconcileResult> => {
   const { observer, client } = releaser;
-  const observation = await observe(observer, liveReader(client), name, { signal });
-  recordNode(observer.missingNodes, observation);
-  const { pod, snapshot } = observation;
+  const { pod, snapshot } = await observe(observer, liveReader(client), name, { signal });
   const decision = decide(snapshot);
   if (pod === undefined) return done;
   switch (decision.kind) {
@@ -78,7 +81,7 @@ const removeFinalizer = async (
   return done;
 };
 
-export type Removal =
+type Removal =
   /** As the server has stored it. Others may still hold it. */
   | { kind: 'removed'; pod: Live<Pod> }
   | { kind: 'gone' }
@@ -122,4 +125,69 @@ export const finalizerRemovedEvent = (because: ReleaseCause, node: string | unde
         `${done}: the Pod was deleted more than ${seconds} s ago and never had a Node, so there is no VM to remove.`,
       );
   }
+};
+
+/** Where Pods and Nodes are looked up: in the caches for a first look, on the server before anything is written. */
+interface ObjectReader {
+  pod(name: ObjectName, options: CallOptions): Promise<Live<Pod> | undefined>;
+  hasNode(name: string, options: CallOptions): Promise<boolean>;
+}
+
+export const cachedReader = (caches: Pick<Listers, 'pods' | 'nodes'>): ObjectReader => ({
+  pod: async (name) => caches.pods.get(keyOf(name)),
+  hasNode: async (name) => caches.nodes.get(name) !== undefined,
+});
+
+const liveReader = (client: Pick<Client, 'get'>): ObjectReader => ({
+  pod: (name, options) => ignoreNotFound(client.get(pods, name, options)),
+  hasNode: async (name, options) => (await ignoreNotFound(client.get(nodes, { name }, options))) !== undefined,
+});
+
+interface Observation {
+  /** As it was read, for whoever writes it. */
+  pod: Live<Pod> | undefined;
+  snapshot: Snapshot;
+}
+
+interface ObserveDeps {
+  missingNodes: MissingNodeTracker;
+  clock: Clock;
+  graceMs: number;
+}
+
+/**
+ * The Pod first and then the Node that this very Pod names. The count of a missing Node begins with the first observation and ends when it is
+ * there.
+ */
+export const observe = async (
+  { missingNodes, clock, graceMs }: ObserveDeps,
+  reader: ObjectReader,
+  name: ObjectName,
+  options: CallOptions,
+): Promise<Observation> => {
+  const pod = await reader.pod(name, options);
+  const nodeName = pod?.spec?.nodeName;
+  const node = await nodePresence(nodeName, reader, missingNodes, options);
+  if (nodeName) missingNodes.record(nodeName, node.kind === 'absent');
+  return { pod, snapshot: { pod: pod && podFacts(pod), node, now: clock.now(), graceMs } };
+};
+
+const nodePresence = async (
+  node: string | undefined,
+  reader: ObjectReader,
+  missingNodes: MissingNodeTracker,
+  options: CallOptions,
+): Promise<NodePresence> => {
+  if (!node) return { kind: 'unbound' };
+  if (!(await reader.hasNode(node, options))) return { kind: 'absent', forMs: missingNodes.missingForMs(node) };
+  return { kind: 'present' };
+};
+
+/** What of a Pod the decision hangs on. */
+export const podFacts = (pod: Live<Pod>): PodFacts => {
+  const { deletionTimestamp } = pod.metadata;
+  return {
+    held: hasFinalizer(pod, finalizers.vmCleanup),
+    deletedAt: deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp),
+  };
 };

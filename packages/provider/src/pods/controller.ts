@@ -11,12 +11,11 @@ import {
   type Source,
 } from '@tartan/kube';
 import type { ControllerDeps, Informers, Pod } from '../controller-deps.ts';
-import { type ActDeps, releasePod } from './act.ts';
+import { type ActDeps, cachedReader, observe, releasePod } from './act.ts';
 import { decide, defaultGraceMs } from './decide.ts';
 import { createMissingNodeTracker, type MissingNodeTracker } from './missing-nodes.ts';
-import { cachedReader, observe, recordNode } from './observe.ts';
 
-export interface PodReleaseOptions
+interface PodReleaseOptions
   extends ControllerDeps,
     Pick<Informers, 'pods' | 'nodes'>,
     Pick<ActDeps, 'events' | 'count'> {
@@ -35,9 +34,8 @@ export const createPodRelease = (options: PodReleaseOptions): Controller => {
   const cached = cachedReader({ pods, nodes });
 
   const reconcile: Reconciler = async (key, signal) => {
-    const observation = await observe(observer, cached, nameOf(key), { signal });
-    recordNode(missingNodes, observation);
-    const decision = decide(observation.snapshot);
+    const { snapshot } = await observe(observer, cached, nameOf(key), { signal });
+    const decision = decide(snapshot);
     switch (decision.kind) {
       case 'leave':
         return done;

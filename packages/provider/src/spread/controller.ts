@@ -24,7 +24,7 @@ import type { ControllerDeps, Informers, Listers } from '../controller-deps.ts';
 import { decide, type Snapshot } from './decide.ts';
 import { createReadyMacTracker, matchesLabels, readyMacLabels, type ReadyMacTracker } from './ready-macs.ts';
 
-export interface FleetSpreadOptions extends ControllerDeps, Pick<Informers, 'nodes'>, Pick<ActDeps, 'events'> {
+interface FleetSpreadOptions extends ControllerDeps, Pick<Informers, 'nodes'>, Pick<ActDeps, 'events'> {
   /** By its namespace and name. Undefined, or without a name: nobody wants this. */
   deployment: Required<ObjectName> | undefined;
   /** How long the set of Ready Macs must have stayed the same. 60 s unless told. */
@@ -118,7 +118,7 @@ const fleetSpreadEvent = (ready: readonly string[]): EventInput =>
     `The set of Ready Macs has changed, so the Pods are rolled to spread over all of them. Ready now, ${ready.length} in all: ${ready.join(', ')}`,
   );
 
-export type Deployment = NonNullable<(typeof deployments)['ofType']>;
+type Deployment = NonNullable<(typeof deployments)['ofType']>;
 
 interface ObserveDeps extends Pick<Listers, 'nodes'> {
   /** Read by name and never listed: the rights may be those on one Deployment. */
@@ -134,7 +134,7 @@ interface Observation {
 }
 
 /** The Deployment first: which Macs matter is for its Pods' nodeSelector to say, so that a sibling fleet changes nothing. */
-export const observe = async (
+const observe = async (
   { client, nodes, flips, settleMs, lookAgainMs }: ObserveDeps,
   name: ObjectName,
   signal: AbortSignal,

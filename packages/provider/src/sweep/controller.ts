@@ -9,11 +9,10 @@ import {
 } from '@tartan/kube';
 import type { Host, Informers, Listers } from '../controller-deps.ts';
 import { readHostPauseReasons } from '../pause/pauses.ts';
-import { reclaim, type ReclaimDeps } from './act.ts';
+import { isStranded, reclaim, type ReclaimDeps, strandedFacts } from './act.ts';
 import { strandedVerdict } from './decide.ts';
-import { isStranded, strandedFacts } from './observe.ts';
 
-export interface SweepOptions extends ReclaimDeps, Pick<Informers, 'macHosts'>, Pick<ControllerOptions, 'metrics'> {
+interface SweepOptions extends ReclaimDeps, Pick<Informers, 'macHosts'>, Pick<ControllerOptions, 'metrics'> {
   readonly intervalMs: number;
 }
 

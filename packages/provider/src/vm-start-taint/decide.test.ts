@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { macTaint, vmStartTaint } from '@tartan/api';
 import type { Node } from '../controller-deps.ts';
-import { decide } from './decide.ts';
+import { decide } from './controller.ts';
 
 type Taints = NonNullable<NonNullable<Node['spec']>['taints']>;
 

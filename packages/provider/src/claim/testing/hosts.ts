@@ -1,6 +1,6 @@
 import { kindNames, macHost, type MacHost, type MacHostSpec, type MacHostStatus } from '@tartan/api';
 import { apiVersionOf, type Live } from '@tartan/kube';
-import type { HostRequirements } from '../suitability.ts';
+import type { HostRequirements } from '../choose-host.ts';
 
 export const wanted: HostRequirements = {
   name: 'tuist-tuist-a',

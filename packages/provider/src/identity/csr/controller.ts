@@ -1,6 +1,5 @@
 import {
   type Controller,
-  type ControllerOptions,
   createController,
   done,
   fromInformer,
@@ -13,7 +12,7 @@ import {
   requeueAfter,
   type Subresources,
 } from '@tartan/kube';
-import type { CertificateRequest } from '../../controller-deps.ts';
+import type { CertificateRequest, ControllerDeps } from '../../controller-deps.ts';
 import { kubeletClientSigner, kubeletServingSigner } from '../names.ts';
 import { decide, type Decision } from './decide.ts';
 import { observeRequest, type RequestReaders } from './observe.ts';
@@ -22,10 +21,7 @@ import { observeRequest, type RequestReaders } from './observe.ts';
 export const clientRequests = { fieldSelector: `spec.signerName=${kubeletClientSigner}` } as const;
 export const servingRequests = { fieldSelector: `spec.signerName=${kubeletServingSigner}` } as const;
 
-export interface ApproverOptions
-  extends RequestReaders,
-    Pick<ControllerOptions, 'clock' | 'log'>,
-    Partial<Pick<ControllerOptions, 'metrics'>> {
+interface ApproverOptions extends RequestReaders, Omit<ControllerDeps, 'client'> {
   /** Of `certificateSigningRequests`: `clientRequests` and `servingRequests`. */
   readonly requests: readonly Pick<Informer<CertificateRequest>, 'get' | 'subscribe'>[];
   readonly subresources: ActDeps['subresources'];

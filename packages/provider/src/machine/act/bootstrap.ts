@@ -6,9 +6,9 @@ import { ClusterAddressError } from '../../identity/join-kubeconfig.ts';
 import { deleteJoinToken } from '../../identity/join-token.ts';
 import { blocked, type Decision } from '../decision.ts';
 import { type AttemptResult, attemptOutcome, outcomeMessage, withAttempt } from '../last-attempt.ts';
-import { planHost } from '../observe/host-plan.ts';
+import { planHost } from '../observe/host.ts';
 import { afterBootstrap, withoutToken } from '../status/transitions.ts';
-import { type ActContext, type ActionOutput, callOptions, currentStatus, requeue, requeueStale } from './context.ts';
+import { type ActContext, type ActionOutput, callOptions, currentStatus, requeue, requeueStale } from '../options.ts';
 import { push, pushed, runnerTokenSource, withPushSlot } from './push.ts';
 import { releaseUnwipedHost } from './remediation.ts';
 

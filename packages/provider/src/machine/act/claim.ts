@@ -15,7 +15,7 @@ import {
   requeue,
   requeueStale,
   secretLocation,
-} from './context.ts';
+} from '../options.ts';
 import { detachHost } from './deletion.ts';
 import { pinnedKey } from './push.ts';
 

@@ -16,7 +16,7 @@ import {
   requeue,
   requeueStale,
   secretLocation,
-} from './context.ts';
+} from '../options.ts';
 import { requestRelease } from './remediation.ts';
 
 /** The Mac goes back. Its controller wipes it; this machine waits until that has begun. */

@@ -10,7 +10,7 @@ import type { AttemptResult } from '../last-attempt.ts';
 import { sshKeyName } from '../machine.ts';
 import type { Observation } from '../observe.ts';
 import { intervals } from '../requeue.ts';
-import { type ActContext, type ActionOutput, callOptions, secretLocation } from './context.ts';
+import { type ActContext, type ActionOutput, callOptions, secretLocation } from '../options.ts';
 
 const tailnetPort = 22;
 
@@ -86,27 +86,24 @@ const addressesOf = ({ deps, patcher, observation }: ActContext, task: HostJob['
   ];
 };
 
-/** How a push gets what the runner of a builder registers with, and what it was told. */
-interface RunnerTokenSource {
-  readonly onDemandSecrets: OnDemandSecrets;
-  /** Why there was none, when one was needed. */
-  problem(): string | undefined;
-}
-
-/** Made only when a step has looked at the Mac and must register: a runner that is there costs GitHub no call, and needs none. */
-export const runnerTokenSource = (context: ActContext): RunnerTokenSource => {
-  const { deps, patcher } = context;
+/**
+ * How a push gets what the runner of a builder registers with, and what it was told. Made only when a step has looked at the Mac and must register: a runner that is there costs GitHub no call, and needs
+ * none.
+ */
+export const runnerTokenSource = ({ deps, patcher }: ActContext) => {
   let problem: string | undefined;
-  if (patcher.machine.spec.ghActionsRunner === undefined) return { onDemandSecrets: {}, problem: () => undefined };
-  return {
-    onDemandSecrets: {
-      actionsRunnerToken: async (signal) => {
-        const answer = await deps.builderRunners.registrationToken(patcher.machine, { ...(signal && { signal }) });
-        if (answer.kind === 'known') return { kind: 'known', secret: answer.token.reveal() };
-        problem = answer.message;
-        return answer;
-      },
+  const onDemandSecrets: OnDemandSecrets = {
+    actionsRunnerToken: async (signal) => {
+      const answer = await deps.builderRunners.registrationToken(patcher.machine, { ...(signal && { signal }) });
+      if (answer.kind === 'known') return { kind: 'known', secret: answer.token.reveal() };
+      problem = answer.message;
+      return answer;
     },
+  };
+  const isBuilder = patcher.machine.spec.ghActionsRunner !== undefined;
+  return {
+    onDemandSecrets: isBuilder ? onDemandSecrets : {},
+    /** Why there was none, when one was needed. */
     problem: () => problem,
   };
 };

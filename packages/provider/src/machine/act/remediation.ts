@@ -9,7 +9,7 @@ import { clusterNameOf, readMachinePauseReasons } from '../../pause/pauses.ts';
 import { type ActionResult } from '../decision.ts';
 import { lastAttemptOf } from '../last-attempt.ts';
 import { intervals } from '../requeue.ts';
-import { type ActContext, type ActionOutput, callOptions, currentStatus, requeue, requeueStale } from './context.ts';
+import { type ActContext, type ActionOutput, callOptions, currentStatus, requeue, requeueStale } from '../options.ts';
 import { pinnedKey } from './push.ts';
 
 /**

@@ -4,7 +4,7 @@ import { findTurn, fleetNameOf, type Turn } from '../../fleet/turns.ts';
 import { type Decision } from '../decision.ts';
 import { waitsForIdle } from '../last-attempt.ts';
 import { afterRoll, afterRollBack, withoutRollFailure } from '../status/transitions.ts';
-import { type ActContext, type ActionOutput, callOptions, requeue, requeueStale } from './context.ts';
+import { type ActContext, type ActionOutput, callOptions, requeue, requeueStale } from '../options.ts';
 import { push, pushed, runnerTokenSource, withPushSlot } from './push.ts';
 
 /** Gives the Mac what it shall have. Only steps that have changed run; those that would disturb virtual machines wait for a cordon. */

@@ -1,11 +1,13 @@
 import { type MacHost, parseProviderID } from '@tartan/api';
+import { type HostSecrets, type HostSpec, summaryHash } from '@tartan/host';
 import { type CallOptions, getCondition } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { ScalewayError } from '@tartan/scaleway';
-import { chooseHost } from '../../claim/choose-host.ts';
+import { chooseHost, type HostRequirements } from '../../claim/choose-host.ts';
 import type { Release } from '../../claim/claim-host.ts';
-import type { HostRequirements } from '../../claim/suitability.ts';
 import type { Host, Listers, Machine } from '../../controller-deps.ts';
+import { hostSpecOf } from '../../host-work/host-spec.ts';
+import { type MachineSecret, readTailscaleKey } from '../../host-work/secrets.ts';
 import { abandonReason } from '../../mac-host/snapshot.ts';
 import { wipeOf } from '../../mac-host/wipe.ts';
 import type { MachineControllerOptions } from '../options.ts';
@@ -144,3 +146,47 @@ export const choiceFacts = (
 
 const notAdoptedMessage = (serverID: string): string =>
   `The server ${serverID} bears the name of this machine, but there is no record that the machine holds it: it is neither adopted nor wiped. Look at who uses it.`;
+
+export type HostPlan =
+  | {
+      readonly kind: 'planned';
+      readonly spec: HostSpec;
+      readonly hash: string;
+      /** All but those to join with, which are made when they are needed. */
+      readonly secrets: HostSecrets;
+    }
+  | {
+      readonly kind: 'problem';
+      readonly outcome: 'TailscaleAuthKeyUnavailable' | 'InvalidSpec';
+      readonly message: string;
+    };
+
+/** What the Mac shall be: the same for first boot and roll, so that neither can lose a part of it (INC-237). */
+export const planHost = async (
+  {
+    client,
+    settings,
+    options,
+    redactor,
+  }: Pick<MachineControllerOptions, 'client' | 'settings' | 'options' | 'redactor'>,
+  machine: Machine,
+  { login, joinVersion }: { login: MachineSecret; joinVersion: string },
+  call: CallOptions,
+): Promise<HostPlan> => {
+  const { tailscale } = settings;
+  const where = tailscale && { namespace: options.secretsNamespace, name: tailscale.authKeySecretName };
+  const key = where && (await readTailscaleKey(client, where, call));
+  if (key?.kind === 'problem') return { kind: 'problem', outcome: 'TailscaleAuthKeyUnavailable', message: key.message };
+  const facts = { user: login.username, joinVersion, tailscaleKeyVersion: key?.version };
+  const specified = hostSpecOf(machine, facts, settings);
+  if (specified.kind === 'problem') return { kind: 'problem', outcome: 'InvalidSpec', message: specified.message };
+  const password = login.password?.reveal();
+  const authKey = key?.key.reveal();
+  for (const secret of [password, authKey]) if (secret) redactor.add(secret);
+  return {
+    kind: 'planned',
+    spec: specified.spec,
+    hash: summaryHash(specified.spec),
+    secrets: { ...(password && { userPassword: password }), ...(authKey && { tailscaleAuthKey: authKey }) },
+  };
+};

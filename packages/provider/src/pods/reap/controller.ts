@@ -110,25 +110,25 @@ export type ReapedPhase = 'succeeded' | 'failed';
 
 const reapedPhaseOf = ({ status }: Live<Pod>): ReapedPhase => (status?.phase === 'Failed' ? 'failed' : 'succeeded');
 
-export interface ObserveDeps extends Pick<Listers, 'nodes' | 'machines'> {
+interface ObserveDeps extends Pick<Listers, 'nodes' | 'machines'> {
   client: Pick<Client, 'get' | 'list'>;
   coreMachines: Resource<CoreMachine>;
 }
 
-export interface Observation {
+interface Observation {
   snapshot: Snapshot;
   /** As they were read, for whoever deletes them. */
   pods: readonly Live<Pod>[];
 }
 
-export const isMac = ({ metadata }: Node): boolean => metadata?.labels?.[labels.runtime] === labelValues.runtime;
-export const isCordoned = ({ spec }: Node): boolean => spec?.unschedulable === true;
+const isMac = ({ metadata }: Node): boolean => metadata?.labels?.[labels.runtime] === labelValues.runtime;
+const isCordoned = ({ spec }: Node): boolean => spec?.unschedulable === true;
 
 /**
  * Asks the server for no more than what is still open: rolls cordon Macs for hours, and Pods are listed only once the Machine goes. The
  * Machine is read before the Pods, and both from the server, so that what is found of the Pods is never older than that their Mac goes.
  */
-export const observe = async (observer: ObserveDeps, name: string, signal: AbortSignal): Promise<Observation> => {
+const observe = async (observer: ObserveDeps, name: string, signal: AbortSignal): Promise<Observation> => {
   const node = observer.nodes.get(name);
   const facts = node && { isMac: isMac(node), cordoned: isCordoned(node) };
   const nothing: Observation = { snapshot: { node: facts, machine: 'unknown', pods: [] }, pods: [] };
