@@ -21,8 +21,9 @@ interface ClusterControllerOptions extends ControllerDeps, Pick<Informers, 'clus
  * Needs: list, watch of scalewayapplesiliconclusters and of clusters; patch of scalewayapplesiliconclusters and of their status.
  */
 export const createClusterController = (options: ClusterControllerOptions): Controller => {
-  const { client, infrastructureClusters, clusters, clock, log, metrics } = options;
+  const { client, infrastructureClusters, clusters, clock, log } = options;
   return createController({
+    ...options,
     name: 'cluster',
     reconcile: requeueOnConflict(async (key, signal) => {
       const object = infrastructureClusters.get(key);
@@ -33,9 +34,6 @@ export const createClusterController = (options: ClusterControllerOptions): Cont
       return writeStatus(client, cluster.resource, object, statusOf(object, decision, clock.now()), signal);
     }),
     sources: clusterMemberSources(infrastructureClusters, clusters),
-    clock,
-    log,
-    metrics,
   });
 };
 

@@ -8,31 +8,19 @@ import {
   secretNames,
 } from '@tartan/api';
 import {
-  type Client,
   controllerReference,
   deleteIfUnchanged,
   isKubeError,
   type Live,
   patchIfUnchanged,
-  type Redactor,
   secrets,
-  type Subresources,
   withOwnerReference,
 } from '@tartan/kube';
-import type { Clock } from '@tartan/kube/clock';
 import type { SecretObject } from '../controller-deps.ts';
 import { ignoreStale } from '../ignore-stale.ts';
 import type { Decision } from './decide.ts';
 import { formatTokenMetadata, renderKubeconfig } from './kubeconfig.ts';
-
-export interface ActDeps {
-  client: Pick<Client, 'create' | 'update' | 'patch' | 'delete'>;
-  tokens: Pick<Subresources, 'createToken'>;
-  /** The one of the process' logs: it gets to know every token. */
-  redactor: Pick<Redactor, 'add' | 'text'>;
-  clock: Pick<Clock, 'now'>;
-  lifeMs: number;
-}
+import type { KubeconfigDeps } from './observe.ts';
 
 interface KubeconfigContext {
   controlPlane: Live<ExternalControlPlane>;
@@ -51,7 +39,7 @@ type WriteDecision = Extract<Decision, { kind: 'write' }>;
  * and that expires; the next pass mints another one.
  */
 export const writeKubeconfig = async (
-  writer: ActDeps,
+  writer: KubeconfigDeps,
   subject: KubeconfigContext,
   plan: WriteDecision,
   signal: AbortSignal,
@@ -84,7 +72,7 @@ export const writeKubeconfig = async (
  * take the kubeconfig of somebody else with our object.
  */
 export const disownSecret = async (
-  { client }: Pick<ActDeps, 'client'>,
+  { client }: KubeconfigDeps,
   { controlPlane, secret }: KubeconfigContext,
   signal: AbortSignal,
 ): Promise<object | undefined> => {
@@ -96,7 +84,7 @@ export const disownSecret = async (
 };
 
 const writeSecret = async (
-  client: ActDeps['client'],
+  client: KubeconfigDeps['client'],
   how: WriteDecision['how'],
   subject: KubeconfigContext,
   content: SecretContent,

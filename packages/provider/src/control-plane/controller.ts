@@ -4,13 +4,11 @@ import {
   createController,
   done,
   errorMessage,
-  type EventRecorder,
   fromInformer,
   getCondition,
   type Informer,
   keyOf,
   type Live,
-  type Logger,
   type Reconciler,
   type ReconcileResult,
   requeueAfter,
@@ -26,9 +24,9 @@ import {
   writeStatus,
 } from '../cluster/member.ts';
 import type { Cache, ControllerDeps, Informers, SecretObject } from '../controller-deps.ts';
-import { type ActDeps, disownSecret, writeKubeconfig } from './act.ts';
+import { disownSecret, writeKubeconfig } from './act.ts';
 import { decide } from './decide.ts';
-import { observe, type ObserveDeps } from './observe.ts';
+import { type KubeconfigDeps, observe } from './observe.ts';
 import { disownedEvent, failedEvent, type Finding, mintedEvent, pausedStatus, statusOf } from './status.ts';
 
 interface ControlPlaneOptions
@@ -52,7 +50,7 @@ interface ControlPlaneOptions
  * `capi-remote` by its name alone: with more, whoever may write an ExternalControlPlane could be any ServiceAccount beside it.
  */
 export const createControlPlaneController = (options: ControlPlaneOptions): Controller => {
-  const { client, controlPlanes, clusters, events, clock, log, metrics } = options;
+  const { client, controlPlanes, clusters, events, clock } = options;
   const { lifeMs = 24 * 3_600_000, lookAgainMs = 10 * 60_000 } = options;
   const parts = { ...options, lifeMs, lookAgainMs };
 
@@ -76,12 +74,10 @@ export const createControlPlaneController = (options: ControlPlaneOptions): Cont
   };
 
   return createController({
+    ...options,
     name: 'control-plane',
     reconcile: requeueOnConflict(reconcile),
     sources: [...clusterMemberSources(controlPlanes, clusters), kubeconfigSecretSource(options)],
-    clock,
-    log,
-    metrics,
   });
 };
 
@@ -103,12 +99,6 @@ const kubeconfigSecretSource = ({
       })
       .map(({ metadata }) => keyOf(metadata)),
   );
-
-interface KubeconfigDeps extends Omit<ObserveDeps, 'client'>, Omit<ActDeps, 'client'> {
-  client: ObserveDeps['client'] & ActDeps['client'];
-  events: Pick<EventRecorder, 'event'>;
-  log: Logger;
-}
 
 /** What to say, and when to look again. Without a finding the Secret was in motion, and nothing is said of it. */
 interface KubeconfigResult {

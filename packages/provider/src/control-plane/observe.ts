@@ -9,27 +9,37 @@ import {
 import {
   type CallOptions,
   type Client,
+  type EventRecorder,
   getControllerOf,
   ignoreNotFound,
   isOwnedBy,
   type Live,
+  type Logger,
   type ObjectName,
+  type Redactor,
   secrets,
   serviceAccounts,
   services,
+  type Subresources,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { SecretObject } from '../controller-deps.ts';
 import type { Snapshot } from './decide.ts';
 import { ownerOfKubeconfig, parseTarget, parseTokenMetadata, type Target } from './kubeconfig.ts';
 
-export interface ObserveDeps {
-  client: Pick<Client, 'get'>;
+/** What keeping a kubeconfig takes. */
+export interface KubeconfigDeps {
+  client: Pick<Client, 'get' | 'create' | 'update' | 'patch' | 'delete'>;
   clock: Pick<Clock, 'now'>;
   /** Where the API server is for whoever runs in the cluster: see `serviceAddress`. */
   address: (options: CallOptions) => Promise<string>;
   /** PEM: the authority by which the provider itself knows the API server. */
   ca: string;
+  tokens: Pick<Subresources, 'createToken'>;
+  /** The one of the process' logs: it gets to know every token. */
+  redactor: Pick<Redactor, 'add' | 'text'>;
+  events: Pick<EventRecorder, 'event'>;
+  log: Logger;
   lifeMs: number;
   lookAgainMs: number;
 }
@@ -43,7 +53,7 @@ interface Observation {
 
 /** Read from the server and not from a cache: a Secret that is a moment old would be taken for one that needs a new token. */
 export const observe = async (
-  { client, clock, address, ca, lifeMs, lookAgainMs }: ObserveDeps,
+  { client, clock, address, ca, lifeMs, lookAgainMs }: KubeconfigDeps,
   controlPlane: Live<ExternalControlPlane>,
   cluster: string,
   signal: AbortSignal,

@@ -40,7 +40,7 @@ const pausedMs = 15_000;
  * Needs: get, create, patch of secrets in the namespace of secrets; the permission set SSHKeysFullAccess at Scaleway.
  */
 export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readonly controller: Controller } => {
-  const { machines, macFleets, clusters, clock, log, metrics, verifyEveryMs = defaultVerifyMs } = options;
+  const { machines, macFleets, clusters, clock, verifyEveryMs = defaultVerifyMs } = options;
   const store = createFleetKeyStore();
   /** When Scaleway last said so, by the monotonic clock. */
   const verifiedAt = new Map<string, number>();
@@ -78,15 +78,13 @@ export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readon
   };
 
   const controller = createController({
+    ...options,
     name: 'fleet-key',
     reconcile,
     sources: [
       fromInformer(machines, (machine) => [sshKeyName(machine)], keyNameChanged),
       fromInformer(macFleets, keyNamesOf, addedOrRemoved),
     ],
-    clock,
-    log,
-    metrics,
   });
   return { of: store.of, subscribe: store.subscribe, controller };
 };

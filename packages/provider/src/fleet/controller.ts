@@ -43,7 +43,7 @@ interface FleetControllerOptions
  * scalewayapplesiliconmachines, nodes and machinedeployments; patch of machinedeployments; create, patch of events.
  */
 export const createFleetController = (options: FleetControllerOptions): Controller => {
-  const { clock, log, metrics, retryAfterMs } = options;
+  const { log, retryAfterMs } = options;
   const observer: ObserveDeps = { ...options, limits: { ...defaultLimits, retryAfterMs } };
 
   const reconcile: Reconciler = async (key, signal) => {
@@ -64,13 +64,11 @@ export const createFleetController = (options: FleetControllerOptions): Controll
   };
 
   return createController({
+    ...options,
     name: 'fleet',
     // Not found: the fleet or its MachineDeployment was deleted meanwhile, which brings the key back.
     reconcile: requeueOnConflict(async (key, signal) => (await ignoreNotFound(reconcile(key, signal))) ?? done),
     sources: fleetSources(options),
-    clock,
-    log,
-    metrics,
   });
 };
 

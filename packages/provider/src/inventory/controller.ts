@@ -36,7 +36,7 @@ const backoff = { baseMs: 5000, maxMs: 5 * 60_000 };
  * Needs: get, list, watch of scalewayapplesiliconmachines; get, list, watch, create of machosts.
  */
 export const createInventory = (options: InventoryOptions): Controller => {
-  const { client, pool, sightings, macHosts, clock, log, metrics, intervalMs = 60_000 } = options;
+  const { client, pool, sightings, macHosts, clock, log, intervalMs = 60_000 } = options;
   const scheduledZones = new Set<string>();
 
   const reconcile: Reconciler = async (zone, signal) => {
@@ -64,13 +64,11 @@ export const createInventory = (options: InventoryOptions): Controller => {
   };
 
   return createController({
+    ...options,
     name: 'inventory',
     reconcile,
     sources: [zoneSource(options, scheduledZones)],
-    clock,
-    log,
     backoff,
-    metrics,
   });
 };
 

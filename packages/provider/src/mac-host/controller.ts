@@ -45,7 +45,7 @@ const queueBackoff = { baseMs: 5000, maxMs: 5 * 60_000 };
  * and of clusters; list, watch, patch, delete of nodes.
  */
 export const createMacHostController = (options: MacHostOptions): Controller => {
-  const { macHosts, clock, log, metrics } = options;
+  const { macHosts, clock } = options;
   const deps: ActDeps = { ...options, limits: { ...defaultLimits, ...options.limits } };
   const { pollMs } = deps.limits;
   const refusalBackoff = createRefusalBackoff(clock, pollMs);
@@ -62,6 +62,7 @@ export const createMacHostController = (options: MacHostOptions): Controller => 
   };
 
   return createController({
+    ...options,
     name: 'mac-host',
     reconcile: requeueOnConflict(reconcile),
     sources: [
@@ -71,11 +72,8 @@ export const createMacHostController = (options: MacHostOptions): Controller => 
       nodeSource(options),
       clusterSource(options),
     ],
-    clock,
-    log,
     workers,
     backoff: queueBackoff,
-    metrics,
   });
 };
 

@@ -97,6 +97,8 @@ interface Assignment {
   readonly taken: ReadonlyMap<string, WaitingMachine>;
   readonly hosts: readonly Host[];
   readonly unmet: readonly WaitingMachine[];
+  /** Ids of Macs that machines have reserved. */
+  readonly reserved: ReadonlySet<string>;
 }
 
 /** The first two steps. `deciding`: the Mac whose reinstall is about to be asked for, however often it was before. */
@@ -128,7 +130,7 @@ const assign = (
     isUndecided,
   ];
   const unmet = steps.reduce((left, serves) => assignHosts(left, hosts, serves, taken), waiting);
-  return { taken, hosts, unmet };
+  return { taken, hosts, unmet, reserved };
 };
 
 /** It will be the machine's pool when it is back, and may be claimed then. */
@@ -182,9 +184,8 @@ export const otherOSFor = (
   if (spec.release || spec.consumerRef || abandonReason(host) !== undefined) return undefined;
   // Most passes end here, and cost no more than a look at each machine.
   if (!demand.machines.some((machine) => waitingSince(machine) !== undefined)) return undefined;
-  const { hosts, unmet, taken } = assign(demand, { zone: spec.zone, type: status?.type });
+  const { hosts, unmet, taken, reserved } = assign(demand, { zone: spec.zone, type: status?.type });
   if (unmet.length === 0) return undefined;
-  const reserved = new Set(demand.machines.flatMap((machine) => machine.status?.serverID ?? []));
   const assigned = new Map(taken);
   assignHosts(
     unmet.filter(({ since }) => since !== undefined),

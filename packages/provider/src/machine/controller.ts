@@ -47,7 +47,7 @@ const extraWorkers = 8;
  * create, patch, delete of Secrets in its own namespace and create, delete of those in kube-system; create, patch of events.
  */
 export const createMachineController = (options: MachineControllerOptions): Controller => {
-  const { clock, log, metrics, options: settings } = options;
+  const { clock, options: settings } = options;
   const deps: MachineDeps = {
     ...options,
     missingNodes: createMissingNodeTracker(clock),
@@ -57,13 +57,11 @@ export const createMachineController = (options: MachineControllerOptions): Cont
     pushes: createRunningPushes(),
   };
   return createController({
+    ...options,
     name: 'machine',
     reconcile: reconciler(deps),
     sources: sourcesOf(deps),
     workers: settings.machineWorkers + extraWorkers,
-    clock,
-    log,
-    metrics,
   });
 };
 

@@ -1,12 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  type Client,
-  type Controller,
-  createSubresources,
-  type EventRecorder,
-  type Gate,
-  type Transport,
-} from '@tartan/kube';
+import { type assembleManager, type Client, type Controller, createSubresources } from '@tartan/kube';
 import { createClusterController } from '../cluster/controller.ts';
 import { createControlPlaneController } from '../control-plane/controller.ts';
 import { serviceAddress } from '../control-plane/observe.ts';
@@ -38,71 +31,52 @@ import type { ProviderDeps } from './create-provider.ts';
 import type { ProviderMetrics } from './provider-metrics.ts';
 
 /** What controllers are made of. */
-interface ControllerDeps {
+interface ControllersDeps extends Pick<ReturnType<typeof assembleManager>, 'client' | 'transport' | 'events' | 'gate'> {
   readonly parts: ProviderDeps;
   /** Of what is done to servers at Scaleway. */
   readonly hostLimits: Partial<Limits>;
   readonly caches: Caches;
   /** Of Cluster API's own kinds. */
   readonly coreVersion: CoreVersion;
-  readonly client: Client;
-  /** That of the client. */
-  readonly transport: Transport;
-  readonly events: EventRecorder;
   readonly metrics: ProviderMetrics;
-  readonly gate: Gate;
 }
 
 /** Every controller there is. All of them run on the leader alone. */
-export const createControllers = (wiring: ControllerDeps): readonly Controller[] => [
-  ...clusterControllers(wiring),
-  ...hostControllers(wiring),
-];
-
-/** What is looked after in Kubernetes alone: what Cluster API waits for, who may be a Node, and Pods of Macs. */
-const clusterControllers = (deps: ControllerDeps): readonly Controller[] => {
-  const { parts, caches, coreVersion, client, transport, events, metrics } = deps;
-  const { options, clock, log, redactor } = parts;
-  const common = { client, clock, log, events, metrics };
-  const subresources = createSubresources(transport, { clock });
-
-  const spread = createFleetSpread({ ...common, deployment: options.fleetSpread, nodes: caches.nodes });
-  return [
-    createClusterController({ ...common, ...caches }),
-    createControlPlaneController({
-      ...common,
-      ...caches,
-      secrets: caches.kubeconfigs,
-      tokens: subresources,
-      redactor,
-      address: (call) => serviceAddress(client, call),
-      ca: parts.ca ?? '',
-    }),
-    createApprover({
-      ...common,
-      subresources,
-      machineOf: machineLookup(client, coreClusters(coreVersion), options.machineNamespaces),
-      macAddressesOf: macAddressLookup(client, { tailnet: parts.settings.tailscale !== undefined }),
-      requests: [caches.certificateRequests, caches.servingRequests],
-    }),
-    createPodRelease({ ...common, ...caches, count: metrics.podReleased }),
-    createPodReaper({ ...common, ...caches, coreMachines: coreMachines(coreVersion), count: metrics.podReaped }),
-    createVmStartTaint({ ...common, nodes: caches.nodes }),
-    ...(spread ? [spread] : []),
-  ];
-};
-
-/** What is looked after at Scaleway and on Macs: the pool, machines, and their fleets. */
-const hostControllers = (deps: ControllerDeps): readonly Controller[] => {
-  const { parts, hostLimits, caches, coreVersion, client, events, metrics, gate } = deps;
+export const createControllers = (deps: ControllersDeps): readonly Controller[] => {
+  const { parts, hostLimits, caches, coreVersion, client, transport, events, metrics, gate } = deps;
   const { options, settings, pool, clock, random, log, redactor, ca } = parts;
-  const { defaultPoolPrefix, allowedPoolPrefixes, secretsNamespace, sweep, update, apiServerURL } = options;
+  const { sweep, secretsNamespace, defaultPoolPrefix, allowedPoolPrefixes, machineNamespaces, apiServerURL } = options;
   const common = { client, pool, clock, log, events, metrics, ...caches, coreClusters: coreClusters(coreVersion) };
+  const subresources = createSubresources(transport, { clock });
+  const spread = createFleetSpread({ ...common, deployment: options.fleetSpread });
   const sightings = createServerCache({ clock });
   const policy = { claimNamePrefix: sweep.reclaim?.claimNamePrefix, defaultPoolPrefix };
   const fleetKeys = createFleetKeys({ ...common, secretsNamespace, redactor });
 
   return [
+    // What is looked after in Kubernetes alone: what Cluster API waits for, who may be a Node, and Pods of Macs.
+    createClusterController(common),
+    createControlPlaneController({
+      ...common,
+      secrets: caches.kubeconfigs,
+      tokens: subresources,
+      redactor,
+      address: (call) => serviceAddress(client, call),
+      ca: ca ?? '',
+    }),
+    createApprover({
+      ...common,
+      subresources,
+      machineOf: machineLookup(client, common.coreClusters, machineNamespaces),
+      macAddressesOf: macAddressLookup(client, { tailnet: settings.tailscale !== undefined }),
+      requests: [caches.certificateRequests, caches.servingRequests],
+    }),
+    createPodRelease({ ...common, count: metrics.podReleased }),
+    createPodReaper({ ...common, coreMachines: coreMachines(coreVersion), count: metrics.podReaped }),
+    createVmStartTaint(common),
+    ...(spread ? [spread] : []),
+
+    // What is looked after at Scaleway and on Macs: the pool, machines, and their fleets.
     createInventory({
       ...common,
       sightings,
@@ -118,7 +92,7 @@ const hostControllers = (deps: ControllerDeps): readonly Controller[] => {
       sightings,
       defaultPoolPrefix,
       allowedPoolPrefixes,
-      machineNamespaces: options.machineNamespaces,
+      machineNamespaces,
       judgeStranded: (host, now) => strandedVerdict(host, policy, now),
       random,
       limits: hostLimits,
@@ -142,7 +116,7 @@ const hostControllers = (deps: ControllerDeps): readonly Controller[] => {
       machineDeploymentResource: coreMachineDeployments(coreVersion),
       revisionOf: fleetRevisionOf(client, settings, secretsNamespace),
       releaseID: options.releaseID,
-      retryAfterMs: update.retryAfterMs,
+      retryAfterMs: options.update.retryAfterMs,
     }),
   ];
 };

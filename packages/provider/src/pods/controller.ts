@@ -28,7 +28,7 @@ interface PodReleaseOptions
  * Needs: get, list, watch of nodes; get, list, watch, patch of pods; create, patch of events.
  */
 export const createPodRelease = (options: PodReleaseOptions): Controller => {
-  const { pods, nodes, clock, log, metrics, graceMs = defaultGraceMs } = options;
+  const { pods, nodes, clock, graceMs = defaultGraceMs } = options;
   const missingNodes = createMissingNodeTracker(clock);
   const observer = { missingNodes, clock, graceMs };
   const cached = cachedReader({ pods, nodes });
@@ -47,12 +47,10 @@ export const createPodRelease = (options: PodReleaseOptions): Controller => {
   };
 
   return createController({
+    ...options,
     name: 'pod-release',
     reconcile,
     sources: [nodeSource(options, missingNodes), podSource(options, missingNodes)],
-    clock,
-    log,
-    metrics,
   });
 };
 

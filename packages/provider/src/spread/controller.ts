@@ -41,7 +41,7 @@ interface FleetSpreadOptions extends ControllerDeps, Pick<Informers, 'nodes'>, P
  * only `nodeSelector` is looked at, as in the original: no affinity, no cordon.
  */
 export const createFleetSpread = (options: FleetSpreadOptions): Controller | undefined => {
-  const { deployment, client, nodes, clock, log, metrics, settleMs = 60_000, lookAgainMs = 30_000 } = options;
+  const { deployment, client, nodes, clock, log, settleMs = 60_000, lookAgainMs = 30_000 } = options;
   if (!deployment?.name) return undefined;
   const flips = createReadyMacTracker(clock, settleMs);
 
@@ -64,12 +64,10 @@ export const createFleetSpread = (options: FleetSpreadOptions): Controller | und
   };
 
   return createController({
+    ...options,
     name: 'fleet-spread',
     reconcile: requeueOnConflict(reconcile),
     sources: [readyMacSource(keyOf(deployment), nodes, flips)],
-    clock,
-    log,
-    metrics,
   });
 };
 

@@ -25,7 +25,7 @@ const sweepKey = 'sweep';
  * Needs: get, list, watch, patch of machosts; get, list of machines and of clusters; create, patch of events.
  */
 export const createSweep = (options: SweepOptions): Controller => {
-  const { macHosts, policy, intervalMs, clock, log, events, metrics } = options;
+  const { macHosts, policy, intervalMs, clock, log, events } = options;
   /** What was last said of each, by UID. Memory only: who starts anew says it once more. */
   const reported = new Map<string, string>();
 
@@ -48,12 +48,10 @@ export const createSweep = (options: SweepOptions): Controller => {
   };
 
   return createController({
+    ...options,
     name: 'sweep',
     reconcile,
     sources: [startSource, strandedGaugeSource(options)],
-    clock,
-    log,
-    metrics,
   });
 };
 

@@ -23,7 +23,7 @@ type VmStartTaintOptions = ControllerDeps & Pick<Informers, 'nodes'>;
  * Needs: list, watch, patch of nodes.
  */
 export const createVmStartTaint = (options: VmStartTaintOptions): Controller => {
-  const { client, clock, log, metrics } = options;
+  const { client, log } = options;
 
   const reconcile: Reconciler = async (name, signal) => {
     const node = options.nodes.get(name);
@@ -41,12 +41,10 @@ export const createVmStartTaint = (options: VmStartTaintOptions): Controller => 
   };
 
   return createController({
+    ...options,
     name: 'vm-start-taint',
     reconcile: requeueOnConflict(reconcile),
     sources: [fromInformer(options.nodes, requestForObject)],
-    clock,
-    log,
-    metrics,
   });
 };
 

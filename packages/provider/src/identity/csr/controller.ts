@@ -37,8 +37,9 @@ interface ApproverOptions extends RequestReaders, Omit<ControllerDeps, 'client'>
  * release begins with, not by us.
  */
 export const createApprover = (options: ApproverOptions): Controller => {
-  const { requests, subresources, machineOf, macAddressesOf, clock, metrics, log } = options;
+  const { requests, subresources, machineOf, macAddressesOf, clock, log } = options;
   return createController({
+    ...options,
     name: 'node-identity',
     sources: requests.map((cache) => fromInformer(cache, requestForObject)),
     reconcile: async (key, signal) => {
@@ -47,9 +48,6 @@ export const createApprover = (options: ApproverOptions): Controller => {
       const snapshot = await observeRequest(request, { machineOf, macAddressesOf, now: clock.now(), signal });
       return applyDecision(request, decide(snapshot), { subresources, log, signal });
     },
-    clock,
-    log,
-    metrics,
   });
 };
 

@@ -38,7 +38,7 @@ interface PodReaperOptions
  * patch of events.
  */
 export const createPodReaper = (options: PodReaperOptions): Controller => {
-  const { nodes, clock, log, metrics, lookAgainMs = 10_000 } = options;
+  const { nodes, lookAgainMs = 10_000 } = options;
 
   const reconcile: Reconciler = async (name, signal) => {
     const { snapshot, pods } = await observe(options, name, signal);
@@ -59,12 +59,10 @@ export const createPodReaper = (options: PodReaperOptions): Controller => {
   };
 
   return createController({
+    ...options,
     name: 'pod-reaper',
     reconcile,
     sources: [fromInformer(nodes, requestForObject, becameCordoned)],
-    clock,
-    log,
-    metrics,
   });
 };
 
