@@ -3,5 +3,7 @@ type Defined<T> = { [Key in keyof T as undefined extends T[Key] ? never : Key]: 
 };
 
 /** The object without members that are undefined, as Kubernetes stores it. */
-export const defined = <T extends object>(object: T): Defined<T> =>
-  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>;
+export function defined<T extends object>(object: T): Defined<T>;
+export function defined(object: object): object {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+}

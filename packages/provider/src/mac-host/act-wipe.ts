@@ -76,7 +76,7 @@ const osFamilyFor = (deps: ActDeps, { host }: ReconcileContext): string | undefi
   return family && osFamilyKey(family);
 };
 
-const withoutImage = ({ image: _, ...rest }: Wipe): Wipe => rest;
+const withoutImage = ({ image: _image, ...rest }: Wipe): Wipe => rest;
 
 /** The image may be the reason: Scaleway retires them without notice (INC-328). It is looked up again. */
 const isImageSuspect = ({ kind }: ScalewayError): boolean => kind === 'invalid' || kind === 'not found';

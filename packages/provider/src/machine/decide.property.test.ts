@@ -33,8 +33,8 @@ describe('decide, for any snapshot', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         const { machine, cluster } = snapshot;
-        const waits = machine.hasFinalizer === true && cluster.pauseReasons.length > 0;
-        assert.equal(ends.has(decide(snapshot).kind), machine.deleting === true && !waits);
+        const waits = machine.hasFinalizer && cluster.pauseReasons.length > 0;
+        assert.equal(ends.has(decide(snapshot).kind), machine.deleting && !waits);
       }),
       runs,
     );
@@ -128,7 +128,7 @@ describe('decide, for any snapshot', () => {
       fc.property(anySnapshot, (snapshot) => {
         const { kind } = decide(snapshot);
         const { cluster, machine, node } = snapshot;
-        if (machine.status.initialization?.provisioned === true || machine.deleting === true) return;
+        if (machine.status.initialization?.provisioned === true || machine.deleting) return;
         if (cluster.refusal !== undefined) assert.ok(['refuse', 'pause'].includes(kind), kind);
         if (node.kind === 'foreign') assert.ok(kind !== 'reserve' && kind !== 'bootstrap', kind);
       }),
