@@ -2,15 +2,10 @@ import { createHash } from 'node:crypto';
 import { parseYaml } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { z } from 'zod';
-import { kubeconfigWith } from '../identity/join-kubeconfig.ts';
+import { type ClusterAddress, kubeconfigWith } from '../identity/join-kubeconfig.ts';
 
 /** Where the API server is, and by what authority it is known. */
-export interface Target {
-  /** `https://host:port`, without a slash at its end. */
-  readonly server: string;
-  /** PEM in base64. */
-  readonly caData: string;
-}
+export type Target = Required<ClusterAddress>;
 
 /** No plugins: core takes none. */
 export const renderKubeconfig = (target: Target, token: string): string =>

@@ -16,7 +16,7 @@ import type { SecretObject } from '../controller-deps.ts';
 import { redactError } from '../host-work/secrets.ts';
 import { ignoreStale } from '../ignore-stale.ts';
 import { decide, type Decision, keyMaterial, type RegisteredKeys, type SecretFacts, type Snapshot } from './decide.ts';
-import type { FleetKeyStore } from './fleet-keys.ts';
+import type { FleetKeyStore } from './controller.ts';
 
 export interface ActDeps extends ObserveDeps {
   readonly client: Pick<Client, 'get' | 'create' | 'patch'>;

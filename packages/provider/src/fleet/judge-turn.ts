@@ -43,24 +43,21 @@ export const isOutdated = (machine: MachineFacts): boolean =>
 /** Nothing is left to do for it. */
 export const isReadyAndUpdated = (machine: MachineFacts): boolean => machine.ready && isUpdated(machine);
 
-export interface Limits {
-  /** For how long a refusal, or a stop, is final. Undefined: until something else is wanted. */
-  retryAfterMs: number | undefined;
-  /** What a Mac that does not answer is given: one try that fails, and one more. */
-  unreachableMs: number;
-  /** How long a Mac that is well, and idle, may go without having what it shall have. The next one is due then. */
-  longestTurnMs: number;
-  /** How long a machine that could not use its turn waits for the next one. */
-  passAgainMs: number;
-}
-
 const minute = 60_000;
 
-export const defaultLimits: Omit<Limits, 'retryAfterMs'> = {
+export const defaultLimits = {
+  /** What a Mac that does not answer is given: one try that fails, and one more. */
   unreachableMs: 2 * minute,
+  /** How long a Mac that is well, and idle, may go without having what it shall have. The next one is due then. */
   longestTurnMs: 30 * minute,
+  /** How long a machine that could not use its turn waits for the next one. */
   passAgainMs: 15 * minute,
 };
+
+export interface Limits extends Readonly<typeof defaultLimits> {
+  /** For how long a refusal, or a stop, is final. Undefined: until something else is wanted. */
+  readonly retryAfterMs: number | undefined;
+}
 
 export interface TurnContext {
   now: number;

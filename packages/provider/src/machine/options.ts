@@ -12,7 +12,7 @@ import type { HostPool } from '@tartan/scaleway';
 import type { ControllerDeps, Informers } from '../controller-deps.ts';
 import type { CoreCluster } from '../core/kinds.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
-import type { FleetKeys } from '../fleet-key/fleet-keys.ts';
+import type { FleetKeys } from '../fleet-key/controller.ts';
 import type { HostSettings } from '../host-work/host-settings.ts';
 import type { HostWork } from '../host-work/host-work.ts';
 import type { ClusterAddress } from '../identity/join-kubeconfig.ts';

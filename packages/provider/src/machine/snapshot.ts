@@ -1,5 +1,5 @@
 import type { MachineStatus } from '@tartan/api';
-import type { FleetKey } from '../fleet-key/fleet-keys.ts';
+import type { FleetKey } from '../fleet-key/controller.ts';
 import type { CertificateIdentity, NodeLease } from '../identity/decide-join.ts';
 import type { RunnerState } from './builder-runners.ts';
 import type { PresentHost } from './observe/host.ts';

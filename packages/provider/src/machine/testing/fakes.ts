@@ -1,7 +1,7 @@
 import { type Artifact, summaryHash } from '@tartan/host';
 import { createSecret } from '@tartan/kube';
 import { type HostPool, ScalewayError, type Server } from '@tartan/scaleway';
-import type { FleetKey, FleetKeys } from '../../fleet-key/fleet-keys.ts';
+import type { FleetKey, FleetKeys } from '../../fleet-key/controller.ts';
 import type { HostSettings } from '../../host-work/host-settings.ts';
 import type { HostJob, HostWork, WorkOutcome } from '../../host-work/host-work.ts';
 import type { BuilderRunners, RunnerState, RunnerToken } from '../builder-runners.ts';
