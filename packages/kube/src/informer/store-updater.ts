@@ -105,7 +105,7 @@ export const createListeners = <C>(log: Logger): Listeners<C> => {
   return {
     notify: (change) => {
       // A listener that subscribes meanwhile got this change among its past; one that unsubscribes is not called any more.
-      for (const subscription of [...subscriptions])
+      for (const subscription of subscriptions.values().toArray())
         if (subscriptions.has(subscription)) call(subscription.listener, change);
     },
     subscribe: (listener, past) => {
