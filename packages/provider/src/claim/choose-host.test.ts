@@ -4,7 +4,7 @@ import type { MacHost, MacHostStatus } from '@tartan/api';
 import type { Live } from '@tartan/kube';
 import { matchesFamily } from '@tartan/scaleway';
 import fc from 'fast-check';
-import { chooseHost, type HostRequirements } from './choose-host.ts';
+import { chooseHost, type ClaimBlocker, claimBlockedBy, type HostRequirements } from './choose-host.ts';
 import { exampleRelease, heldBy, hostWith, wanted } from './testing/hosts.ts';
 
 const now = Date.parse('2026-06-01T00:00:00Z');
@@ -222,4 +222,35 @@ describe('chooseHost, for any pool', () => {
     );
     assert.ok(chosen > 500, `only ${chosen} times was there anything to choose`);
   });
+});
+
+describe("claimBlockedBy, for the Mac that is recorded as this machine's", () => {
+  const recordedWith = (change: Parameters<typeof hostWith>[1] = {}) =>
+    hostWith('z', { ...change, status: { ...recorded().status, ...change.status } });
+  const blocked: readonly (readonly [what: string, host: Live<MacHost>, blocker: ClaimBlocker | undefined])[] = [
+    ['nothing', recordedWith(), undefined],
+    ['a deletion', recordedWith({ metadata: { deletionTimestamp: earlier } }), 'going'],
+    ['a deletion, though it holds it', recordedWith({ ...mine, metadata: { deletionTimestamp: earlier } }), 'going'],
+    ['another holder', recordedWith(theirs), 'held'],
+    ['its own hold, whatever the state', recordedWith({ ...mine, status: { state: 'quarantined' } }), undefined],
+    [
+      'the annotation of a person',
+      recordedWith({ metadata: { annotations: { 'tuist.dev/abandon': '' } } }),
+      'abandoned',
+    ],
+    ['the state abandoned', recordedWith({ status: { state: 'abandoned' } }), 'abandoned'],
+    ['a release', recordedWith({ spec: { release: exampleRelease } }), 'releasing'],
+    ['the state releasing', recordedWith({ status: { state: 'releasing' } }), 'releasing'],
+    ['the state quarantined', recordedWith({ status: { state: 'quarantined' } }), 'quarantined'],
+    ['a quarantine until later', recordedWith({ status: quarantine(later) }), 'quarantined'],
+    ['a quarantine until now', recordedWith({ status: quarantine('2026-06-01T00:00:00Z') }), undefined],
+    ['another zone', recordedWith({ spec: { zone: 'fr-par-3' } }), 'other zone'],
+    ['another type', recordedWith({ status: { type: 'M1-M' } }), 'other type'],
+    ['another macOS', recordedWith({ status: { osFamily: 'Sequoia', osImage: 'macos-sequoia-15.3' } }), 'other os'],
+    ['another name', recordedWith({ status: { name: 'other' } }), 'not in the pool'],
+    ['a reboot', recordedWith({ status: { serverStatus: 'rebooting' } }), 'not ready'],
+    ['an empty status', { ...recordedWith(), status: {} }, 'other type'],
+  ];
+  for (const [what, host, blocker] of blocked)
+    test(`${what}: ${blocker ?? 'free'}`, () => assert.equal(claimBlockedBy(wanted, host, now), blocker));
 });
