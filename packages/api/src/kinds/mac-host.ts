@@ -105,9 +105,12 @@ const wipe = z
   })
   .exactPartial();
 
+const quarantineCauses = ['BootstrapsFailed', 'NotWiped', 'WipeFailed'] as const;
+
 const quarantine = z.object({
   count: count('How often it failed.'),
   reason: text('What went wrong last.', 1024),
+  cause: optional(z.enum(quarantineCauses).describe('The reason of the condition Quarantined.')),
   until: time('Machines do not claim it before.'),
 });
 

@@ -124,7 +124,7 @@ export const macHostConditions = {
     means: 'A person has excluded the Mac from Tartan. Absent for a Mac that never was.',
     reasons: {
       Abandoned: ['True', 'It has the annotation tuist.dev/abandon. It is not wiped, renamed, claimed or reclaimed.'],
-      NotAbandoned: ['False', 'The annotation was removed.'],
+      NotAbandoned: ['False', 'It does not have the annotation tuist.dev/abandon.'],
     },
   },
   Paused: {

@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { MacHostSpec, MacHostStatus } from '@tartan/api';
+import { conditionsByKind, type MacHostSpec, type MacHostStatus } from '@tartan/api';
+import { type ConditionUpdate, setConditions } from '@tartan/kube';
 import fc from 'fast-check';
 import { decide, type Decision } from './decide.ts';
-import { defaultLimits, type Release, type ServerFacts, type ServerView, type Snapshot, stateOf } from './snapshot.ts';
+import {
+  defaultLimits,
+  type Quarantine,
+  type Release,
+  type ServerFacts,
+  type ServerView,
+  type Snapshot,
+  stateOf,
+} from './snapshot.ts';
+import { conditionsOf } from './status.ts';
 
 const now = Date.parse('2026-01-01T12:00:00Z');
 const minute = 60_000;
@@ -765,5 +775,51 @@ describe('decide, for any snapshot', () => {
       const state = stateOf(snapshot);
       if (snapshot.spec.release || snapshot.spec.consumerRef) assert.notEqual(state, 'pool');
     });
+  });
+});
+
+describe('the conditions of a MacHost, for any snapshot', () => {
+  const judge = () => ({ reason: 'ReportOnly', message: 'x' }) as const;
+  const told = ({ type, reason, message }: ConditionUpdate) => `${type} ${reason} ${message}`;
+
+  it('are all there, and do not depend on earlier ones', () => {
+    const types = Object.keys(conditionsByKind.MacHost).toSorted();
+    fc.assert(
+      fc.property(anySnapshot, anySnapshot, (snapshot, other) => {
+        const conditions = conditionsOf(snapshot, judge, undefined);
+        assert.deepEqual(conditions.map(({ type }) => type).toSorted(), types);
+        const earlier = setConditions([], conditionsOf(other, judge, undefined), 1, now);
+        const later = { ...snapshot, status: { ...snapshot.status, conditions: earlier } };
+        assert.deepEqual(conditionsOf(later, judge, undefined).map(told), conditions.map(told));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('are those of the server as it was seen last while Scaleway does not tell', () => {
+    const remembered = { name: 'mac-1', type: 'M2-L', serverStatus: 'ready', ...settled };
+    const reasons = (facts: Facts) =>
+      conditionsOf(snapshotOf(facts), judge, undefined)
+        .slice(0, 3)
+        .map(({ reason }) => reason);
+    const unknown = { kind: 'unknown', why: '' } as const;
+    const seenReasons = reasons(held({ server: seen(mine), status: settled }));
+    assert.deepEqual(seenReasons, ['Listed', 'NameMatches', 'InUse']);
+    assert.deepEqual(reasons(held({ server: unknown, status: remembered })), seenReasons);
+    assert.deepEqual(reasons(held({ server: { kind: 'missing', fresh: false }, status: remembered })), seenReasons);
+    assert.deepEqual(reasons({ server: unknown, status: { ...remembered, gone: true } })[0], 'Gone');
+    assert.deepEqual(reasons({ server: unknown }), ['ZoneNotListed', 'RenamePending', 'NotSeen']);
+  });
+
+  it('name the cause of a quarantine after the release that brought it', () => {
+    const quarantined = (cause?: Quarantine['cause']) =>
+      conditionsOf(
+        snapshotOf({ status: { quarantine: { count: 1, reason: 'x', until: at(minute), ...(cause && { cause }) } } }),
+        judge,
+        undefined,
+      ).find(({ type }) => type === 'Quarantined')?.reason;
+    assert.equal(quarantined('NotWiped'), 'NotWiped');
+    assert.equal(quarantined('WipeFailed'), 'WipeFailed');
+    assert.equal(quarantined(), 'BootstrapsFailed', 'written by an earlier release');
   });
 });

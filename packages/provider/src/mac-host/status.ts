@@ -7,7 +7,7 @@ import {
   type MacHostSpec,
   type MacHostStatus,
 } from '@tartan/api';
-import { type ConditionUpdate, type EventInput, getCondition, setConditions } from '@tartan/kube';
+import { type ConditionUpdate, type EventInput, setConditions } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { Host } from '../controller-deps.ts';
 import { defined } from '../defined.ts';
@@ -18,6 +18,7 @@ import {
   type Quarantine,
   quarantineLeftMs,
   type Release,
+  type ServerFacts,
   type Snapshot,
   stateOf,
   type Wipe,
@@ -85,48 +86,51 @@ export interface ScalewayFailure {
 /** The sweep's view of a Mac that is stranded: the condition says what the sweep would do. */
 export type JudgeStranded = (host: StrandedHost, now: number) => Pick<StrandedVerdict, 'reason' | 'message'>;
 
-/** Undefined: what was said before stays. */
-type MaybeCondition = ConditionUpdate | undefined;
-
 const hostCondition = <Type extends ConditionType<'MacHost'>>(
   type: Type,
   reason: ConditionReason<'MacHost', Type>,
   message?: string,
 ): ConditionUpdate => buildCondition('MacHost', type, reason, message);
 
-const conditionsOf = (
+/** Every condition, from the snapshot alone. */
+export const conditionsOf = (
   snapshot: Snapshot,
   judge: JudgeStranded,
   failure: ScalewayFailure | undefined,
-): readonly ConditionUpdate[] =>
-  [
-    listedCondition(snapshot, failure),
-    namedCondition(snapshot, failure),
-    wipedCondition(snapshot),
-    quarantinedCondition(snapshot),
-    strandedCondition(snapshot, judge),
-    abandonedCondition(snapshot),
-    pausedCondition(snapshot),
-  ].filter((said) => said !== undefined);
+): readonly ConditionUpdate[] => [
+  listedCondition(snapshot, failure),
+  namedCondition(snapshot, failure),
+  wipedCondition(snapshot),
+  quarantinedCondition(snapshot),
+  strandedCondition(snapshot, judge),
+  abandonedCondition(snapshot),
+  pausedCondition(snapshot),
+];
 
-const listedCondition = ({ server }: Snapshot, failure: ScalewayFailure | undefined): MaybeCondition => {
-  if (failure?.during === 'read server') return hostCondition('Listed', 'ZoneNotListed', failure.message);
-  switch (server.kind) {
-    case 'seen':
-      return hostCondition('Listed', 'Listed');
-    case 'missing':
-      return server.fresh ? hostCondition('Listed', 'Gone') : undefined;
-    case 'unknown':
-      // A manager that has just started knows nothing, which is no news of the Mac.
-      return server.why === '' ? undefined : hostCondition('Listed', 'ZoneNotListed', server.why);
-  }
+/** The server as it was seen last. A manager that has just started, and a zone that cannot be listed, are no news of it. */
+const lastSeen = ({ server, status }: Snapshot): Pick<ServerFacts, 'name' | 'status' | 'type'> | undefined => {
+  if (server.kind === 'seen') return server.server;
+  const { name, type = '', serverStatus = 'unknown' } = status;
+  return name === undefined ? undefined : { name, type, status: serverStatus };
 };
 
-const namedCondition = (snapshot: Snapshot, failure: ScalewayFailure | undefined): MaybeCondition => {
-  const { spec, status, server, holder } = snapshot;
+const neverSeen = 'The manager has not seen it at Scaleway yet.';
+
+const listedCondition = (snapshot: Snapshot, failure: ScalewayFailure | undefined): ConditionUpdate => {
+  const { server, status } = snapshot;
+  if (failure?.during === 'read server') return hostCondition('Listed', 'ZoneNotListed', failure.message);
+  if (server.kind === 'unknown' && server.why !== '') return hostCondition('Listed', 'ZoneNotListed', server.why);
+  if (isGone(server, status.gone)) return hostCondition('Listed', 'Gone');
+  if (lastSeen(snapshot) === undefined) return hostCondition('Listed', 'ZoneNotListed', neverSeen);
+  return hostCondition('Listed', 'Listed');
+};
+
+const namedCondition = (snapshot: Snapshot, failure: ScalewayFailure | undefined): ConditionUpdate => {
+  const { spec, status, holder } = snapshot;
   if (failure?.during === 'rename') return hostCondition('Named', 'RenameRefused', failure.message);
-  if (server.kind !== 'seen') return undefined;
-  const { name, type, status: doing } = server.server;
+  const server = lastSeen(snapshot);
+  if (server === undefined) return hostCondition('Named', 'RenamePending', neverSeen);
+  const { name, type, status: doing } = server;
   if (spec.release) {
     const isWiped = wipeOf(spec.release, status)?.readyAt !== undefined;
     const isRight = !isWiped && promisedPoolName(name, spec.release.poolPrefix) !== undefined;
@@ -134,15 +138,12 @@ const namedCondition = (snapshot: Snapshot, failure: ScalewayFailure | undefined
     if (!isRight && refusedAt !== undefined) return hostCondition('Named', 'RenameRefused', refusal);
     return hostCondition('Named', isRight ? 'NameMatches' : 'RenamePending');
   }
-  if (!spec.consumerRef)
-    return ['stranded', 'abandoned'].includes(stateOf(snapshot) ?? '')
-      ? undefined
-      : hostCondition('Named', 'NameMatches');
+  if (!spec.consumerRef) return hostCondition('Named', 'NameMatches');
   if (name === spec.consumerRef.name) {
     if (isClaimConfirmed(snapshot)) return hostCondition('Named', 'NameMatches');
     const message =
       'It has the name of the machine. The machine waits a moment, in which another cluster could rename it.';
-    return holder.kind === 'alive' ? hostCondition('Named', 'RenamePending', message) : undefined;
+    return hostCondition('Named', 'RenamePending', message);
   }
   if (holder.kind === 'alive' && holder.type !== type) {
     const message = `The machine asks for a Mac of type ${holder.type} and this one is ${type}, so it is not given its name. Delete the Machine, or mend its template.`;
@@ -152,7 +153,7 @@ const namedCondition = (snapshot: Snapshot, failure: ScalewayFailure | undefined
   return hostCondition('Named', 'RenamePending', `Scaleway says that it is ${doing}. It is renamed when it is ready.`);
 };
 
-const wipedCondition = (snapshot: Snapshot): MaybeCondition => {
+const wipedCondition = (snapshot: Snapshot): ConditionUpdate => {
   const { spec, status, server } = snapshot;
   if (spec.release) {
     const wipe = wipeOf(spec.release, status);
@@ -168,20 +169,12 @@ const wipedCondition = (snapshot: Snapshot): MaybeCondition => {
       server.kind === 'seen' && server.server.status === 'error' ? 'WipeFailed' : 'Reinstalling',
     );
   }
-  if (spec.consumerRef) return hostCondition('Wiped', 'InUse');
-  switch (stateOf(snapshot)) {
-    case 'pool':
-    case 'quarantined':
-      return hostCondition('Wiped', (status.installs ?? 0) > 0 ? 'Wiped' : 'NotSeen');
-    case 'held':
-      return hostCondition('Wiped', 'InUse');
-    case 'stranded':
-      return hostCondition('Wiped', 'NotSeen');
-    case 'releasing':
-    case 'abandoned':
-    case undefined:
-      return undefined;
-  }
+  const state = stateOf(snapshot);
+  if (spec.consumerRef || state === 'held') return hostCondition('Wiped', 'InUse');
+  if (state === 'abandoned')
+    return hostCondition('Wiped', 'NotSeen', 'The Mac is abandoned: its disk is not observed.');
+  const isWiped = (state === 'pool' || state === 'quarantined') && (status.installs ?? 0) > 0;
+  return hostCondition('Wiped', isWiped ? 'Wiped' : 'NotSeen');
 };
 
 const reasonBeforeWipe: Readonly<Record<Release['reason'], ConditionReason<'MacHost', 'Wiped'>>> = {
@@ -198,7 +191,7 @@ const refusedMessage = (wipe: Wipe): string => {
   return `${wipe.refusal} It was asked for ${times === 1 ? 'once' : `${times} times`}, and is asked for again.`;
 };
 
-const quarantinedCondition = (snapshot: Snapshot): MaybeCondition => {
+const quarantinedCondition = (snapshot: Snapshot): ConditionUpdate => {
   const { spec, status, now } = snapshot;
   const wipe = spec.release && wipeOf(spec.release, status);
   if (wipe?.stuckAt !== undefined) {
@@ -208,26 +201,17 @@ const quarantinedCondition = (snapshot: Snapshot): MaybeCondition => {
   }
   if (status.quarantine === undefined || !(quarantineLeftMs(status, now) > 0))
     return hostCondition('Quarantined', 'NotQuarantined');
-  const { count, reason, until } = status.quarantine;
+  const { count, reason, cause = 'BootstrapsFailed', until } = status.quarantine;
   const message = `${reason} Nobody claims it before ${until}. (Number ${count} of its quarantines.)`;
-  if (spec.release?.reason === 'NotWiped') return hostCondition('Quarantined', 'NotWiped', message);
-  if (spec.release?.reason === 'BootstrapExhausted') return hostCondition('Quarantined', 'BootstrapsFailed', message);
-  // The release that said why is over.
-  const before = getCondition(status.conditions, 'Quarantined')?.reason;
-  return hostCondition(
-    'Quarantined',
-    before === 'NotWiped' || before === 'WipeFailed' ? before : 'BootstrapsFailed',
-    message,
-  );
+  return hostCondition('Quarantined', cause, message);
 };
 
-const pausedCondition = ({ pauses }: Snapshot): MaybeCondition =>
+const pausedCondition = ({ pauses }: Snapshot): ConditionUpdate =>
   pauses.length > 0 ? hostCondition('Paused', 'Paused', `${pauses.join(', ')}.`) : hostCondition('Paused', 'NotPaused');
 
-const strandedCondition = (snapshot: Snapshot, judge: JudgeStranded): MaybeCondition => {
+const strandedCondition = (snapshot: Snapshot, judge: JudgeStranded): ConditionUpdate => {
   const { spec, status, server, claimants, now } = snapshot;
   const state = stateOf(snapshot);
-  if (state === undefined) return undefined;
   if (state === 'abandoned')
     return hostCondition('Stranded', 'Accounted', 'A person has abandoned it. The sweep leaves it alone.');
   if (state !== 'stranded') return hostCondition('Stranded', 'Accounted');
@@ -246,16 +230,14 @@ const strandedCondition = (snapshot: Snapshot, judge: JudgeStranded): MaybeCondi
   return hostCondition('Stranded', reason, message);
 };
 
-/** Nothing is said of a Mac that never was. */
-const abandonedCondition = ({ abandoned: reason, status }: Snapshot): MaybeCondition => {
-  if (reason !== undefined)
-    return hostCondition(
-      'Abandoned',
-      'Abandoned',
-      `A person has abandoned it (${reason}). It is not wiped, renamed, claimed or reclaimed, and Scaleway bills it. To end that, remove the annotation ${annotations.abandon}.`,
-    );
-  return getCondition(status.conditions, 'Abandoned') ? hostCondition('Abandoned', 'NotAbandoned') : undefined;
-};
+const abandonedCondition = ({ abandoned: reason }: Snapshot): ConditionUpdate =>
+  reason === undefined
+    ? hostCondition('Abandoned', 'NotAbandoned')
+    : hostCondition(
+        'Abandoned',
+        'Abandoned',
+        `A person has abandoned it (${reason}). It is not wiped, renamed, claimed or reclaimed, and Scaleway bills it. To end that, remove the annotation ${annotations.abandon}.`,
+      );
 
 /** What people hear of a Mac when it happens. Each comes once; what lasts is a condition. */
 

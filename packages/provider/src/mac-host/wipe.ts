@@ -69,18 +69,20 @@ export const quarantineFor = (
   now: number,
   limits: Limits,
 ): Quarantine | undefined => {
-  const blame = attemptsOf(wipe) === 0 ? faultOf(release) : undefined;
-  return blame === undefined ? undefined : nextQuarantine(status.quarantine, blame, now, limits);
+  const reason = attemptsOf(wipe) === 0 ? faultOf(release) : undefined;
+  if (reason === undefined) return undefined;
+  const cause = release.reason === 'NotWiped' ? 'NotWiped' : 'BootstrapsFailed';
+  return nextQuarantine(status.quarantine, { reason, cause }, now, limits);
 };
 
 const nextQuarantine = (
   before: Quarantine | undefined,
-  reason: string,
+  fault: Pick<Quarantine, 'cause' | 'reason'>,
   now: number,
   { quarantineMs, longestQuarantineMs }: Limits,
 ): Quarantine => {
   const count = (before?.count ?? 0) + 1;
-  return { count, reason, until: timestamp(now + Math.min(quarantineMs * count, longestQuarantineMs)) };
+  return { ...fault, count, until: timestamp(now + Math.min(quarantineMs * count, longestQuarantineMs)) };
 };
 
 /**
@@ -96,10 +98,10 @@ export const stuckWipe = (
   const wipe = { ...before, stuckAt: timestamp(now) };
   const isRunning = status.quarantine !== undefined && !(Date.parse(status.quarantine.until) <= now);
   if (isRunning) return { wipe, quarantine: undefined };
-  const reason = stuckReason(wipe, doing);
+  const fault = { reason: stuckReason(wipe, doing), cause: 'WipeFailed' } as const;
   if (doing === 'error' && before.reinstallingAt !== undefined)
-    return { wipe, quarantine: nextQuarantine(status.quarantine, reason, now, limits) };
-  return { wipe, quarantine: { count: status.quarantine?.count ?? 0, reason, until: timestamp(now) } };
+    return { wipe, quarantine: nextQuarantine(status.quarantine, fault, now, limits) };
+  return { wipe, quarantine: { ...fault, count: status.quarantine?.count ?? 0, until: timestamp(now) } };
 };
 
 const stuckReason = (wipe: Wipe, doing: string): string => {

@@ -135,7 +135,7 @@ export const examples: readonly Example[] = [
         readyAt: noon,
       },
       retiredHostKeys: ['SHA256:one', 'SHA256:two'],
-      quarantine: { count: 8, reason: 'no session at the console', until: noon },
+      quarantine: { count: 8, reason: 'no session at the console', cause: 'BootstrapsFailed', until: noon },
       rebootIssuedAt: noon,
       conditions: [conditionOf('Listed', 'Listed')],
       observedGeneration: 2,
