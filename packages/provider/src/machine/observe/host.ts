@@ -1,6 +1,6 @@
 import { type MacHost, parseProviderID } from '@tartan/api';
 import { type HostSecrets, type HostSpec, summaryHash } from '@tartan/host';
-import { type CallOptions, getCondition } from '@tartan/kube';
+import type { CallOptions } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { ScalewayError } from '@tartan/scaleway';
 import { chooseHost, type HostRequirements } from '../../claim/choose-host.ts';
@@ -71,14 +71,11 @@ const hostSituation = (host: Host, holder: Holder): string => {
   const abandoned = abandonReason(host);
   if (abandoned !== undefined)
     return `A person has abandoned the server ${metadata.name} (${abandoned}). Nothing is done to it. Delete the Machine to get another one.`;
-  if (spec.release !== undefined) {
-    const wiped = getCondition(status?.conditions, 'Wiped');
-    return `${server} is on its way back to the pool.${wiped ? ` ${wiped.message}` : ''}`;
-  }
+  if (spec.release !== undefined)
+    return `${server} is on its way back to the pool. See the condition Wiped of its MacHost.`;
   if (holder === 'other') return `${server} is held by ${spec.consumerRef?.namespace}/${spec.consumerRef?.name}.`;
   if (holder === 'nobody') return `${server} is held by nobody (${status?.state ?? 'not looked at yet'}).`;
-  const named = getCondition(status?.conditions, 'Named');
-  return `${server} is being renamed.${named?.status === 'False' ? ` ${named.message}` : ''}`;
+  return `${server} is being renamed. If that lasts, see the condition Named of its MacHost.`;
 };
 
 /** There is no MacHost: only Scaleway can say whether there will be one again. */
