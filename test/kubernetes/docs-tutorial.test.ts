@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { ensureBinaries } from '@tartan/tools-kubernetes';
-import { commandsOf } from './tutorial/commands.ts';
+import { commandsOf } from './docs-tutorial/commands.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/tutorial.md'), 'utf8');
