@@ -2,7 +2,16 @@ import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Client, createClient, inProcessTransport, namespaces, nodes, pods, serviceAccounts } from '@tartan/kube';
+import {
+  type Client,
+  createClient,
+  ignoreNotFound,
+  inProcessTransport,
+  namespaces,
+  nodes,
+  pods,
+  serviceAccounts,
+} from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { eventually } from '@tartan/kube/testing';
 import { createKubernetes, serve } from '@tartan/sim-kubernetes';
@@ -122,7 +131,8 @@ export const createHarness = async ({ program, collects = false }: HarnessOption
     },
     delete: async ({ name, uid }, gracePeriodSeconds) => {
       const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
-      await admin.delete(pods, { namespace, name }, { preconditions: { uid }, ...grace });
+      // Gone already: its watch event may be behind.
+      await ignoreNotFound(admin.delete(pods, { namespace, name }, { preconditions: { uid }, ...grace }));
     },
     leapUntil: (what, milliseconds, holds) => {
       let looks = 0;
