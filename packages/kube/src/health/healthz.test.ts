@@ -47,6 +47,15 @@ test('verbose lists the checks also when all pass', async () => {
   assert.equal(body, '[+]a ok\nreadyz check passed\n');
 });
 
+test('a check can be excluded, or requested alone', async () => {
+  const two = checks({ bad: () => 'no', good: fine });
+  assert.equal((await ask('/readyz?exclude=bad', two)).code, 200);
+  assert.match((await ask('/readyz?exclude=bad&verbose', two)).body, /\[\+\]bad excluded: ok/);
+  assert.equal((await ask('/readyz/good', two)).code, 200);
+  assert.equal((await ask('/readyz/bad', two)).code, 500);
+  assert.equal((await ask('/readyz/ugly', two)).code, 404);
+});
+
 test('metrics are served as they come, and a failure to collect them is a 500', async () => {
   assert.deepEqual(await ask('/metrics'), { code: 200, contentType: 'text/plain', body: 'up 1\n' });
   const broken = { readyz: checks(), clock, metrics: () => Promise.reject(new Error('torn')) };

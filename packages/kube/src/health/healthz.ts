@@ -40,15 +40,18 @@ interface ProbeOptions {
 const plain = (code: number, body: string): ProbeResponse => ({ code, contentType: 'text/plain; charset=utf-8', body });
 
 /** In the format of Kubernetes' own probes; unlike those it says what is wrong: its readers can read the logs, too. */
-const probeReadiness = async (checks: HealthChecks, clock: Clock, verbose: boolean): Promise<ProbeResponse> => {
+const probeReadiness = async (checks: HealthChecks, clock: Clock, query: URLSearchParams): Promise<ProbeResponse> => {
+  const excluded = query.getAll('exclude');
   const results = await Promise.all(
-    [...checks].map(async ([name, check]) => ({ name, problem: await runCheck(check, clock) })),
+    [...checks].map(async ([name, check]) => {
+      if (excluded.includes(name)) return { name, line: `[+]${name} excluded: ok\n` };
+      const problem = await runCheck(check, clock);
+      return { name, problem, line: problem === undefined ? `[+]${name} ok\n` : `[-]${name} failed: ${problem}\n` };
+    }),
   );
   const failed = results.some(({ problem }) => problem !== undefined);
-  if (!failed && !verbose) return plain(200, 'ok');
-  const lines = results
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .map(({ name, problem }) => (problem === undefined ? `[+]${name} ok\n` : `[-]${name} failed: ${problem}\n`));
+  if (!failed && !query.has('verbose')) return plain(200, 'ok');
+  const lines = results.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ line }) => line);
   return plain(failed ? 500 : 200, `${lines.join('')}readyz check ${failed ? 'failed' : 'passed'}\n`);
 };
 
@@ -58,12 +61,15 @@ export const handleProbe = async (
   request: { method: string; url: string },
 ): Promise<ProbeResponse> => {
   if (request.method !== 'GET' && request.method !== 'HEAD') return plain(405, 'GET is all that can be done here\n');
-  const url = URL.parse(request.url, 'http://localhost');
-  const path = url?.pathname.replace(/\/$/, '');
+  const { pathname = '', searchParams = new URLSearchParams() } = URL.parse(request.url, 'http://localhost') ?? {};
+  const path = pathname.replace(/\/$/, '');
   // No state is known that a restart would repair: that it answers is enough.
   if (path === '/healthz') return plain(200, 'ok');
-  if (path === '/readyz') return probeReadiness(readyz, clock, url?.searchParams.has('verbose') ?? false);
-  if (path !== '/metrics' || !metrics) return plain(404, 'there is /healthz, /readyz and /metrics\n');
+  if (path === '/readyz') return probeReadiness(readyz, clock, searchParams);
+  const name = path.startsWith('/readyz/') ? path.slice('/readyz/'.length) : '';
+  const check = readyz.get(name);
+  if (check) return probeReadiness(new Map([[name, check]]), clock, searchParams);
+  if (path !== '/metrics' || !metrics) return plain(404, 'there is /healthz, /readyz, /readyz/<check> and /metrics\n');
   try {
     return { code: 200, ...(await metrics()) };
   } catch (error) {
