@@ -19,15 +19,15 @@ export type Pod = NonNullable<(typeof pods)['ofType']>;
 export type SecretObject = NonNullable<(typeof secrets)['ofType']>;
 export type CertificateRequest = NonNullable<(typeof certificateSigningRequests)['ofType']>;
 
-/** What every controller is made with. */
+/** The dependencies of every controller. */
 export interface ControllerDeps extends Pick<ControllerOptions, 'clock' | 'log' | 'metrics'> {
   readonly client: Client;
 }
 
-/** What controllers use of an informer. */
+/** The methods of an informer that controllers use. */
 export type Cache<T extends KubeObject> = Pick<Informer<T>, 'get' | 'list' | 'subscribe'>;
 
-/** Informers that several controllers share: `manager/caches.ts` makes them. */
+/** Informers that several controllers share, created in `manager/caches.ts`. */
 export interface Informers {
   readonly machines: Cache<ScalewayAppleSiliconMachine>;
   readonly macHosts: Cache<MacHost>;
@@ -39,8 +39,8 @@ export interface Informers {
   readonly certificateRequests: Cache<CertificateRequest>;
 }
 
-/** All that a pause is looked up by. */
+/** All that finding out whether a Cluster is paused needs. */
 export type ClusterGetter = Pick<Cache<CoreCluster>, 'get'>;
 
-/** Their caches alone: `tartan explain` has plain lists in place of informers. */
+/** Only the caches of the informers: `tartan explain` passes plain lists. */
 export type Listers = { readonly [Name in keyof Informers]: Pick<Informers[Name], 'get' | 'list'> };

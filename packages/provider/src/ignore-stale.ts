@@ -1,6 +1,6 @@
 import { isKubeError } from '@tartan/kube';
 
-/** Undefined: the object has changed since it was read, or is gone. Look at what it is now. */
+/** Undefined: the object has changed since it was read, or is gone. The caller reads it again. */
 export const ignoreStale = async <T>(write: Promise<T>): Promise<T | undefined> => {
   try {
     return await write;

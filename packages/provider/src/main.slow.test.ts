@@ -53,7 +53,7 @@ describe('the manager as a program, with input that it rejects', limit, () => {
   });
 });
 
-/** A cluster over HTTPS, Scaleway over HTTP, and the files that Macs are given. */
+/** A cluster over HTTPS, Scaleway over HTTP, and the files for Macs. */
 const setWorld = async (t: TestContext) => {
   const folder = await mkdtemp(join(tmpdir(), 'tartan-manager-'));
   t.after(() => rm(folder, { recursive: true }));

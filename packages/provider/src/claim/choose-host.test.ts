@@ -21,7 +21,7 @@ const answer = (...[hosts, reserved, by]: Parameters<typeof choose>): string => 
 };
 const mine = { spec: { consumerRef: heldBy(wanted.name, wanted.uid) } };
 const theirs = { spec: { consumerRef: heldBy('other', 'uid-other') } };
-/** Under its name, and recorded as its own if it is called z. */
+/** Has the machine's name, and is recorded as its host if its id is z. */
 const recorded = (status: MacHostStatus = {}) => ({ status: { state: 'held', name: wanted.name, ...status } }) as const;
 
 const table: [title: string, hosts: Live<MacHost>[], expected: string, reserved?: string[]][] = [

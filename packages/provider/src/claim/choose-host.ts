@@ -10,15 +10,14 @@ export interface HostRequirements {
   readonly zone: string;
   /** `M2-L` */
   readonly type: string;
-  /** The release family of macOS. One with a version counts as its family. */
+  /** The release family of macOS. A version counts as its family. */
   readonly os: string;
-  /** An empty one is no pool: nothing fits. */
+  /** Empty: no pool, so no host matches. */
   readonly poolPrefix: string;
   /** The server that this machine is recorded to hold, by `spec.providerID` and by its Secret. Undefined: none. */
   readonly recordedServer: string | undefined;
 }
 
-/** What there is. */
 interface Supply {
   readonly hosts: readonly Host[];
   /** Servers that other machines have reserved: `status.serverID` of all but this one. */
@@ -26,32 +25,32 @@ interface Supply {
   readonly now: number;
 }
 
-/** Why a Mac is not for a machine: the first of these that holds. */
+/** Why a machine cannot claim a host. The first reason that applies. */
 export type ClaimBlocker =
   /** Its MacHost is being deleted. */
   | 'going'
   | 'held'
-  /** A person has told us to leave it alone. */
+  /** A user has annotated it as abandoned. */
   | 'abandoned'
   | 'releasing'
   | 'quarantined'
   | 'other zone'
   | 'other type'
   | 'other os'
-  /** Neither in this pool nor recorded as the machine's. */
+  /** Neither in this pool nor recorded as the host of the machine. */
   | 'not in the pool'
-  /** Scaleway is doing something with it. */
+  /** Scaleway is working on it. */
   | 'not ready';
 
 export const isHeldBy = (host: MacHost, uid: string): boolean => host.spec.consumerRef?.uid === uid;
 
-/** It was held by this machine, whose status is lost. To bear the name of the machine proves nothing: anybody can give a name. */
+/** The machine held this host, but its status is lost. A matching name alone proves nothing: anybody can rename a server. */
 const isRecorded = ({ name, recordedServer }: HostRequirements, host: Host): boolean =>
   recordedServer === host.metadata.name && host.status?.name === name;
 
 /**
- * Judges the object alone, so that one version of it is free or is not, whoever looks; only the end of a quarantine depends on the
- * clock. That other machines have reserved it is no obstacle here: the compare-and-swap on the host decides between them.
+ * Depends on the object alone, so every manager judges one version of it alike; only the end of a quarantine depends on the clock.
+ * Reservations of other machines do not matter here: the optimistic lock on the MacHost decides between them.
  */
 export const claimBlockedBy = (wanted: HostRequirements, host: Host, now: number): ClaimBlocker | undefined => {
   const { spec, status = {} } = host;
@@ -64,11 +63,11 @@ export const claimBlockedBy = (wanted: HostRequirements, host: Host, now: number
   if (status.type !== wanted.type) return 'other type';
   if (!matchesFamily({ name: status.osImage ?? '', family: status.osFamily ?? '' }, wanted.os)) return 'other os';
   if (!isRecorded(wanted, host) && !isInPool(wanted, status)) return 'not in the pool';
-  // Also for one that bears the right name: it may be reinstalling.
+  // Also for a recorded host: it may be reinstalling.
   return status.serverStatus === 'ready' ? undefined : 'not ready';
 };
 
-// A time that is none (NaN) is never over.
+// An invalid time (NaN) never ends.
 const isQuarantined = (until: string | undefined, now: number): boolean =>
   until !== undefined && !(Date.parse(until) <= now);
 
@@ -78,11 +77,11 @@ const isInPool = ({ poolPrefix }: HostRequirements, { state, name = '' }: NonNul
 type Choice =
   | {
       readonly kind: 'chosen';
-      /** `held`: it is the machine's already. `recorded`: it was, and its status is lost. `free`: it is in the pool. */
+      /** `held`: the machine holds it already. `recorded`: the machine held it, but its status is lost. `free`: it is in the pool. */
       readonly because: 'held' | 'recorded' | 'free';
       readonly host: Host;
     }
-  /** The Mac that the machine held will do, but not now. To take another would be to take a second one. */
+  /** The recorded host is usable, but not now. Taking another one could mean holding two. */
   | { readonly kind: 'wait'; readonly host: Host; readonly message: string }
   | { readonly kind: 'none'; readonly message: string };
 
@@ -92,8 +91,8 @@ interface Candidate {
 }
 
 /**
- * Which Mac a machine without one should reserve. First what is its own already, then what it is recorded to hold, then the pool: those that
- * failed least often, and of these the one that has been there longest, so that all are used in turn.
+ * Which host a machine without one should reserve. First the one that it holds, then the recorded one, then the pool: hosts with the fewest
+ * failures, and of these the one that has been there longest, so that all are used in turn.
  */
 export const chooseHost = (wanted: HostRequirements, { hosts, reservedByOthers, now }: Supply): Choice => {
   const held = hosts.filter((host) => isHeldBy(host, wanted.uid)).sort(byName)[0];
@@ -117,7 +116,7 @@ export const chooseHost = (wanted: HostRequirements, { hosts, reservedByOthers, 
 const waitMessage = ({ name }: HostRequirements, { metadata, status }: Host): string =>
   `The server ${metadata.name} is recorded as that of ${name}, but is ${status?.serverStatus ?? 'in an unknown state'}. It is taken once it is ready.`;
 
-/** Without putting all in order: a claim must not take longer in a large pool. */
+/** Does not sort: the cost of a claim must not grow faster than the pool. */
 const pickFirst = (candidates: readonly Candidate[]): Host | undefined =>
   candidates
     .map(({ host }) => host)
@@ -131,7 +130,7 @@ const byPreference = (a: Host, b: Host): number =>
 
 const failuresOf = ({ status }: Host): number => status?.quarantine?.count ?? 0;
 
-/** One of unknown age comes last. A large number and no infinity: the difference of two infinities is no number. */
+/** A host of unknown age comes last. Not Infinity, because the difference of two infinities is NaN. */
 const sinceOf = ({ status }: Host): number => {
   const since = Date.parse(status?.since ?? '');
   return Number.isNaN(since) ? Number.MAX_SAFE_INTEGER : since;
@@ -139,12 +138,12 @@ const sinceOf = ({ status }: Host): number => {
 
 const byName = (a: Host, b: Host): number => (a.metadata.name < b.metadata.name ? -1 : 1);
 
-/** More kinds of Macs than that are summed up: a condition is for reading. */
+/** Further groups are summed up, to keep the condition readable. */
 const maxGroups = 12;
 
 /**
- * What was looked for, and what there is instead: counts by type, macOS and state. Holds no time and no name, so that it stays the same
- * while the pool does.
+ * What was wanted, and what there is instead: counts by type, macOS and state. Contains no time and no name, so that it changes only with
+ * the pool.
  */
 const noAvailableHostMessage = (wanted: HostRequirements, { hosts, reservedByOthers, now }: Supply): string => {
   const sought = `No ${wanted.type} with ${wanted.os} is free in ${wanted.zone} whose name begins with ${wanted.poolPrefix || '(no prefix)'}.`;
@@ -157,7 +156,7 @@ const noAvailableHostMessage = (wanted: HostRequirements, { hosts, reservedByOth
     const label = `${kindOf(host)} ${situationOf(wanted, host, claimBlockedBy(wanted, host, now), isReserved)}`;
     groups.set(label, (groups.get(label) ?? 0) + 1);
   }
-  // The most frequent first; equal ones by their text, so that the order of a cache does not show.
+  // The most frequent first, then by text, so that the order of the cache does not matter.
   const sorted = [...groups].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
   const shown = sorted.slice(0, maxGroups).map(([label, count]) => `${count} ${label}`);
   const rest = sorted.slice(maxGroups).reduce((sum, [, count]) => sum + count, 0);

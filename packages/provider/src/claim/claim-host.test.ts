@@ -169,7 +169,7 @@ describe('takeHost', () => {
 
   test('never takes the Mac with a stale copy of the machine', async (t) => {
     const { client, fixtures, machine, wanted, take } = await reserved(t);
-    // Somebody else was faster: another manager sees that, gives the reservation up, and finds another Mac.
+    // Another machine was faster: another manager sees that, removes the reservation, and finds another Mac.
     await fixtures.changeHost('a', { consumerRef: heldBy('other', 'uid-other') });
     assert.equal((await take()).kind, 'lost');
     const hostless = await forgetReservation(client, machine);
@@ -177,7 +177,7 @@ describe('takeHost', () => {
     const next = await reserveHost(client, hostless, other);
     assert.ok(next);
     assert.equal((await takeHost(client, { machine: next, wanted, host: other, now })).kind, 'taken');
-    // The Mac comes back, and the first manager thaws.
+    // The Mac is free again, and the first manager thaws.
     await fixtures.changeHost('a', { consumerRef: null, release: exampleRelease });
     await fixtures.changeHost('a', { release: null });
     const outcomes = [await take(), await takeHost(client, { machine, wanted, host: await fixtures.host('a'), now })];
@@ -202,7 +202,7 @@ describe('takeHost', () => {
   });
 });
 
-/** A machine that has reserved the Mac `a` and goes away. */
+/** A machine that has reserved the Mac `a` and is being deleted. */
 const leaving = async (t: TestContext) => {
   const stage = await createHarness(t);
   const { client, fixtures } = stage;
@@ -217,7 +217,7 @@ describe('endReservation', () => {
   test('keeps everybody from taking the Mac for a deleted machine', async (t) => {
     const { client, fixtures, machine, host, take } = await leaving(t);
     assert.equal(await endReservation(client, machine, host), 'ended');
-    // Its deletion has made the machine another version too, so that the reservation cannot follow the Mac.
+    // The deletion has changed the version of the machine too, so the reservation cannot be renewed.
     await fixtures.touchMachine('m');
     assert.equal((await take()).kind, 'conflict');
     const { metadata, spec } = await fixtures.host('a');

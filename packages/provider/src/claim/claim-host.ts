@@ -13,11 +13,10 @@ import { ignoreStale } from '../ignore-stale.ts';
 import { claimBlockedBy, type HostRequirements, isHeldBy } from './choose-host.ts';
 
 /**
- * The first compare-and-swap of a claim: the machine names the Mac, and the version of its MacHost at which it was found free. Answers the
- * machine as it was written; undefined: it is another than it was, or has a server, so read it again.
- *
+ * The first compare-and-swap of a claim: the machine's status names the host and the version of the MacHost that was found free. Returns
+ * the machine as written. Undefined: the machine has changed or has another server, so read it again.
  * Guarantees: a machine that names a server never changes to another one here.
- * Assumptions: `host` was judged as it is, by `chooseHost` or `claimBlockedBy`.
+ * Assumptions: `chooseHost` or `claimBlockedBy` judged this version of `host`.
  */
 export const reserveHost = async (
   client: Client,
@@ -34,35 +33,37 @@ export const reserveHost = async (
 };
 
 interface TakeOptions extends CallOptions {
-  /** With the reservation: `status.serverID`. Its name and UID are those of `wanted`. */
+  /** With the reservation (`status.serverID`). Has the name and UID of `wanted`. */
   readonly machine: Machine;
   readonly wanted: HostRequirements;
-  /** The reserved Mac, as the caller knows it; saves a look at it. */
+  /** The reserved host, if the caller has read it; saves a read. */
   readonly host?: Host | undefined;
   readonly now: number;
 }
 
 type TakeOutcome =
-  /** The Mac is the machine's. `machine` may be a newer one than was given. */
+  /** The machine holds the host. `machine` may be newer than the one passed in. */
   | { readonly kind: 'taken'; readonly machine: Machine }
-  /** It is somebody else's, or gone, or not what is wanted. The reservation can be given up, in a write guarded by the version of `machine`. */
+  /**
+   * Another machine holds the host, or it is gone or does not fit. The reservation can be removed, in a write guarded by the version of
+   * `machine`.
+   */
   | { readonly kind: 'lost' }
-  /** Machine or Mac have changed meanwhile. Nothing is known: keep the reservation, read everything again. */
+  /** The machine or the host has changed meanwhile. The outcome is unknown: keep the reservation and read both again. */
   | { readonly kind: 'conflict' };
 
-/** Whoever looks after the MacHost writes its status now and then. */
+/** The controller of MacHosts writes their status now and then, which causes conflicts. */
 const maxAttempts = 3;
 
 /**
  * The second compare-and-swap of a claim: the MacHost names its holder.
- *
- * Flow: write `consumerRef`, guarded by the version of the MacHost that the reservation names. If it has another version by now, look at
- * it on the server: ours already, or still free, in which case the reservation is renewed with that version before the next try.
- * Guarantees: one Mac never has two holders, since the write meets the version that was free or none. One machine never holds two Macs,
- * also between managers with old copies of everything: a reservation is given up only once its Mac has been seen at a later version, not
- * free and not ours; from then on no write can succeed that was prepared with the version in that reservation.
- * Assumptions: `status.serverID` is removed only after `lost`, or when the Mac was given back, in a write that is guarded by the version
- * of the machine that was read before; whoever deletes a machine ends its reservation (`endReservation`); and no person does either by hand.
+ * Flow: write `consumerRef`, guarded by the version of the MacHost in the reservation. On a conflict read the MacHost from the server: if
+ * this machine holds it already, done; if it is still free, renew the reservation with the new version and try again.
+ * Guarantees: one host never has two holders, since the write succeeds only on the version that was free. One machine never holds two
+ * hosts, also with several managers and stale caches: a reservation is removed only once its host has been seen at a later version, neither
+ * free nor held by this machine; from then on every write prepared with the reserved version fails.
+ * Assumptions: `status.serverID` is removed only after `lost`, or after the host was released, in a write guarded by the version of the
+ * machine that was read before. Deleting a machine ends its reservation (`endReservation`). No user does either by hand.
  */
 export const takeHost = async (client: Client, options: TakeOptions): Promise<TakeOutcome> => {
   const { wanted, now, machine: given, host: known, ...call } = options;
@@ -75,7 +76,7 @@ export const takeHost = async (client: Client, options: TakeOptions): Promise<Ta
       const seen = await readHost(client, serverID, call);
       if (seen === undefined) return { kind: 'lost' };
       if (isHeldBy(seen, wanted.uid)) return { kind: 'taken', machine };
-      // The very version that was found free is free, even if this manager's clock says that its quarantine is not over.
+      // The reserved version was found free and counts as free, even if this manager's clock says that its quarantine is not over.
       if (!isReservedVersion(machine, seen)) {
         if (claimBlockedBy(wanted, seen, now) !== undefined) return { kind: 'lost' };
         const renewed = await reserveHost(client, machine, seen, call);
@@ -115,11 +116,10 @@ const writeConsumerRef = (
 };
 
 /**
- * For a machine that goes away and does not hold the Mac that it has reserved. Another manager may be about to take it for the machine,
- * which nobody would then give back: a new version of the MacHost makes that write fail.
- *
- * `conflict`: somebody was faster; perhaps the machine holds the Mac now.
- * Assumptions: `host` was read from the server, after the machine was seen to be deleted. So no other reservation can follow.
+ * For a machine that is being deleted and does not hold the host that it has reserved. Another manager may be about to claim the host for
+ * the machine, and nothing would release it later. A new version of the MacHost makes that claim fail.
+ * `conflict`: another write came first; the machine may hold the host now.
+ * Assumptions: `host` was read from the server after the machine was seen to be deleted, so no other reservation can follow.
  */
 export const endReservation = async (
   client: Pick<Client, 'patch'>,
@@ -139,7 +139,7 @@ export const endReservation = async (
   }
 };
 
-/** The MacHost as the server has it now; undefined when there is none. */
+/** The MacHost as the server has it; undefined if it does not exist. */
 export const readHost = (
   client: Pick<Client, 'get'>,
   name: string,
@@ -149,9 +149,9 @@ export const readHost = (
 export type Release = NonNullable<MacHostSpec['release']>;
 
 /**
- * Puts a Mac on its way back: no holder any more, and a release, in one write. So nobody ever sees it free and not wiped, and a claim
- * and a release exclude each other (E6). A reboot that was asked for goes with the holder that asked.
- * Rejects with `conflict` when it is another Mac, or another version of it, than was judged.
+ * Starts the release of a host: removes the holder and sets `release` in one write. So no manager ever sees the host free before it is
+ * wiped, and a claim and a release exclude each other (E6). A reboot that the holder asked for is dropped.
+ * Rejects with `conflict` when the host is not the version that was judged.
  */
 export const releaseHost = (
   client: Pick<Client, 'patch'>,
@@ -163,17 +163,16 @@ export const releaseHost = (
 
 interface ReleaseHeldOptions extends CallOptions {
   readonly serverID: string;
-  /** UID of the machine that gives it back. */
+  /** UID of the machine that releases it. */
   readonly holder: string;
   readonly release: Release;
 }
 
 /**
- * A machine gives its Mac back, to be wiped and put into the pool.
- *
- * Flow: the MacHost is read from the server; if this machine holds it, one guarded write (`releaseHost`).
- * Guarantees: a Mac that anybody else holds is never released, whatever the caller has remembered. To repeat it does nothing more: the
- * second time it is `not held`: free, somebody else's, on its way back already, or gone.
+ * A machine releases its host, to be wiped and put back into the pool.
+ * Flow: read the MacHost from the server; if this machine holds it, one guarded write (`releaseHost`).
+ * Guarantees: a host of another holder is never released, whatever the caller remembers. Idempotent: the second call returns `not held`,
+ * which means free, held by another machine, being released, or gone.
  */
 export const releaseHeldHost = async (
   client: Client,

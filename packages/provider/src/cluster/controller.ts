@@ -17,7 +17,7 @@ interface ClusterControllerOptions extends ControllerDeps, Pick<Informers, 'clus
 }
 
 /**
- * Tells Cluster API that there is no infrastructure to wait for. No finalizer: nothing has to be taken down.
+ * Tells Cluster API that there is no infrastructure to wait for. No finalizer: there is nothing to clean up.
  * Needs: list, watch of scalewayapplesiliconclusters and of clusters; patch of scalewayapplesiliconclusters and of their status.
  */
 export const createClusterController = (options: ClusterControllerOptions): Controller => {
@@ -39,7 +39,7 @@ export const createClusterController = (options: ClusterControllerOptions): Cont
 
 type Status = NonNullable<ScalewayAppleSiliconCluster['status']>;
 
-/** Undefined: what is there stays. While it is paused, nothing but that is said. */
+/** Undefined: the status stays. While paused, only the condition Paused is written. */
 const statusOf = (
   { metadata, status = {} }: Live<ScalewayAppleSiliconCluster>,
   decision: Decision,

@@ -26,13 +26,13 @@ import { moveBlockingPatch, pauseReasonsOf } from '../pause/pauses.ts';
 
 export interface Snapshot {
   deleting: boolean;
-  /** Somebody else looks after the object, by an annotation of Cluster API. */
+  /** Cluster API's annotation says that another system manages the object. */
   managedElsewhere: boolean;
-  /** The Cluster that owns the object. Core says so soon after both are there. */
+  /** The Cluster that owns the object. Core sets the owner reference soon after both exist. */
   owner: 'none' | 'notSeenYet' | 'seen';
-  /** What asks to touch nothing, in words. */
+  /** Why reconciliation is paused, in words. */
   pauses: readonly string[];
-  /** It has the annotation that keeps `clusterctl move` from taking it. */
+  /** It has the annotation that blocks `clusterctl move`. */
   blocksMove: boolean;
 }
 
@@ -44,8 +44,8 @@ export type Decision =
   | { kind: 'proceed' };
 
 /**
- * Whether an object that core made part of a Cluster may be worked on. Without its Cluster nobody knows whether it is paused, so
- * nothing is done; what comes next wakes the controller up again. Nothing of ours has to go before the object does.
+ * Whether an object that belongs to a Cluster may be reconciled. Without its Cluster it is unknown whether it is paused, so nothing is
+ * done; the watch triggers again. No cleanup is needed before the object is deleted.
  */
 export const decide = ({ deleting, managedElsewhere, owner, pauses, blocksMove }: Snapshot): Decision => {
   if (managedElsewhere) return { kind: 'leave', because: 'managedElsewhere' };
@@ -57,7 +57,7 @@ export const decide = ({ deleting, managedElsewhere, owner, pauses, blocksMove }
   return { kind: 'proceed' };
 };
 
-/** The reference that core puts on an object of a Cluster, whatever the version it names. */
+/** The owner reference to the Cluster that core sets, of any API version. */
 export const ownerClusterOf = ({ metadata }: KubeObject): OwnerReference | undefined =>
   metadata?.ownerReferences?.find(
     ({ apiVersion, kind }) => kind === 'Cluster' && apiVersion.startsWith(`${coreGroup}/`),
@@ -68,7 +68,7 @@ export const observe = (clusters: Informers['clusters'], object: Live<KubeObject
   const notes = object.metadata.annotations ?? {};
   const reference = ownerClusterOf(object);
   const cached = reference && clusters.get(keyOf({ namespace, name: reference.name }));
-  // One of the same name that was made later is another Cluster.
+  // A Cluster with another UID was created later under the same name.
   const cluster = cached?.metadata.uid === reference?.uid ? cached : undefined;
   return {
     deleting: deletionTimestamp !== undefined,
@@ -79,7 +79,7 @@ export const observe = (clusters: Informers['clusters'], object: Live<KubeObject
   };
 };
 
-/** Objects of a Cluster, and the Cluster of each: whatever may change whether they are worked on. Our own status is no news. */
+/** The objects of a Cluster and the Cluster of each: all that decides whether they are reconciled. Changes of the status do not matter. */
 export const clusterMemberSources = <T extends KubeObject>(
   objects: Cache<T>,
   clusters: Informers['clusters'],
@@ -96,7 +96,7 @@ export const clusterMemberSources = <T extends KubeObject>(
   ),
 ];
 
-/** Keeps `clusterctl move` from taking the object. The change of its annotations brings it back here. */
+/** Blocks `clusterctl move` of the object. The changed annotations trigger the next reconcile. */
 export const blockMove = async <T extends KubeObject>(
   client: Pick<Client, 'patch'>,
   resource: Resource<T>,
@@ -107,7 +107,7 @@ export const blockMove = async <T extends KubeObject>(
   return done;
 };
 
-/** Says what was found, unless that is said already or nothing is to be said. */
+/** Writes the status, unless it is undefined or unchanged. */
 export const writeStatus = async <T extends WithStatus>(
   client: Client,
   resource: Resource<T>,

@@ -32,11 +32,9 @@ interface KubeconfigContext {
 type WriteDecision = Extract<Decision, { kind: 'write' }>;
 
 /**
- * Puts a kubeconfig with a new token in place. The answer is when that token expires; undefined: somebody has written the Secret
- * meanwhile, so look again.
- *
- * Guarantees: nothing is written over a Secret other than the one that was seen. A crash on the way leaves a token that nobody has
- * and that expires; the next pass mints another one.
+ * Writes a kubeconfig with a new token. Returns when that token expires; undefined: the Secret has changed meanwhile, so reconcile again.
+ * Guarantees: only the version of the Secret that was read is overwritten. After a crash in between, an unused token is left that expires;
+ * the next pass mints another one.
  */
 export const writeKubeconfig = async (
   writer: KubeconfigDeps,
@@ -52,10 +50,10 @@ export const writeKubeconfig = async (
   redactor.add(minted.token);
   const granted = Date.parse(minted.expirationTimestamp);
   if (Number.isNaN(granted)) throw new Error('The API server gave a token and did not say when it expires.');
-  // It may grant less than was asked for. If it seems to grant more, its clock is ahead of ours.
+  // It may grant less than requested. If it seems to grant more, its clock is ahead of ours.
   const expiresAt = Math.min(granted, mintedAt + lifeMs);
   const kubeconfig = renderKubeconfig(plan.target, minted.token);
-  // As it is sent: the token looks different in there.
+  // The base64 form that is sent, in which the token looks different.
   redactor.add(Buffer.from(kubeconfig).toString('base64'));
   const memory = formatTokenMetadata({ mintedAt, expiresAt, account: plan.account }, kubeconfig);
   try {
@@ -68,8 +66,8 @@ export const writeKubeconfig = async (
 };
 
 /**
- * Takes off a Secret what makes it ours. Undefined: somebody has written it meanwhile, so look again. The garbage collector would else
- * take the kubeconfig of somebody else with our object.
+ * Removes our owner reference and annotation from a Secret, because the garbage collector would otherwise delete a kubeconfig that is not
+ * ours together with our object. Undefined: the Secret has changed meanwhile, so reconcile again.
  */
 export const disownSecret = async (
   { client }: KubeconfigDeps,
@@ -78,7 +76,7 @@ export const disownSecret = async (
 ): Promise<object | undefined> => {
   if (secret === undefined) return undefined;
   const ownerReferences = secret.metadata.ownerReferences?.filter(({ uid }) => uid !== controlPlane.metadata.uid) ?? [];
-  // A patch and not the whole: what somebody else keeps secret is not sent around.
+  // A patch, so that the request does not contain the secret data of another owner.
   const metadata = { ownerReferences, annotations: { [annotations.kubeconfigToken]: null } };
   return ignoreStale(patchIfUnchanged(client, secrets, secret, { metadata }, { signal }));
 };
@@ -96,7 +94,7 @@ const writeSecret = async (
     await client.update(secrets, mergeIntoSecret(secret, wanted), { signal });
     return;
   }
-  // A type never changes, and neither does the data of one that is immutable.
+  // The type of a Secret cannot change, nor can the data of an immutable one.
   if (secret !== undefined) await deleteIfUnchanged(client, secrets, secret, { signal });
   await client.create(secrets, wanted, { signal });
 };
@@ -120,7 +118,7 @@ const kubeconfigSecret = ({ controlPlane, cluster }: KubeconfigContext, { kubeco
   data: { [secretKeys.kubeconfig]: Buffer.from(kubeconfig).toString('base64') },
 });
 
-/** What others wrote on it stays; its data is ours alone. */
+/** Keeps the metadata of others; the data is ours alone. */
 const mergeIntoSecret = (
   secret: Live<SecretObject>,
   { metadata, data }: ReturnType<typeof kubeconfigSecret>,

@@ -34,20 +34,20 @@ interface ControlPlaneOptions
     Pick<Informers, 'clusters'>,
     Omit<KubeconfigDeps, keyof ControllerDeps | 'lifeMs' | 'lookAgainMs'> {
   controlPlanes: Cache<ExternalControlPlane>;
-  /** Those with the label `cluster.x-k8s.io/cluster-name` will do. They wake the controller and are never read from here. */
+  /** Those with the label `cluster.x-k8s.io/cluster-name` suffice. They trigger reconciles and are never read from this cache. */
   secrets: Pick<Informer<SecretObject>, 'subscribe'>;
-  /** How long a token shall live. A day unless told; the server may grant less. */
+  /** Requested lifetime of a token. Default: a day; the server may grant less. */
   lifeMs?: number;
-  /** How often it is looked whether address and ServiceAccount are still the same. 10 min unless told. */
+  /** How often the address and the ServiceAccount are checked. Default: 10 min. */
   lookAgainMs?: number;
 }
 
 /**
- * Says that the control plane is up and managed elsewhere, and keeps the kubeconfig with which core connects.
+ * Reports that the control plane is up and externally managed, and maintains the kubeconfig with which core connects.
  * Needs: list, watch of externalcontrolplanes and of clusters; patch of externalcontrolplanes and of their status, and update of its
- * /finalizers where the server asks that of who makes owner references; get, list, watch, create, update, patch, delete of secrets;
- * create, patch of events; and what `address` needs. Also get of serviceaccounts and create of serviceaccounts/token, for
- * `capi-remote` by its name alone: with more, whoever may write an ExternalControlPlane could be any ServiceAccount beside it.
+ * /finalizers where the server requires that for owner references; get, list, watch, create, update, patch, delete of secrets; create,
+ * patch of events; and what `address` needs. Also get of serviceaccounts and create of serviceaccounts/token, for the name `capi-remote`
+ * only: otherwise a user who may write an ExternalControlPlane could act as any ServiceAccount of its namespace.
  */
 export const createControlPlaneController = (options: ControlPlaneOptions): Controller => {
   const { client, controlPlanes, clusters, events, clock } = options;
@@ -81,11 +81,11 @@ export const createControlPlaneController = (options: ControlPlaneOptions): Cont
   });
 };
 
-/** An event tells of what is new; what goes on is in the condition. */
+/** An event reports a change; the condition reports what lasts. */
 const isAlreadyReported = ({ status }: ExternalControlPlane, { reason }: Finding): boolean =>
   getCondition(status?.conditions, 'KubeconfigReady')?.reason === reason;
 
-/** By name, since one that somebody else made has another owner, or none, and matters when it goes. */
+/** By name, since a Secret that a user created has another owner or none, and its deletion matters. */
 const kubeconfigSecretSource = ({
   secrets,
   controlPlanes,
@@ -100,16 +100,16 @@ const kubeconfigSecretSource = ({
       .map(({ metadata }) => keyOf(metadata)),
   );
 
-/** What to say, and when to look again. Without a finding the Secret was in motion, and nothing is said of it. */
+/** The finding for the status, and the requeue. Without a finding the Secret changed meanwhile, and the status stays. */
 interface KubeconfigResult {
   finding?: Finding;
   outcome: ReconcileResult;
 }
 
-/** After a write, or when somebody else wrote: look at what is there now. */
+/** After a write by us or others: read the result. */
 const recheckMs = 1000;
 
-/** What went wrong, without what could be a token in what was sent or answered. It has no cause, since that could hold one. */
+/** An error whose message is redacted. It has no cause, since that could contain a token. */
 class KubeconfigError extends Error {
   constructor(text: string) {
     super(text);
@@ -117,7 +117,7 @@ class KubeconfigError extends Error {
   }
 }
 
-/** One look at the kubeconfig of a control plane that may be worked on, and what is to be done about it. */
+/** One reconcile of the kubeconfig of a control plane that is not paused. */
 export const reconcileKubeconfig = async (
   keeper: KubeconfigDeps,
   controlPlane: Live<ExternalControlPlane>,

@@ -16,7 +16,7 @@ const fresh: SecretFacts = {
   target,
   memory,
 };
-/** Somebody else wrote it: of what we wrote, only what is beside the kubeconfig is left. */
+/** A user wrote the kubeconfig: of ours, only the metadata is left. */
 const foreign: Partial<SecretFacts> = { kubeconfigOwner: 'theirs', target: undefined, memory: undefined };
 const unmarked: Partial<SecretFacts> = { ...foreign, controller: 'nobody', marked: false };
 const usual: Snapshot = {

@@ -2,25 +2,25 @@ import type { Target, TokenMetadata } from './kubeconfig.ts';
 import type { secretFacts } from './observe.ts';
 
 export interface Snapshot {
-  /** Who is to write the kubeconfig: we, or somebody else. */
+  /** Who writes the kubeconfig: this controller (`Minted`), or a user (`Provided`). */
   mode: 'Minted' | 'Provided';
-  /** `<cluster>-kubeconfig`; undefined: there is none. */
+  /** `<cluster>-kubeconfig`; undefined: it does not exist. */
   secret: SecretFacts | undefined;
-  /** UID of the ServiceAccount; undefined: there is none. */
+  /** UID of the ServiceAccount; undefined: it does not exist. */
   account: string | undefined;
-  /** What the kubeconfig shall point to; undefined: nobody knows. */
+  /** What the kubeconfig must point to; undefined: unknown. */
   target: Target | undefined;
   now: number;
-  /** How long a token is asked to live. */
+  /** Requested lifetime of a token. */
   lifeMs: number;
-  /** The longest time without a look: a new ServiceAccount or address tells nobody. */
+  /** The longest requeue: nothing triggers when the ServiceAccount or the address changes. */
   lookAgainMs: number;
 }
 
 export type SecretFacts = Readonly<Awaited<ReturnType<typeof secretFacts>>>;
 
 export type Staleness = 'missing' | 'damaged' | 'unowned' | 'otherTarget' | 'otherAccount' | 'implausible' | 'due';
-/** Whether core can connect as things are. */
+/** Whether core can connect now. */
 interface Connectivity {
   connects: boolean;
 }
@@ -28,23 +28,23 @@ interface Connectivity {
 export type Decision = Connectivity &
   (
     | { kind: 'leave' }
-    /** Somebody else has written it, as they should: what is ours beside it goes, and nothing else is touched. */
+    /** A user has provided the kubeconfig, as configured: remove our marks from the Secret, and touch nothing else. */
     | { kind: 'disown' }
     | { kind: 'blocked'; because: 'noAccount' | 'noTarget' }
     | { kind: 'write'; how: 'create' | 'update' | 'replace'; because: Staleness; account: string; target: Target }
     | { kind: 'keep'; expiresAt: number; forMs: number }
   );
 
-/** Clocks differ, and times are kept in whole seconds. */
+/** Clock skew, and timestamps in whole seconds. */
 const slackMs = 60_000;
-/** A server whose clock is far behind ours gives tokens that look old at once: no more than one a minute then. */
+/** If the server's clock is far behind ours, its tokens look old at once: at most one token a minute then. */
 const shortestLifeMs = 60_000;
 
-/** A third of its life is left for a server that gives no tokens for a while. */
+/** Renews after two thirds of the lifetime. The rest is for a server that mints no tokens for a while. */
 const dueAt = ({ mintedAt, expiresAt }: TokenMetadata): number =>
   mintedAt + Math.max(shortestLifeMs, ((expiresAt - mintedAt) * 2) / 3);
 
-/** Times that we cannot have written: somebody edited them, or a clock was set back. What they promise is not relied on. */
+/** Otherwise we cannot have written these times: they were edited, or a clock was set back. They are not relied on. */
 const isPlausible = ({ mintedAt, expiresAt }: TokenMetadata, now: number, lifeMs: number): boolean =>
   mintedAt <= now + slackMs && expiresAt - mintedAt <= lifeMs + slackMs;
 
@@ -70,9 +70,9 @@ const connects = ({ secret, now }: Snapshot): boolean => {
 };
 
 /**
- * What becomes of the kubeconfig. A Secret that another controller owns is its own. Any other is ours; unless somebody else is to provide
- * the kubeconfig and has. Until then ours is kept fresh, and it is taken back when that is over: whatever is switched, synced late or
- * rolled back in between, core can connect.
+ * What happens to the kubeconfig. A Secret that another controller owns is left alone. Any other is ours, unless a user is to provide the
+ * kubeconfig and has. Until then we keep ours fresh, and afterwards we take the Secret back. So core can connect throughout a switch, a
+ * late sync or a rollback.
  */
 export const decide = (snapshot: Snapshot): Decision => {
   const { mode, secret, account, target, now, lookAgainMs } = snapshot;
@@ -80,7 +80,7 @@ export const decide = (snapshot: Snapshot): Decision => {
   if (secret?.controller === 'other') return { ...connectivity, kind: 'leave' };
   if (mode === 'Provided' && secret?.kubeconfigOwner === 'theirs')
     return { ...connectivity, kind: secret.marked ? 'disown' : 'leave' };
-  // Without its ServiceAccount a token is worth nothing, whatever its times say.
+  // Without its ServiceAccount a token is invalid, whatever its times say.
   if (account === undefined) return { connects: false, kind: 'blocked', because: 'noAccount' };
   if (target === undefined) return { ...connectivity, kind: 'blocked', because: 'noTarget' };
   const because = stalenessOf(snapshot, account, target);

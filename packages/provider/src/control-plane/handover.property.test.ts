@@ -8,12 +8,12 @@ import { reconcileKubeconfig } from './controller.ts';
 import { parseTokenMetadata } from './kubeconfig.ts';
 import { createHarness, foreign } from './testing/harness.ts';
 
-/** What others do to the Secret. They write in any mode: a sync may come late. */
+/** What users do to the Secret. They write in any mode: a sync may come late. */
 type Meddling = 'writes' | 'replaces' | 'empties' | 'spoils' | 'deletes' | 'takes the memory away' | 'disowns';
 type Step =
   | { switch: 'Minted' | 'Provided' }
   | { somebody: Meddling }
-  /** Somebody does that between our look and our write. */
+  /** A user does that between our read and our write. */
   | { pass: Meddling | 'alone' }
   | { hours: number };
 
@@ -36,7 +36,7 @@ const steps = fc.array(
   { minLength: 2, maxLength: 14 },
 );
 
-/** What an upgrade and its rollback do, which chance should not leave out. */
+/** An upgrade and its rollback, so that every run covers them. */
 const alone = { pass: 'alone' } as const;
 const examples: Step[][] = [
   [alone, { switch: 'Provided' }, alone, { somebody: 'writes' }, alone, { switch: 'Minted' }, alone, { hours: 25 }],
@@ -83,9 +83,9 @@ test('whatever is switched, written late or deleted, a reconcile leaves a workin
     disowns: () => patch({ metadata: { ownerReferences: null } }),
   };
 
-  /** Whatever we send about Secrets comes second, once. */
+  /** What a user does right before our next write of the Secret, so that it conflicts. */
   let race: Meddling | 'alone' = 'alone';
-  /** What was there when we wrote, if we did. */
+  /** The Secret before our write, if we wrote. */
   let standing = '';
   stage.interpose((send) => async (request: TransportRequest) => {
     if (race !== 'alone' && request.method !== 'GET' && request.path.includes('/secrets')) {
@@ -140,7 +140,7 @@ test('whatever is switched, written late or deleted, a reconcile leaves a workin
         else {
           standing = (await look()).text;
           race = step.pass;
-          // Whoever wrote, or met somebody, looks again by itself, after a second.
+          // After a write or a conflict the controller requeues after a second.
           for (let looks = 0; looks < 3; looks += 1) await pass();
           race = 'alone';
           await check(standing);

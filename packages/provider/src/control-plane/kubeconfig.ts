@@ -4,10 +4,10 @@ import { timestamp } from '@tartan/kube/clock';
 import { z } from 'zod';
 import { type ClusterAddress, kubeconfigWith } from '../identity/join-kubeconfig.ts';
 
-/** Where the API server is, and by what authority it is known. */
+/** Address and CA of the API server. */
 export type Target = Required<ClusterAddress>;
 
-/** No plugins: core takes none. */
+/** No exec plugins: core supports none. */
 export const renderKubeconfig = (target: Target, token: string): string =>
   kubeconfigWith({ ...target, token, user: 'core', context: 'core' });
 
@@ -17,7 +17,7 @@ const kubeconfigSchema = z.object({
   ]),
 });
 
-/** The target of a kubeconfig that we wrote; undefined for anything else. */
+/** The target of a kubeconfig that we wrote; undefined for any other text. */
 export const parseTarget = (kubeconfig: string): Target | undefined => {
   try {
     const { cluster } = kubeconfigSchema.parse(JSON.parse(kubeconfig)).clusters[0];
@@ -27,11 +27,11 @@ export const parseTarget = (kubeconfig: string): Target | undefined => {
   }
 };
 
-/** What is known of the token in a kubeconfig, kept as an annotation next to it. */
+/** Metadata of the token in a kubeconfig, stored in an annotation next to it. */
 export interface TokenMetadata {
   mintedAt: number;
   expiresAt: number;
-  /** The UID of the ServiceAccount: the tokens of one that was deleted are worth nothing, though another has its name. */
+  /** UID of the ServiceAccount: tokens of a deleted one are invalid, even if another one has its name. */
   account: string;
 }
 
@@ -48,7 +48,7 @@ export const formatTokenMetadata = ({ mintedAt, expiresAt, account }: TokenMetad
     digest: digestOf(kubeconfig),
   });
 
-/** Undefined when it does not speak of this very kubeconfig: whoever changed one of the two did not change the other. */
+/** Undefined when the digest is not that of this kubeconfig: one of the two was changed without the other. */
 export const parseTokenMetadata = (annotation: string | undefined, kubeconfig: string): TokenMetadata | undefined => {
   try {
     const { minted, expires, account, digest } = tokenMetadataSchema.parse(JSON.parse(annotation ?? ''));
@@ -59,10 +59,10 @@ export const parseTokenMetadata = (annotation: string | undefined, kubeconfig: s
   }
 };
 
-/** Whose kubeconfig a Secret holds. A text that is no kubeconfig is none: core can do nothing with it. */
+/** Who wrote the kubeconfig in a Secret. `none`: the text is not a kubeconfig, and core cannot use it. */
 type KubeconfigOwner = 'ours' | 'theirs' | 'none';
 
-/** Ours is one that the memory beside it speaks of; or one that can only be ours, though somebody took its memory away. */
+/** Ours if the annotation matches it, or if only we can have written it and the annotation was removed. */
 export const ownerOfKubeconfig = async (
   kubeconfig: string,
   memory: TokenMetadata | undefined,
@@ -77,8 +77,8 @@ const mintedSchema = z.object({
 });
 
 /**
- * As we write them, with a token that expires. Taken for somebody else's, it would be left alone until it does, and core would be blind.
- * Whoever stores a kubeconfig uses a token that does not.
+ * A kubeconfig in our form, with a token that expires. If it counted as provided by a user, it would not be renewed, and core could not
+ * connect once it expires. Kubeconfigs that users store have tokens that do not expire.
  */
 const isMinted = (kubeconfig: string): boolean => {
   try {

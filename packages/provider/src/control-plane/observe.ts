@@ -27,16 +27,16 @@ import type { SecretObject } from '../controller-deps.ts';
 import type { Snapshot } from './decide.ts';
 import { ownerOfKubeconfig, parseTarget, parseTokenMetadata, type Target } from './kubeconfig.ts';
 
-/** What keeping a kubeconfig takes. */
+/** The dependencies of maintaining a kubeconfig. */
 export interface KubeconfigDeps {
   client: Pick<Client, 'get' | 'create' | 'update' | 'patch' | 'delete'>;
   clock: Pick<Clock, 'now'>;
-  /** Where the API server is for whoever runs in the cluster: see `serviceAddress`. */
+  /** Returns the address of the API server inside of the cluster: see `serviceAddress`. */
   address: (options: CallOptions) => Promise<string>;
-  /** PEM: the authority by which the provider itself knows the API server. */
+  /** PEM: the CA with which the provider itself verifies the API server. */
   ca: string;
   tokens: Pick<Subresources, 'createToken'>;
-  /** The one of the process' logs: it gets to know every token. */
+  /** That of the process' logs: every token is added. */
   redactor: Pick<Redactor, 'add' | 'text'>;
   events: Pick<EventRecorder, 'event'>;
   log: Logger;
@@ -47,11 +47,11 @@ export interface KubeconfigDeps {
 interface Observation {
   snapshot: Snapshot;
   secret: Live<SecretObject> | undefined;
-  /** Why the target is not known. */
+  /** Why the target is unknown. */
   problem?: unknown;
 }
 
-/** Read from the server and not from a cache: a Secret that is a moment old would be taken for one that needs a new token. */
+/** Live reads: a stale Secret would look as if it needed a new token. */
 export const observe = async (
   { client, clock, address, ca, lifeMs, lookAgainMs }: KubeconfigDeps,
   controlPlane: Live<ExternalControlPlane>,
@@ -103,25 +103,25 @@ export const secretFacts = async (secret: Live<SecretObject>, owner: string, clu
   const ownedBy: 'us' | 'other' | 'nobody' =
     controller === undefined ? 'nobody' : controller.uid === owner ? 'us' : 'other';
   return {
-    /** Which controller owns it: this very ExternalControlPlane, or another one. */
+    /** Which controller owns it: this ExternalControlPlane, or another one. */
     controller: ownedBy,
-    /** It has an owner reference or a memory of ours. */
+    /** It has our owner reference or our annotation. */
     marked: note !== undefined || isOwnedBy(secret, owner),
     kubeconfigOwner,
-    /** Its metadata and type are such that core finds it, and it holds something. */
+    /** Core finds it by its metadata and type, and it holds a kubeconfig. */
     findable: kubeconfigOwner !== 'none' && secret.metadata.labels?.[labels.clusterName] === cluster,
-    /** Kubernetes lets its data be changed and its type is the right one. */
+    /** Its data is mutable and its type is correct. */
     rewritable: secret.type === clusterSecretType && secret.immutable !== true,
     /** Undefined: it holds no kubeconfig that we wrote. */
     target: parseTarget(kubeconfig),
-    /** Undefined: what is remembered, if anything, is not of this kubeconfig. */
+    /** Undefined: there is no annotation, or it belongs to another kubeconfig. */
     memory,
   };
 };
 
 /**
- * Where whoever runs in the cluster finds the API server: the cluster IP of the Service `kubernetes`. It outlives every node of the
- * control plane, its certificate names it, and no proxy or DNS is in between. Needs: get of that Service.
+ * The address of the API server inside of the cluster: the cluster IP of the Service `kubernetes`. It outlives every node of the control
+ * plane, is in the server's certificate, and needs neither proxy nor DNS. Needs: get of that Service.
  */
 export const serviceAddress = async (client: Pick<Client, 'get'>, options: CallOptions = {}): Promise<string> => {
   const { spec } = await client.get(services, { namespace: 'default', name: 'kubernetes' }, options);

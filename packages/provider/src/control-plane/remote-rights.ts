@@ -1,11 +1,11 @@
 import { type ExplainedRule, type NonResourceRule, type PolicyRule, policyRule, withoutReason } from '@tartan/kube';
 
-/** A rule of a ClusterRole: about resources, or about paths that are none. */
+/** A rule of a ClusterRole, for resources or for non-resource URLs. */
 type RemoteRight = PolicyRule | NonResourceRule;
 
 /**
- * What core does as `capi-remote` in the cluster that its Machines join: the rules of the original, and what core 1.14 needs besides, each
- * found by taking it away. Whoever makes that ServiceAccount binds it to a ClusterRole of these.
+ * What core does as `capi-remote` in the cluster that its Machines join: the rules of the original, and what core 1.14 needs in addition,
+ * each found by removing it. The ServiceAccount has to be bound to a ClusterRole with these rules.
  */
 export const explainedRemoteRights: readonly (ExplainedRule | ExplainedRule<NonResourceRule>)[] = [
   { nonResourceURLs: ['/'], verbs: ['get'], for: 'to ask whether anybody is there' },

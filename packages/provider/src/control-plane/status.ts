@@ -7,13 +7,13 @@ import type { Staleness } from './decide.ts';
 const kind = 'ExternalControlPlane';
 type Status = NonNullable<ExternalControlPlane['status']>;
 
-/** What a pass found out about the kubeconfig. */
+/** The result of a pass for the status. */
 export interface Finding {
   reason: ConditionReason<typeof kind, 'KubeconfigReady'>;
   message?: string;
-  /** Whether core can connect with what is there now. */
+  /** Whether core can connect now. */
   connects: boolean;
-  /** Of a token that we minted. */
+  /** Expiry of a token that we minted. */
   expiresAt?: number;
 }
 
@@ -29,8 +29,8 @@ export const pausedStatus = (controlPlane: Live<ExternalControlPlane>, why: stri
 });
 
 /**
- * The API server that this is about is the one that takes this status, so it is initialized. Without
- * `externalManagedControlPlane` core would neither drain nor delete Nodes.
+ * The control plane is initialized: its API server is the one that stores this status. Without `externalManagedControlPlane` core would
+ * neither drain nor delete Nodes.
  */
 export const statusOf = (controlPlane: Live<ExternalControlPlane>, finding: Finding, now: number): Status => {
   const { reason, message, connects, expiresAt } = finding;

@@ -34,7 +34,7 @@ const parseOptions = (argv: readonly string[]) =>
 const hook: Hook<ReturnType<typeof parseOptions>> = {
   help,
   read: parseOptions,
-  // Long enough for an API server to be replaced meanwhile, and less than the five minutes that Helm gives a hook.
+  // Long enough for a restart of the API server, and less than the five minutes that Helm gives a hook.
   timeoutMs: 4 * 60_000,
   run: async ({ 'drop-fields': dropFields }, { client, clock, signal }, { stdout }) => {
     await installDefinitions({ client, clock, signal, dropFields, say: (line) => stdout(`${line}\n`) });
@@ -43,29 +43,28 @@ const hook: Hook<ReturnType<typeof parseOptions>> = {
   failed: (why, { signal }) => (signal.aborted ? 'Stopped. What is installed stays, and the next run goes on.' : why),
 };
 
-/** The installer as a program. Answers the code to exit with. */
+/** The installer as a program. Returns the exit code. */
 export const runInstall = (argv: readonly string[], surroundings: ProcessContext): Promise<number> =>
   runHook(hook, argv, surroundings);
 
 interface InstallOptions {
   readonly client: Client;
   readonly clock: Clock;
-  /** Tells a line for each definition as soon as something is known of it. */
+  /** Called with a line for each definition, as soon as its outcome is known. */
   readonly say: (line: string) => void;
-  /** Also replaces definitions that have fields which ours lack: what objects hold there is lost. */
+  /** Also replaces definitions that have fields which ours lack. The data in those fields is lost. */
   readonly dropFields: boolean;
-  /** Fires when there is no more time. */
+  /** Aborts when the time is up. */
   readonly signal: AbortSignal;
-  /** Ours, unless told. */
+  /** Default: our definitions. */
   readonly wanted?: readonly CustomResourceDefinition[];
 }
 
 /**
  * Brings the custom resource definitions of a cluster up to date.
- *
- * Flow: each is created, replaced or left alone, then waited for until the server serves it.
- * Guarantees: nothing is deleted; a write that somebody else came before is thought over again; safe to repeat and to stop at any point.
- * Rejects with an error made for people at the first that cannot be installed. Those before it stay installed.
+ * Flow: create, replace or keep each one, then wait until the server serves it.
+ * Guarantees: nothing is deleted; a write that conflicts is decided anew; idempotent, and safe to stop at any point.
+ * Rejects with a message for users at the first definition that cannot be installed. Those before it stay installed.
  */
 export const installDefinitions = async (options: InstallOptions): Promise<void> => {
   for (const definition of options.wanted ?? definitions) {
@@ -117,7 +116,7 @@ const waitUntilServed = async (options: InstallOptions, name: string): Promise<v
 const crdGroups = ['apiextensions.k8s.io'];
 const crdResources = ['customresourcedefinitions'];
 
-/** All that bringing our definitions up to date takes: others than ours it may not even read. RBAC cannot name what is yet to be created. */
+/** All that updating our definitions needs; other definitions are not readable. RBAC cannot limit `create` to names. */
 export const installRights: readonly PolicyRule[] = [
   { apiGroups: crdGroups, resources: crdResources, verbs: ['create'] },
   {
@@ -130,17 +129,17 @@ export const installRights: readonly PolicyRule[] = [
 
 type Decision =
   | { readonly kind: 'create' }
-  /** The server says whether that changes anything: it knows the defaults that it fills in. */
+  /** Only the server knows whether that changes anything, because it fills in defaults. */
   | { readonly kind: 'update'; readonly object: Live<CustomResourceDefinition> }
   /** The one in place is newer than this program. */
   | { readonly kind: 'keep'; readonly more: readonly string[] }
-  /** Neither is newer: each has what the other lacks. */
+  /** Neither is newer: each has fields that the other lacks. */
   | { readonly kind: 'refuse'; readonly more: readonly string[]; readonly less: readonly string[] };
 
 /**
- * What becomes of one definition. It never goes back to an older one by itself: the server drops fields that a definition does not have
- * from objects as they are written, so what newer programs keep there would be lost, bit by bit. There is no number to tell older from
- * newer by, and none is needed: fields are only ever added to a version that is served, so the one with more fields is newer.
+ * What happens to one definition. It is never downgraded by default: the server prunes unknown fields whenever it writes an object, so the
+ * data of newer programs would be lost bit by bit. A version number is not needed: fields are only ever added to a served version, so the
+ * definition with more fields is newer.
  */
 export const decide = (
   wanted: CustomResourceDefinition,
@@ -155,7 +154,7 @@ export const decide = (
   return { kind: 'update', object: updated(wanted, found) };
 };
 
-/** Labels and annotations of others stay, such as those by which Helm knows its own; also what the server said about it. */
+/** Keeps labels and annotations of others, such as those by which Helm recognizes its objects, and the status. */
 const updated = (
   wanted: CustomResourceDefinition,
   found: Live<CustomResourceDefinition>,
@@ -165,7 +164,7 @@ const updated = (
   return { ...found, metadata, spec: wanted.spec };
 };
 
-/** A schema as far as it says what objects may hold. */
+/** The parts of a schema that say which data objects may hold. */
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>> | undefined;
   readonly items?: unknown;
@@ -177,8 +176,8 @@ const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * All that objects may hold by a definition: versions, fields, and the values of a field that takes only some. What constrains a field
- * otherwise (patterns, lengths, rules) is left out: narrowing it later loses nothing of what is stored.
+ * All that objects may hold: versions, fields, and the values of an enum. Other constraints (patterns, lengths, rules) are left out:
+ * narrowing them later loses no stored data.
  */
 export const schemaPaths = ({ spec }: CustomResourceDefinition): ReadonlySet<string> =>
   new Set(spec.versions.flatMap(({ name, schema }) => [name, ...pathsUnder(name, schema?.openAPIV3Schema)]));

@@ -1,9 +1,8 @@
 /**
- * What the controllers decide by, for whoever explains it to people (`tartan explain`): pure functions, and the facts they rest on as far
- * as objects of Kubernetes show them.
+ * The decisions of the controllers, for `tartan explain`: pure functions, and the facts they use as far as Kubernetes objects show them.
  */
 
-// A machine.
+// Machines.
 export { choiceFacts, hostFacts, hostRequirements } from '../machine/observe/host.ts';
 export { clusterFacts } from '../machine/observe/cluster.ts';
 export { decide as decideMachine } from '../machine/decide.ts';
@@ -13,18 +12,18 @@ export { nodeFacts } from '../machine/observe/node.ts';
 export type { HostFacts, Snapshot as MachineSnapshot } from '../machine/snapshot.ts';
 export { type CoreCluster, coreClusters } from '../core/kinds.ts';
 
-// A Mac.
+// Hosts.
 export { type ClaimBlocker, claimBlockedBy } from '../claim/choose-host.ts';
 export { decide as decideHost, type Decision as HostDecision } from '../mac-host/decide.ts';
 export { defaultLimits as usualHostLimits, type Snapshot as HostSnapshot } from '../mac-host/snapshot.ts';
 export { holderFrom, observe as observeHost } from '../mac-host/observe.ts';
 export { stateOf as hostStateOf } from '../mac-host/snapshot.ts';
 
-// A Mac that nobody knows.
+// Stranded hosts.
 export { isStranded, ownerOf, strandedFacts } from '../sweep/act.ts';
 export { type ReclaimPolicy, strandedVerdict, type StrandedVerdict } from '../sweep/decide.ts';
 
-// A fleet.
+// Fleets.
 export { readyCondition, rollingCondition, stalledCondition } from '../fleet/conditions.ts';
 export {
   decide as decideFleet,

@@ -6,7 +6,7 @@ import { allFlags, flags } from './flag-table.ts';
 import { parseFlags, removedFlags } from './parse-flags.ts';
 import type { ProviderOptions } from './provider-options.ts';
 
-/** Every flag, set to something else than its default, in a way that no rule objects to. */
+/** Every flag, set to another value than its default, without breaking a rule. */
 const everything: Record<keyof typeof flags, string> = {
   metricsBindAddress: '127.0.0.1:9080',
   healthProbeBindAddress: '0',

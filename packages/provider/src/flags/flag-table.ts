@@ -21,7 +21,7 @@ import {
   stringMatching,
 } from '@tartan/kube/flags';
 
-/** As a label has it, so that it can be one. */
+/** Limited to what a label value allows, so that it can be one. */
 export const releaseID = stringMatching({
   placeholder: 'id',
   example: '1f0c9a2e',
@@ -54,8 +54,8 @@ export const tailscaleTag = stringMatching({
 });
 
 /**
- * Every flag of the manager. The names and variables of the original stay where the flag still means the same, so that its chart can be
- * carried over. No secret is a flag: arguments are shown to whoever may list processes or read a Pod.
+ * Every flag of the manager. Names and variables of the original stay where the meaning is the same, so that its chart can be carried over.
+ * No secret is a flag: users who may list processes or read a Pod see its arguments.
  */
 
 const minute = 60_000;
@@ -292,7 +292,7 @@ const networkFlags = {
   }),
 };
 
-/** By its property: what `read(flags.leaderElect)` names. */
+/** By property name, for `read(flags.leaderElect)`. */
 export const flags = {
   ...processFlags,
   ...clusterFlags,

@@ -1,4 +1,4 @@
-/** What the manager is told by its arguments and its environment. */
+/** The manager's flags and environment variables. */
 export { flagGroups } from './flag-table.ts';
 export { credentialVariables } from './parse-credentials.ts';
 export { parseFlags, removedFlags } from './parse-flags.ts';

@@ -1,12 +1,12 @@
 import { createSecret, type Secret } from '@tartan/kube';
 import type { Environment } from '@tartan/kube/flags';
 
-/** As whom to talk to Scaleway. */
+/** Credentials of the Scaleway API. */
 export interface Credentials {
   readonly accessKey: string;
   readonly secretKey: Secret;
   readonly projectID: string;
-  /** `undefined`: Scaleway's own. */
+  /** `undefined`: Scaleway's default. */
   readonly apiURL: string | undefined;
 }
 
@@ -56,7 +56,7 @@ export const credentialVariables: readonly Pick<Variable, 'name' | 'help'>[] = [
 /** A Secret made with `echo` ends with a line break, which is never part of any of these. */
 const textOf = (env: Environment, { name }: Variable): string => (env[name] ?? '').trim();
 
-/** Shows no value, of none of them: the two keys get mixed up. */
+/** Never shows a value, not even of the access key: the two keys get mixed up. */
 const problemOf = (env: Environment, variable: Variable): string | undefined => {
   const { name, form, accepts } = variable;
   const text = textOf(env, variable);
@@ -67,7 +67,7 @@ const problemOf = (env: Environment, variable: Variable): string | undefined => 
   return `${name} is not ${form}.${swapped} ${variable === apiURL ? 'Correct it, or leave it out' : source}.`;
 };
 
-/** Credentials come from the environment only: arguments are shown to whoever may list processes. Total; all problems at once. */
+/** Only from the environment: users who may list processes see arguments. Total; reports all problems at once. */
 export const parseCredentials = (env: Environment): ParsedCredentials => {
   const errors = [accessKey, secretKey, project, apiURL]
     .map((variable) => problemOf(env, variable))

@@ -7,17 +7,17 @@ import { rules } from './rules.ts';
 type ParsedFlags =
   | { readonly options: ProviderOptions }
   | { readonly help: string }
-  /** All of them at once: a chart is not mended one restart at a time. */
+  /** All errors at once, so that one restart shows everything that has to be corrected. */
   | { readonly errors: readonly string[] };
 
-/** What the manager was told to be, from its arguments (without the program's name) and its environment. Pure and total. */
+/** The manager's options from its arguments (without the program's name) and its environment. Pure and total. */
 export const parseFlags = (argv: readonly string[], env: Environment): ParsedFlags => {
   const parsed = parseFlagTable({ groups: flagGroups, rules, removed: removedFlags }, argv, env);
   if ('wantsHelp' in parsed) return { help: helpText() };
   return 'read' in parsed ? { options: providerOptions(parsed.read) } : parsed;
 };
 
-/** `--help`: the table, for a person at a terminal. */
+/** `--help`: the flag table as text. */
 export const helpText = (): string =>
   textOf({
     about: 'The Cluster API provider for Mac minis at Scaleway.',
@@ -29,7 +29,7 @@ export const helpText = (): string =>
 const removed = (because: string, rows: readonly (readonly [name: string, env?: string])[]): RemovedFlag[] =>
   rows.map(([name, env]) => ({ name, env, because }));
 
-/** Those of the original that have no meaning here. */
+/** Flags of the original that have no meaning here. */
 export const removedFlags: readonly RemovedFlag[] = [
   ...removed('the agent is a runtime and a release, see --agent-runtime-path and --agent-release-path', [
     ['tartkubelet-binary-path', 'CAPI_TARTKUBELET_BINARY_PATH'],

@@ -2,12 +2,12 @@ import type { VmEgress } from '@tartan/host';
 import { managerFlagValues, type ReadFlag } from '@tartan/kube/flags';
 import { flags } from './flag-table.ts';
 
-/** What the manager was told to be. What belongs together is one member, `undefined` when it is off. Holds no secret. */
+/** The manager's options. Options that belong together form one member, `undefined` when the feature is off. Contains no secret. */
 export type ProviderOptions = ReturnType<typeof providerOptions>;
 
 const unlessZero = (value: number): number | undefined => (value === 0 ? undefined : value);
 
-/** `undefined`: this manager can make no builders. */
+/** `undefined`: this manager cannot provision builders. */
 const builderOf = (read: ReadFlag) => {
   const runner = read(flags.actionsRunnerTarballPath);
   const packer = read(flags.packerBinaryPath);
@@ -43,20 +43,20 @@ const vmEgressOf = (read: ReadFlag): VmEgress => {
   };
 };
 
-/** Pools that may be claimed from, the default one among them. */
+/** Pools that machines may claim from, including the default pool. */
 const allowedPoolPrefixesOf = (read: ReadFlag): readonly string[] => {
   const usual = read(flags.defaultAdoptPoolPrefix);
   return [...new Set([...(usual === undefined ? [] : [usual]), ...read(flags.adoptPoolPrefixes)])];
 };
 
-/** `undefined`: stranded hosts are only reported. Both prefixes are known when there is something to be done. */
+/** `undefined`: stranded hosts are only reported. Reclaiming needs both prefixes. */
 const reclaimOf = (read: ReadFlag) => {
   const claimNamePrefix = read(flags.orphanReclaimClaimNamePrefix);
   const poolPrefix = read(flags.defaultAdoptPoolPrefix);
   return claimNamePrefix && poolPrefix ? { claimNamePrefix, poolPrefix } : undefined;
 };
 
-/** Assumes that no rule objects: what is there by half would be left out without a word. */
+/** Assumes that all flag rules hold: incomplete groups of flags would be dropped silently. */
 export const providerOptions = (read: ReadFlag) => {
   const secretsNamespace = read(flags.secretsNamespace);
   const spread = read(flags.fleetSpreadDeployment);
@@ -64,31 +64,31 @@ export const providerOptions = (read: ReadFlag) => {
   return {
     ...managerFlagValues(flags, read, secretsNamespace),
     machineWorkers: read(flags.machineMaxConcurrentReconciles),
-    /** `undefined`: nobody said, and no fleet that names one is Ready. */
+    /** `undefined`: not set, and no fleet with a `spec.releaseID` is Ready. */
     releaseID: read(flags.releaseID),
     secretsNamespace,
-    /** Macs are claimed for the machines of these. */
+    /** Machines in these namespaces get hosts. */
     machineNamespaces: machineNamespaces.length > 0 ? machineNamespaces : [secretsNamespace],
-    /** `undefined`: what `kube-public/cluster-info` says. */
+    /** `undefined`: taken from `kube-public/cluster-info`. */
     apiServerURL: read(flags.apiServerURL),
-    /** `undefined`: GitHub's own. */
+    /** `undefined`: github.com. */
     githubAPIURL: read(flags.githubAPIURL),
     fleetSpread: spread ? { namespace: read(flags.fleetSpreadNamespace) ?? secretsNamespace, name: spread } : undefined,
     defaultPoolPrefix: read(flags.defaultAdoptPoolPrefix),
     allowedPoolPrefixes: allowedPoolPrefixesOf(read),
-    /** How often Scaleway is asked: for all hosts of a zone, and for one that is expected to change. */
+    /** How often Scaleway is polled: for all hosts of a zone, and for one host that is expected to change. */
     pollIntervals: { inventoryMs: read(flags.inventoryInterval), hostMs: read(flags.hostPollInterval) },
     sweep: {
       zones: read(flags.orphanReclaimZones),
       intervalMs: read(flags.orphanReclaimInterval),
       reclaim: reclaimOf(read),
     },
-    /** Failed bootstraps; `undefined` is never. */
+    /** Numbers of failed bootstraps; `undefined`: never. */
     bootstrap: {
       rebootAfter: unlessZero(read(flags.bootstrapRebootAfter)),
       giveUpAfter: unlessZero(read(flags.bootstrapMaxAttempts)),
     },
-    /** Failed updates; `undefined` is never. */
+    /** After failed updates; `undefined`: never. */
     update: {
       giveUpAfter: unlessZero(read(flags.tartkubeletMaxUpdateAttempts)),
       retryAfterMs: unlessZero(read(flags.tartkubeletTerminalRetryAfter)),

@@ -7,7 +7,7 @@ const flagNames = (rows: readonly Flag<unknown>[]): string => rows.map(({ name }
 const isSet = (value: unknown): boolean =>
   value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0);
 
-/** `needed` are given together or not at all; `extra` may join them, but does nothing alone. */
+/** `needed` are given together or not at all; `extra` may be added, but has no effect alone. */
 const allOrNone = (
   description: string,
   { needed, extra = [] }: { needed: readonly Flag<unknown>[]; extra?: readonly Flag<unknown>[] },
@@ -22,12 +22,12 @@ const allOrNone = (
   },
 });
 
-/** Hosts between pool and machine: in the middle of a claim of the original, or on their way back. */
+/** Prefixes of hosts between pool and machine: being claimed by the original, or being released. */
 const transitionalPrefixes = [serverNames.claimPendingPrefix, serverNames.releasingPrefix];
 
 const overlap = (a: string, b: string): boolean => a.startsWith(b) || b.startsWith(a);
 
-/** Each flag that holds prefixes, with those that it holds. */
+/** Each flag that holds prefixes, with a function that reads them. */
 const poolPrefixFlags: readonly PrefixFlag[] = [
   { flag: flags.defaultAdoptPoolPrefix, prefixesIn: (read) => [read(flags.defaultAdoptPoolPrefix) ?? []].flat() },
   { flag: flags.adoptPoolPrefixes, prefixesIn: (read) => read(flags.adoptPoolPrefixes) },

@@ -23,28 +23,27 @@ export interface ActDeps extends ObserveDeps {
   readonly pool: Pick<HostPool, 'listKeys' | 'createKey' | 'deleteKey'>;
   readonly newKeyPair: (comment: string) => KeyPair;
   readonly store: FleetKeyStore;
-  /** Told of every private key before it goes anywhere. */
+  /** Every private key is added before it is used. */
   readonly redactor: Pick<Redactor, 'add'>;
   readonly log: Logger;
-  /** How long a registration is taken for granted. */
+  /** How long a registration is assumed to last. */
   readonly verifyEveryMs: number;
-  /** Scaleway has just said that it has the key. */
+  /** Called when Scaleway has confirmed that it has the key. */
   readonly verified: (fleet: string) => void;
 }
 
-/** A person may mend a Secret, and nobody tells us. */
+/** Nothing triggers when a user repairs the Secret. */
 const repairCheckMs = 60_000;
-/** Somebody else has written the Secret: look at what it is now. */
+/** Another client has written the Secret: read it again. */
 const conflictRequeueMs = 1000;
 const requeueNow = requeueAfter(0);
 
 /**
- * One step on the way to a key that everybody can use.
- *
- * Flow: stored first, then registered, then those of its name that are not it removed, then its id noted; each step is found done by the
- * next look. So a key that Scaleway puts on Macs is always one that is stored, and there is no moment without one.
- * Guarantees: a Secret that is there is never written but for its annotation. Of two managers that make a key at the same time one stores
- * it, and the other uses that.
+ * One step towards a key that is stored and registered.
+ * Flow: store the key, register it, remove other keys of its name, annotate the Secret with its id. Each pass detects the steps already
+ * done. So Scaleway only puts stored keys on Macs, and always has one.
+ * Guarantees: an existing Secret is never changed except for its annotation. If two managers create a key at the same time, one stores it
+ * and the other uses that one.
  */
 export const reconcileKey = async (keeper: ActDeps, fleet: string, signal: AbortSignal): Promise<ReconcileResult> => {
   const observation = await observe(keeper, fleet, { signal });
@@ -114,7 +113,7 @@ const storeNewKey = async (
     );
     log.info('Made an SSH key for a fleet', { fleet, secretName: `${namespace}/${name}` });
   } catch (error) {
-    // Somebody was faster: theirs is the key.
+    // Another manager was faster: its key is used.
     if (!isKubeError(error, 'alreadyExists')) throw redactError(error, privateKey);
   }
 };
@@ -125,7 +124,7 @@ interface ObserveDeps {
   readonly secretsNamespace: string;
 }
 
-/** The Secret from the server, then the keys of the project. Scaleway is asked only when there is a key to look for. */
+/** Reads the Secret from the server, then the keys of the project. Asks Scaleway only when there is a key to look for. */
 const observe = async (
   { client, pool, secretsNamespace: namespace }: ObserveDeps,
   fleet: string,
@@ -145,7 +144,7 @@ const observe = async (
     facts.kind === 'usable' ? await listRegisteredKeys(pool, signal) : ({ kind: 'unknown', why: 'not asked' } as const);
   const pair = read === undefined || 'why' in read ? undefined : read;
   const snapshot: Snapshot = { fleet, secret: facts, registered };
-  // The pair is kept out of the snapshot, which may be written down.
+  // The pair is kept out of the snapshot, which may be logged.
   return { snapshot, secret, pair };
 };
 
@@ -154,7 +153,7 @@ type Observation = Awaited<ReturnType<typeof observe>>;
 const { privateKey: privateName, publicKey: publicName } = secretKeys.fleetSSH;
 const remedy = `It is left as it is. Put an unencrypted private key as ssh-keygen writes it under ${privateName}; or delete the Secret to have a new key made, with which Macs cannot be reached that know only the old one.`;
 
-/** Why not never says what is in there. */
+/** The reason never contains the content of the Secret. */
 const readPair = ({ data = {} }: SecretObject): KeyPair | { why: string } => {
   const textOf = (key: string): string => Buffer.from(data[key] ?? '', 'base64').toString();
   const privateKey = textOf(privateName);
@@ -162,7 +161,7 @@ const readPair = ({ data = {} }: SecretObject): KeyPair | { why: string } => {
   try {
     const derived = publicKeyOf(privateKey);
     const stored = textOf(publicName).trim();
-    // A person may leave it out, but a wrong one is a mistake that would lock everybody out (INC-331).
+    // A user may leave it out, but a wrong one is a mistake that would lock everyone out (INC-331).
     if (stored !== '' && keyMaterial(stored) !== derived)
       return { why: `holds two keys that do not belong together, ${privateName} and ${publicName}. ${remedy}` };
     return { privateKey, publicKey: stored || derived };

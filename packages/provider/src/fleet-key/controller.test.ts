@@ -100,11 +100,11 @@ describe('the key of a fleet', () => {
     await stage.addMachine('m1', 'runners');
     const managers = await Promise.all([stage.start(), stage.start(), stage.start()]);
     await eventually('all have it', () => {
-      // Who met another one's write pauses for a second.
+      // A manager with a conflict waits for a second.
       stage.clock.advance(1000);
       return managers.every(({ keys }) => keys.of('runners').kind === 'ready');
     });
-    // Whoever looked before another one registered it may have done so too: the next look finds that.
+    // Both may have registered it, if one listed before the other registered: the next pass finds that.
     stage.clock.advance(10 * minute);
     await eventually('there is one key', () => stage.keysAtScaleway().length === 1);
     const stored = await stage.readSecret('runners');
@@ -163,7 +163,7 @@ describe('the key of a fleet', () => {
     await is('runners', 'ready');
     const before = stage.keysAtScaleway()[0]?.id;
     await stage.pool.deleteKey(before ?? '');
-    // New machines are no reason to ask Scaleway. What comes after them is looked at after them.
+    // New machines do not cause a request to Scaleway. Keys are handled in order, so the last one shows that all were.
     await stage.addMachine('m2', 'runners');
     await stage.addMachine('other', 'builders');
     await is('builders', 'ready');
@@ -225,7 +225,7 @@ describe('the key of a fleet', () => {
       assert.ok(!message.includes('planted-secret') && !lines.join().includes('planted-secret'));
       assert.deepEqual(stage.keysAtScaleway(), []);
       assert.equal((await stage.readSecret('runners'))?.metadata.resourceVersion, metadata.resourceVersion);
-      // A person mends it.
+      // A user repairs it.
       const good = newKeyPair('mended');
       const encoded = (text: string): string => Buffer.from(text).toString('base64');
       await stage.changeSecret('runners', {

@@ -19,26 +19,26 @@ import { sshKeyName } from '../machine/machine.ts';
 import { cachedPauseReasons, pauseReasonsOf } from '../pause/pauses.ts';
 import { type ActDeps, reconcileKey } from './act.ts';
 
-/** The SSH key of a fleet, as whoever connects to its Macs needs it. */
+/** The SSH key of a fleet, for connections to its Macs. */
 export type FleetKey =
-  /** Stored, and registered at Scaleway. `privateKey` is in OpenSSH's form; never put it anywhere else. */
+  /** Stored, and registered at Scaleway. `privateKey` is in OpenSSH format; never put it anywhere else. */
   | { readonly kind: 'ready'; readonly privateKey: string; readonly publicKey: string }
-  /** Being made. Whoever waits is told by `subscribe`. */
+  /** Being created. `subscribe` reports changes. */
   | { readonly kind: 'pending' }
-  /** Could not be made or registered; `message` is for people. It is tried again. */
+  /** Could not be created or registered; `message` is for users. The controller retries. */
   | { readonly kind: 'unavailable'; readonly message: string };
 
 const pending: FleetKey = { kind: 'pending' };
 
-/** Where keys hang for those who need them. */
+/** The keys in memory, for those who connect to Macs. */
 const createFleetKeyStore = () => {
   const keys = new Map<string, FleetKey>();
   const listeners = new Set<(fleet: string) => void>();
   return {
     of: (fleet: string): FleetKey => keys.get(fleet) ?? pending,
-    /** Calls `listener` with the name of each fleet whose key is another than it was, or has become ready or unavailable. */
+    /** Calls `listener` with the name of each fleet whose key has changed, or has become ready or unavailable. */
     subscribe: (listener: (fleet: string) => void): (() => void) => {
-      // One of its own for each call, so that the same function can be told twice and ended once.
+      // A new function for each call, so that the same listener can subscribe twice and unsubscribe once.
       const heard = (fleet: string): void => listener(fleet);
       listeners.add(heard);
       return () => listeners.delete(heard);
@@ -61,31 +61,31 @@ export interface FleetKeysOptions
     Pick<Informers, 'machines' | 'macFleets'> {
   readonly clusters: ClusterGetter;
   readonly newKeyPair?: ActDeps['newKeyPair'];
-  /** 10 min unless told: whoever deletes a key at Scaleway locks us out of every Mac that is installed after that. */
+  /** Default: 10 min. If a key is deleted at Scaleway, Macs installed after that do not accept it. */
   readonly verifyEveryMs?: number;
 }
 
 const defaultVerifyMs = 10 * 60_000;
-/** Between two looks whether a pause is over. */
+/** Interval of checks whether a pause is over. */
 const pausedMs = 15_000;
 
 /**
- * An SSH key for each fleet, also before it has machines, as Macs know those keys only that are there when they are installed: made, stored,
- * registered at Scaleway, and looked at again now and then. Keys outlive their machines, since Macs have them. Nothing is made,
- * registered or removed while everybody who asks for a key is paused.
+ * Maintains an SSH key for each fleet: creates, stores and registers it at Scaleway, and verifies the registration regularly. Also for a
+ * fleet without machines, as a Mac accepts only the keys that are registered when it is installed. Keys outlive their machines, since Macs
+ * still have them. Does nothing while all that use the key are paused.
  * Needs: get, create, patch of secrets in the namespace of secrets; the permission set SSHKeysFullAccess at Scaleway.
  */
 export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readonly controller: Controller } => {
   const { machines, macFleets, clusters, clock, verifyEveryMs = defaultVerifyMs } = options;
   const store = createFleetKeyStore();
-  /** When Scaleway last said so, by the monotonic clock. */
+  /** When Scaleway last confirmed the key, by the monotonic clock. */
   const verifiedAt = new Map<string, number>();
   const verified = (fleet: string): unknown => verifiedAt.set(fleet, clock.monotonic());
   const keeper: ActDeps = { newKeyPair, ...options, verifyEveryMs, store, verified };
   const fleetsUsing = (fleet: string) => macFleets.list().filter((each) => keyNamesOf(each).includes(fleet));
   const machinesUsing = (fleet: string) => machines.list().filter((machine) => sshKeyName(machine) === fleet);
   const isWanted = (fleet: string): boolean => fleetsUsing(fleet).length > 0 || machinesUsing(fleet).length > 0;
-  /** Of all machines that ask for it; of the fleet, while it has none. */
+  /** All machines that use the key are paused; or the fleet, if it has no machines. */
   const isPaused = (fleet: string): boolean => {
     const asking = machinesUsing(fleet);
     return asking.length > 0
@@ -106,7 +106,7 @@ export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readon
     try {
       return await reconcileKey(keeper, fleet, signal);
     } catch (error) {
-      // A key that was good stays good while nobody can look.
+      // A ready key stays ready while it cannot be verified.
       if (!signal.aborted && store.of(fleet).kind !== 'ready')
         store.set(fleet, { kind: 'unavailable', message: failureMessage(fleet, error) });
       return { kind: 'failed', error };
@@ -125,10 +125,10 @@ export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readon
   return { of: store.of, subscribe: store.subscribe, controller };
 };
 
-/** Machines write their status all the time. */
+/** Ignores the frequent status writes of machines. */
 const keyNameChanged = fieldsChanged<ScalewayAppleSiliconMachine>(sshKeyName);
 
-/** Of a fleet that people made. One that was made for machines is there because of them, and they ask for the key themselves. */
+/** Only for a fleet that a user created. For a fleet that was created for machines, the machines ask for the key themselves. */
 const keyNamesOf = ({ metadata: { name, labels: given } }: Live<MacFleet>): string[] =>
   given?.[labels.managedBy] === undefined ? [name] : [];
 

@@ -27,10 +27,10 @@ export interface ActDeps {
   log: Logger;
 }
 
-/** While a roll is under way, time alone may change what is to be done. */
+/** During a roll, the next step may depend on time alone. */
 const rollRequeueMs = 15_000;
 
-/** Without an owner: it outlives the MachineDeployment that a template change replaces, and goes when nobody is left. */
+/** Without an owner: the fleet outlives the MachineDeployment that a template change replaces, and is deleted when it has no machines. */
 export const createFleet = async (
   { client, log }: ActDeps,
   name: ObjectName,
@@ -40,7 +40,7 @@ export const createFleet = async (
   try {
     await client.create(macFleet.resource, macFleet.make({ metadata }), { signal });
   } catch (error) {
-    // `spec.fleetName` of a machine can hold what no object may be called.
+    // `spec.fleetName` of a machine can hold an invalid object name.
     if (isKubeError(error, 'invalid')) return { kind: 'terminal', error };
     throw error;
   }
@@ -59,17 +59,16 @@ export const deleteFleet = async (
   return done;
 };
 
-/** What `observe` found, of a fleet that there is. */
+/** What `observe` returned for a fleet that exists. */
 type ExistingFleet = Observation & { fleet: Live<MacFleet> };
 
 /**
- * Gives and takes turns, and scales the MachineDeployment when `spec.replicas` has changed.
- *
- * Flow: one patch of the status, then events for what has begun or ended with it, then one patch of the MachineDeployment.
- * Guarantees: each patch holds the resource version of what was judged, so two managers that both believe to lead share one budget, and
- * neither undoes a scale that it has not seen: the later patch is refused. Machines push only with a turn that they have read from the
- * server. The number and the record of it are one write, so after a crash it is either done or done again.
- * Caveats: a crash between a patch and its events loses those; conditions say the same.
+ * Grants and ends turns, and scales the MachineDeployment when `spec.replicas` has changed.
+ * Flow: one patch of the status, then events for what it started or ended, then one patch of the MachineDeployment.
+ * Guarantees: each patch holds the resource version that was judged, so two managers that both believe to be the leader share one budget,
+ * and neither reverts a scaling that it has not seen: the later patch conflicts. Machines push only with a turn that they have read from
+ * the server. The number of replicas and its record are one write, so a crash leaves both or neither.
+ * Caveats: a crash between a patch and its events loses the events; the conditions report the same.
  */
 export const applyRoll = async (
   actor: ActDeps,

@@ -14,7 +14,7 @@ const namesOf = (machines: readonly MachineFacts[]): string[] => machines.map(({
 const notReady = ({ machines }: Snapshot): MachineFacts[] =>
   machines.filter(({ ready, deleting }) => !ready && !deleting);
 
-/** Ready is for whoever waits for the whole fleet, `helm --wait` above all: what keeps it waiting comes first. */
+/** Ready is for clients that wait for the whole fleet, above all `helm --wait`. Reasons to wait come first. */
 export const readyCondition = (snapshot: Snapshot, roll: Roll, counts: Counts): ConditionUpdate => {
   if (!isNamedManager(snapshot)) return readyBecause('WaitingForManager', awaitedManagerMessage(snapshot, counts));
   if (snapshot.deploymentPending || roll.scaling?.replicas !== undefined)
@@ -40,7 +40,7 @@ export const readyCondition = (snapshot: Snapshot, roll: Roll, counts: Counts): 
   }
 };
 
-/** Somebody is left, and nobody can be rolled now. */
+/** Machines are left to roll, but none can be rolled now. */
 const waitingCondition = (snapshot: Snapshot, roll: Roll, counts: Counts): ConditionUpdate => {
   const down = namesOf(notReady(snapshot));
   const stuck = snapshot.machines.some((machine) => isOutdated(machine) && machine.ready);
@@ -53,7 +53,6 @@ const waitingCondition = (snapshot: Snapshot, roll: Roll, counts: Counts): Condi
     : readyBecause('Rolling', `${progress(counts)} ${outdatedMessage(snapshot, roll)}`);
 };
 
-/** There is nothing to roll. */
 const idleCondition = (snapshot: Snapshot, counts: Counts): ConditionUpdate => {
   const { desired, existing } = counts;
   const down = namesOf(notReady(snapshot));
@@ -82,7 +81,7 @@ const shortCondition = (down: readonly string[], { desired, existing, ready: up,
     ].join(' '),
   );
 
-/** What keeps a fleet that seems well from saying so. */
+/** Why a fleet that looks up to date is not reported as such. */
 const unplannedCondition = (snapshot: Snapshot, { updated, existing }: Counts): ConditionUpdate | undefined => {
   const unplanned = namesOf(unplannedMachines(snapshot));
   if (unplanned.length === 0) return undefined;
@@ -129,8 +128,8 @@ export const rollingCondition = (snapshot: Snapshot, roll: Roll, counts: Counts)
 };
 
 /**
- * True only after a stop: `helm --wait` fails at once when it is. So a manager that is about to be replaced does not say it: what an
- * upgrade brings is often what helps.
+ * True only after a stop, because `helm --wait` then fails at once. A manager that is about to be replaced does not set it: the upgrade
+ * often contains the fix.
  */
 export const stalledCondition = (snapshot: Snapshot, roll: Roll): ConditionUpdate => {
   const { stop, stalledRevision } = roll.memory;
@@ -160,7 +159,7 @@ const stopMessage = ({ memory: { stop, turns } }: Roll): string => {
 const turnsMessage = ({ memory: { turns } }: Roll): string =>
   turns.length > 0 ? `Being rolled: ${joinNames(turns.map(({ machine }) => machine))}.` : '';
 
-/** Each with what keeps it. */
+/** Each machine with what blocks it. */
 const outdatedMessage = ({ machines }: Snapshot, { memory: { turns } }: Roll): string => {
   const left = machines.filter((machine) => isOutdated(machine) && !turns.some(({ uid }) => uid === machine.uid));
   const words = left.map((machine) => `${machine.name}${blockedSuffix(machine)}`).sort((a, b) => (a < b ? -1 : 1));
@@ -180,18 +179,18 @@ const passedOverMessage = ({ memory: { passedOver, turns } }: Roll): string => {
 };
 
 /**
- * While the provider is upgraded two managers of different releases take turns in leading. Each rolls as it was told to; but only the
- * one that the fleet names may say that all is done, or that it cannot be done. Without that, `helm --wait` would hear the old one say
- * that all is well before the new one has looked.
+ * During an upgrade of the provider, managers of two releases may lead in turns. Each rolls by its own configuration, but only the manager
+ * that the fleet names may report that the roll is finished or stalled. Otherwise `helm --wait` would see the old manager's Ready before
+ * the new one has observed the fleet.
  */
 
-/** Whether what this manager says of the fleet is what somebody waits for. */
+/** Whether the fleet names this manager, or none. */
 const isNamedManager = ({ fleet, releaseID }: Snapshot): boolean =>
   fleet?.releaseID === undefined || fleet.releaseID === releaseID;
 
 /**
- * Machines of which the named manager has not said yet what they shall have: those that seem up to date may only be so by the word of the one
- * before it. What nobody works on, or is down, is no question of who leads.
+ * Machines that the named manager has not planned yet: they may be up to date only by the plan of the previous manager. Paused machines and
+ * those that are down do not depend on the leader.
  */
 const unplannedMachines = ({ fleet, machines }: Snapshot): MachineFacts[] => {
   const named = fleet?.releaseID;
@@ -201,9 +200,7 @@ const unplannedMachines = ({ fleet, machines }: Snapshot): MachineFacts[] => {
   );
 };
 
-/** How lists of machines are written for people. */
-
 const countOf = (count: number): string => `${count} machine${count === 1 ? '' : 's'}`;
 
-/** A sentence of what may be half of one. */
+/** Ends the text with a period if it has no end. */
 export const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);

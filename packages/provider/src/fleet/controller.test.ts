@@ -98,7 +98,7 @@ test('an upgrade is done when the new manager says so, and not before: the old o
     return [kstatusOf(fleet), reasonOf(fleet, 'Ready')];
   };
   assert.deepEqual(await found(), ['Current', 'UpToDate']);
-  // What helm does first: the fleet names the manager that it has just asked for.
+  // What helm does first: the fleet names the manager of the new release.
   await stage.setSpec({ releaseID: 'new' });
   assert.deepEqual(await found(), ['InProgress', 'WaitingForManager']);
   await stage.start(undefined, 'new');

@@ -33,14 +33,14 @@ interface FleetControllerOptions
     Partial<Pick<Informers, 'machineDeployments'>>,
     Omit<ActDeps, keyof ControllerDeps>,
     Pick<ObserveDeps, 'clusters' | 'revisionOf' | 'releaseID'> {
-  /** After what time a stop is lifted, and who has refused is tried again: `update.retryAfterMs`. Undefined: never. */
+  /** After how long a stop is lifted and a machine that refused is retried: `update.retryAfterMs`. Undefined: never. */
   readonly retryAfterMs: number | undefined;
 }
 
 /**
- * Decides who may be rolled, for a whole fleet in one place (INC-12). Keys are `namespace/fleet`.
- * Needs: get, list, watch, create, delete of macfleets and patch of macfleets/status; list, watch of
- * scalewayapplesiliconmachines, nodes and machinedeployments; patch of machinedeployments; create, patch of events.
+ * Decides which machines may be rolled, for a whole fleet in one place (INC-12). Keys are `namespace/fleet`.
+ * Needs: get, list, watch, create, delete of macfleets and patch of macfleets/status; list, watch of scalewayapplesiliconmachines, nodes
+ * and machinedeployments; patch of machinedeployments; create, patch of events.
  */
 export const createFleetController = (options: FleetControllerOptions): Controller => {
   const { log, retryAfterMs } = options;
@@ -66,25 +66,25 @@ export const createFleetController = (options: FleetControllerOptions): Controll
   return createController({
     ...options,
     name: 'fleet',
-    // Not found: the fleet or its MachineDeployment was deleted meanwhile, which brings the key back.
+    // Not found: the fleet or its MachineDeployment was deleted meanwhile, which triggers again.
     reconcile: requeueOnConflict(async (key, signal) => (await ignoreNotFound(reconcile(key, signal))) ?? done),
     sources: fleetSources(options),
   });
 };
 
-/** Not their heartbeats. */
+/** Ignores heartbeats. */
 const nodeChanged = fieldsChanged<Node>(({ metadata, status }) => [
   metadata.annotations?.[annotations.hostConfigHash],
   status?.conditions?.find(({ type }) => type === 'Ready')?.status,
 ]);
 
-/** The manager of another release spoke after us: an old one on its way out. Ours is the last word, if we are the one that is named. */
+/** A manager of another release, an old one that is terminating, wrote after us. If the fleet names us, our status has to be the last. */
 const becameWaiting: Predicate<MacFleet> = (change) =>
   change.type === 'changed' && isWaiting(change.object) && !isWaiting(change.previous);
 const isWaiting = ({ status }: MacFleet): boolean =>
   getCondition(status?.conditions, 'Ready')?.reason === 'WaitingForManager';
 
-/** Whatever may change who gets a turn. What is decided is read from the server: these only wake the controller up. */
+/** All that may change who gets a turn. These only trigger; decisions use live reads. */
 const fleetSources = ({ macFleets, machines, nodes, machineDeployments }: FleetControllerOptions): Source[] => [
   fromInformer(
     macFleets,

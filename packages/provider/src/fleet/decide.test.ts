@@ -24,7 +24,7 @@ const stalled = { stalledRevision: 'r2', stop };
 const refusal = { failed: 'a-2', attempts: 5, lastFailure: now };
 const passed = (machine: string, minutes: number) => ({ machine, uid: `uid-${machine}`, at: ago(minutes) });
 
-/** Who has a turn afterwards: `!` the canary, `<` rolls back, `~` for something that is not wanted any more. */
+/** Who has a turn afterwards: `!` the canary, `<` rolls back, `~` for an outdated hash. */
 const sketch = (memory: Memory, { machines }: Snapshot): string =>
   memory.turns
     .map(({ machine, uid, hash, canary, rollBack }) => {

@@ -16,14 +16,14 @@ import type { fleetFacts } from './observe.ts';
 import type { Memory, Turn } from './turns.ts';
 
 export interface Snapshot extends WantedMachines {
-  /** Undefined: there is no MacFleet of that name. */
+  /** Undefined: the MacFleet does not exist. */
   fleet: FleetFacts | undefined;
   machines: readonly MachineFacts[];
-  /** Undefined: there is none of that name, or it is being deleted. */
+  /** Undefined: it does not exist, or is being deleted. */
   deployment: DeploymentFacts | undefined;
-  /** What all Macs of the fleet shall have in common. */
+  /** Revision of what all Macs of the fleet should have in common. */
   revision: string;
-  /** That of this manager. It changes what is said, and nothing that is done. */
+  /** That of this manager. It affects only what is reported. */
   releaseID: string | undefined;
   now: number;
   limits: Limits;
@@ -37,10 +37,10 @@ export type Decision =
   | { kind: 'leave'; because: 'deleting' | 'notNeeded' }
   | { kind: 'create' }
   | { kind: 'delete' }
-  /** To be remembered; with it turns are given and taken. Then the MachineDeployment is scaled, if it is to be. */
+  /** `memory` is written to the status, which grants and ends turns. Then the MachineDeployment is scaled, if `scaling` is set. */
   | { kind: 'roll'; state: RollState; memory: Memory; scaling: Scaling | undefined };
 
-/** What is to be done for a fleet. All that is known of a roll is in the snapshot, so two managers with the same one say the same. */
+/** What to do for a fleet. All that is known of a roll is in the snapshot, so two managers with the same snapshot decide alike. */
 export const decide = (snapshot: Snapshot): Decision => {
   const { fleet, machines, desired } = snapshot;
   const needed = machines.length > 0 || desired > 0;
@@ -56,7 +56,7 @@ const roll = (snapshot: Snapshot, fleet: FleetFacts): Decision => {
   const judged = memory.turns.map((turn) => judge(turn, snapshot, fleet));
   const stop = currentStop(judged, snapshot, memory);
   const proved = judged.some(({ turn, verdict }) => verdict === 'done' && turn.revision === revision);
-  // Whoever stopped may have been the first of many: after a stop, one goes alone again.
+  // Other machines may fail like the one that caused the stop: after a stop, a canary goes first again.
   const proven = stop === undefined && (proved || memory.provenRevision === revision);
   const kept = judged.flatMap((each) => continueTurn(each, now));
   const passedOver = passedOverOf(judged, snapshot, memory);
@@ -104,7 +104,7 @@ const rollStateOf = (
   return paused ? 'paused' : 'waitingForMachines';
 };
 
-/** The stop that holds: the one there is, unless it is lifted, or else the first new one. */
+/** The current stop, unless it is lifted; otherwise the first new one. */
 const currentStop = (
   judged: readonly JudgedTurn[],
   { machines, revision, now, limits }: Snapshot,
@@ -133,7 +133,7 @@ type PassedOver = Memory['passedOver'];
 const wasPassedOver = ({ passedOver }: Pick<Memory, 'passedOver'>, uid: string): boolean =>
   passedOver.some((entry) => entry.uid === uid);
 
-/** Who is new among them now, and who is well again or gone. */
+/** Adds machines that missed their turn, and removes those that are ready and updated, or gone. */
 const passedOverOf = (judged: readonly JudgedTurn[], { machines, now }: Snapshot, memory: Memory): PassedOver => {
   const added = judged
     .filter((each) => each.machine !== undefined && missedTurn(each, now))
@@ -146,7 +146,7 @@ const passedOverOf = (judged: readonly JudgedTurn[], { machines, now }: Snapshot
 const missedTurn = (each: JudgedTurn, now: number): boolean =>
   each.verdict === 'passedOver' || (continueTurn(each, now).length === 0 && each.machine?.ready === false);
 
-/** With a turn, a machine that is well begins anew; one that is down stays marked, so that nothing it does stops the others. */
+/** A turn removes the mark of a ready machine. One that is down stays marked, so that its failures do not stop the roll. */
 const passedOverAfterGrants = (
   passedOver: PassedOver,
   given: readonly Turn[],

@@ -4,10 +4,10 @@ import { isOutdated, type MachineFacts, mayRetry } from './judge-turn.ts';
 import type { Memory, Turn } from './turns.ts';
 
 interface GrantContext extends Pick<Snapshot, 'machines' | 'revision' | 'now' | 'limits'> {
-  /** Of them, those who keep a turn. */
+  /** Turns that continue. */
   readonly turns: readonly Turn[];
   readonly passedOver: Memory['passedOver'];
-  /** One machine is Ready with this revision. */
+  /** A machine is Ready with this revision. */
   readonly proven: boolean;
   readonly maxUnavailable: number;
 }
@@ -18,8 +18,8 @@ const passedAt = (uid: string, { passedOver }: Pick<GrantContext, 'passedOver'>)
 };
 
 /**
- * A Mac that is down gets no turn, or the roll would wait for it (INC-12). Unless it went down in its turn: it may hold half of a push,
- * and nobody else would finish it.
+ * A machine that is down gets no turn, or the roll would wait for it (INC-12). Exception: it went down during its turn. It may have
+ * received half of a push, and only another turn completes that.
  */
 const isEligible = (machine: MachineFacts, grants: GrantContext): boolean => {
   const { now, limits } = grants;
@@ -28,7 +28,7 @@ const isEligible = (machine: MachineFacts, grants: GrantContext): boolean => {
   return passed === undefined ? machine.ready : now - passed >= limits.passAgainMs;
 };
 
-/** Who is well goes first, who has refused or could not use a turn goes last: one bad Mac does not keep a fleet on old code. */
+/** Healthy machines go first; those that refused or missed a turn go last, so that one bad Mac does not keep a fleet on old code. */
 const byPriority = (grants: GrantContext): MachineFacts[] => {
   const rank = (machine: MachineFacts): number =>
     (machine.ready ? 0 : 4) +
@@ -40,13 +40,13 @@ const byPriority = (grants: GrantContext): MachineFacts[] => {
       (a, b) =>
         rank(a) - rank(b) ||
         (passedAt(a.uid, grants) ?? 0) - (passedAt(b.uid, grants) ?? 0) ||
-        // A refusal is forgiven after a while, but not forgotten.
+        // A refusal may be retried after a while, but still ranks lower.
         (a.lastFailure ?? 0) - (b.lastFailure ?? 0) ||
         (a.name < b.name ? -1 : 1),
     );
 };
 
-/** New turns, as many as there is room for. The first of a revision goes alone: beside nobody, not even one that finishes something else. */
+/** New turns, up to the budget. The canary of a revision goes alone, not even beside a turn of another revision. */
 export const grantTurns = (grants: GrantContext): Turn[] => {
   const { turns, proven, maxUnavailable } = grants;
   const room = proven ? maxUnavailable - turns.length : turns.length === 0 ? 1 : 0;
@@ -55,7 +55,7 @@ export const grantTurns = (grants: GrantContext): Turn[] => {
     .map((machine) => newTurn(machine, grants));
 };
 
-/** Those who went down in a turn for something that nobody wants any more: they go on with what is wanted now. */
+/** Machines that went down in a turn for an outdated hash: they get a turn for the current one. */
 export const renewTurns = (stranded: readonly Turn[], grants: GrantContext): Turn[] => {
   const { machines, turns, proven, now, limits } = grants;
   const room = proven ? stranded.length : turns.length > stranded.length ? 0 : 1;

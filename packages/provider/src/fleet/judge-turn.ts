@@ -1,38 +1,38 @@
 import { timestamp } from '@tartan/kube/clock';
 import type { Turn } from './turns.ts';
 
-/** What a roll has to know of a machine. */
+/** What a roll has to know about a machine. */
 export interface MachineFacts {
   name: string;
   uid: string;
-  /** Its Mac was made ready once. */
+  /** Its Mac was provisioned once. */
   provisioned: boolean;
   deleting: boolean;
-  /** Nobody works on it: it has the annotation, or its cluster is paused. */
+  /** It has the annotation, or its Cluster is paused. */
   paused: boolean;
   ready: boolean;
-  /** Since when it is not Ready; undefined also when nobody knows. */
+  /** Since when it is not Ready; undefined also if unknown. */
   notReadySince: number | undefined;
   desired: string | undefined;
-  /** The release of the manager that said so. */
+  /** Release of the manager that set `desired`. */
   plannedBy: string | undefined;
-  /** What its agent says that the Mac has; while that is down, what the last push left there. */
+  /** What the agent reports; while the agent is down, what the last push installed. */
   actual: string | undefined;
-  /** What the last push left there. An agent that does not start any more never says so itself. */
+  /** What the last push installed. An agent that no longer starts cannot report it. */
   pushed: string | undefined;
-  /** What the Mac refused. */
+  /** The hash that the Mac refused. */
   failed: string | undefined;
   /** Failed pushes in a row. */
   attempts: number;
   lastFailure: number | undefined;
-  /** When the last push found nobody at the address (INC-13). Undefined: it did not. */
+  /** When the last push could not reach the Mac (INC-13). Undefined: it could. */
   unreachableAt: number | undefined;
   waitingForIdle: boolean;
-  /** Why it does not have what it shall have, in its own words. */
+  /** Why it is not up to date, from its last attempt. */
   failureMessage: string | undefined;
 }
 
-/** Whether it counts at all: one without a Mac, or on its way out, is nobody to roll. */
+/** A machine without a Mac, or one that is being deleted, is not rolled. */
 export const isRollable = ({ provisioned, deleting }: MachineFacts): boolean => provisioned && !deleting;
 
 export const isUpdated = ({ desired, actual }: MachineFacts): boolean => desired !== undefined && actual === desired;
@@ -40,22 +40,21 @@ export const isUpdated = ({ desired, actual }: MachineFacts): boolean => desired
 export const isOutdated = (machine: MachineFacts): boolean =>
   isRollable(machine) && machine.desired !== undefined && !isUpdated(machine);
 
-/** Nothing is left to do for it. */
 export const isReadyAndUpdated = (machine: MachineFacts): boolean => machine.ready && isUpdated(machine);
 
 const minute = 60_000;
 
 export const defaultLimits = {
-  /** What a Mac that does not answer is given: one try that fails, and one more. */
+  /** For a Mac that does not answer: one failed attempt, and one more. */
   unreachableMs: 2 * minute,
-  /** How long a Mac that is well, and idle, may go without having what it shall have. The next one is due then. */
+  /** How long a healthy and idle Mac may take to get updated. Then the next one gets its turn. */
   longestTurnMs: 30 * minute,
-  /** How long a machine that could not use its turn waits for the next one. */
+  /** How long a machine that missed its turn waits for the next one. */
   passAgainMs: 15 * minute,
 };
 
 export interface Limits extends Readonly<typeof defaultLimits> {
-  /** For how long a refusal, or a stop, is final. Undefined: until something else is wanted. */
+  /** How long a refusal or a stop is final. Undefined: until the desired state changes. */
   readonly retryAfterMs: number | undefined;
 }
 
@@ -67,23 +66,25 @@ export interface TurnContext {
 }
 
 export type Verdict =
-  /** It has what it shall have, and is Ready. */
+  /** Updated and Ready. */
   | 'done'
-  /** Nobody is left who needs it. */
+  /** The turn is no longer needed. */
   | 'over'
-  /** It cannot use it now. The others go on. */
+  /** It cannot use the turn now. The roll continues with others. */
   | 'passedOver'
   /** The Mac refused for good. The roll stops. */
   | 'rejected'
   /** The Mac is not Ready in time. The roll stops. */
   | 'late'
-  /** It went down and wants something else by now. It keeps its place in the budget until it may have that. */
+  /** It went down, and its desired hash has changed since. It keeps its place in the budget until it may get the new one. */
   | 'stranded'
-  /** A push has failed and is tried again. Nobody else gets a turn meanwhile. */
+  /** A push has failed and is retried. No other machine gets a turn meanwhile. */
   | 'failing'
   | 'busy';
 
-/** Clocks of two managers differ a little. A machine that may be tried again has failed long before its turn, so there is room. */
+/**
+ * Clock skew between two managers. The last failure of a machine that may be retried is much older than its turn, so the margin is safe.
+ */
 const skewMs = ({ retryAfterMs }: Limits): number => Math.min(60_000, (retryAfterMs ?? Infinity) / 2);
 
 const grantedAt = (turn: Turn): number => Date.parse(turn.grantedAt);
@@ -91,7 +92,7 @@ const grantedAt = (turn: Turn): number => Date.parse(turn.grantedAt);
 const isInTurn = (turn: Turn, time: number | undefined, { limits }: TurnContext): boolean =>
   time !== undefined && time >= grantedAt(turn) - skewMs(limits);
 
-/** From when it went down: a Mac may have waited for hours to be idle before anything was pushed to it. */
+/** Counted from when it went down: a Mac may have waited hours to become idle before the push. */
 const isOverdue = (turn: Turn, machine: MachineFacts, { now, gateDeadlineMs }: TurnContext): boolean =>
   !machine.ready && now - Math.max(grantedAt(turn), machine.notReadySince ?? 0) >= gateDeadlineMs;
 
@@ -102,8 +103,8 @@ const isUnreachable = (turn: Turn, { unreachableAt }: MachineFacts, rules: TurnC
   isInTurn(turn, unreachableAt, rules) && rules.now - grantedAt(turn) >= rules.limits.unreachableMs;
 
 /**
- * What becomes of a turn. `wasDown`: the machine was not Ready when it got it. Then nothing that happens to it speaks against the
- * revision, so that it stops nobody; the same goes for a turn of an earlier revision.
+ * Judges a turn. `wasDown`: the machine was not Ready when it got the turn. Then its failures say nothing about the revision and do not
+ * stop the roll; nor do failures in a turn of an earlier revision.
  */
 export const judgeTurn = (
   turn: Turn,
@@ -120,8 +121,8 @@ export const judgeTurn = (
   const counts = turn.revision === rules.revision && !wasDown;
   const failed = isInTurn(turn, machine.lastFailure, rules);
   if (failed && machine.failed === turn.hash) return counts ? 'rejected' : 'over';
-  // A canary that does not answer and is not Ready may have been cut off by what was pushed: that is for the deadline to judge, or
-  // such a revision would take down one Mac after the other.
+  // The push may have cut off a canary that does not answer and is not Ready. The deadline judges that; otherwise such a revision would
+  // take down one Mac after the other.
   const mayBeOurFault = turn.canary && counts && !machine.ready;
   if (isUnreachable(turn, machine, rules) && !mayBeOurFault) return 'passedOver';
   if (overdue) return counts ? 'late' : 'passedOver';
@@ -129,18 +130,21 @@ export const judgeTurn = (
   return takesTooLong(turn, machine, rules) ? 'passedOver' : 'busy';
 };
 
-/** Ends when the machine says so, or is well with what it had before. One that cannot even be rolled back is down, and holds up nobody. */
+/**
+ * Ends when the machine reports the roll back, or is Ready with another hash. If even the roll back fails, the machine is down and does not
+ * block others.
+ */
 const judgeRollBack = (turn: Turn, machine: MachineFacts, rules: TurnContext): Verdict => {
   const rolledBack = machine.failed === turn.hash || (machine.ready && machine.actual !== turn.hash);
   if (rolledBack) return 'over';
   return rules.now - grantedAt(turn) >= rules.gateDeadlineMs ? 'passedOver' : 'busy';
 };
 
-/** Whether what was to be pushed has arrived, so that there is something to roll back. */
+/** Whether the push has arrived, so that there is something to roll back. */
 const isPushed = (turn: Turn, { actual, pushed }: MachineFacts): boolean =>
   actual === turn.hash || pushed === turn.hash;
 
-/** A refusal counts until the machine wants something else, or the time is over. */
+/** A refusal counts until the desired hash changes, or the retry time is over. */
 export const mayRetry = ({ failed, desired, lastFailure }: MachineFacts, now: number, limits: Limits): boolean =>
   failed === undefined ||
   failed !== desired ||
@@ -152,7 +156,7 @@ export interface JudgedTurn {
   verdict: Verdict;
 }
 
-/** The turn as it goes on, if it does. One that is late is used to put back what the Mac had. */
+/** The turn if it continues. A late turn continues as a roll back. */
 export const continueTurn = ({ turn, machine, verdict }: JudgedTurn, now: number): Turn[] => {
   switch (verdict) {
     case 'done':
@@ -170,7 +174,7 @@ export const continueTurn = ({ turn, machine, verdict }: JudgedTurn, now: number
   }
 };
 
-/** A job may run for hours before its Mac is idle. That time is not the Mac's. */
+/** A job may run for hours before its Mac is idle. That time does not count. */
 const trackIdle = (turn: Turn, waits: boolean, now: number): Turn => {
   const { waitsForIdle = false, ...rest } = turn;
   if (waits === waitsForIdle) return turn;

@@ -3,21 +3,20 @@ import type { Live } from '@tartan/kube';
 import type { Machine } from '../controller-deps.ts';
 import { type CoreMachineDeployment, desiredReplicas, templateOf } from '../core/kinds.ts';
 
-/** What MachineDeployments ask for. */
+/** What MachineDeployments want. */
 export interface WantedMachines {
-  /** How many. */
   readonly desired: number;
-  /** The one that the fleet names was not seen yet as it was written last: whoever looks now sees what was wanted before. */
+  /** The cache does not have the latest MachineDeployment of the fleet yet, so it shows what was wanted before. */
   readonly deploymentPending: boolean;
-  /** Machines that were made from another template than is wanted now, and that Cluster API replaces. */
+  /** Machines of another template than the current one, which Cluster API replaces. */
   readonly toBeReplaced: readonly string[];
 }
 
-/** Cluster API notes down from what it made a machine, and which MachineDeployment asked for it. */
+/** Cluster API records the template of a machine, and its MachineDeployment. */
 const clonedFromAnnotation = 'cluster.x-k8s.io/cloned-from-name';
 const deploymentNameLabel = 'cluster.x-k8s.io/deployment-name';
 
-/** `revision` is what the fleet says that its MachineDeployments were written as. */
+/** `revision` is `spec.machinesRevision` of the fleet, which its MachineDeployments have as an annotation. */
 export const wantedMachines = (
   deployments: readonly Live<CoreMachineDeployment>[],
   machines: readonly Machine[],
@@ -46,26 +45,25 @@ const isFromOtherTemplate = ({ metadata }: Machine, template: string): boolean =
 
 const nameOf = ({ metadata: { name } }: Machine): string => name;
 
-/** The MachineDeployment that bears the name of a fleet. */
+/** The MachineDeployment that has the name of a fleet. */
 export interface DeploymentFacts {
   readonly replicas: number;
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** A write to it. */
+/** A patch of the MachineDeployment. */
 export interface Scaling {
-  /** Undefined: the number stays as it is. */
+  /** Undefined: the number stays. */
   readonly replicas: number | undefined;
-  /** null removes one. */
+  /** null removes an annotation. */
   readonly annotations: Readonly<Record<string, string | null>>;
 }
 
 /**
- * Whether the MachineDeployment of a fleet is to be written, and how. `wanted` is `spec.replicas` of the MacFleet.
- *
- * A number is written only when `wanted` is another one than was written last, so that what people and autoscalers set stays. That one is
- * recorded in the same write. A MachineDeployment without a record may have been scaled by somebody, so its number stays, too, unless the
- * chart that made it noted with which one.
+ * Whether and how to patch the MachineDeployment of a fleet. `wanted` is `spec.replicas` of the MacFleet.
+ * The number is written only when `wanted` differs from the number written last, so that changes by users and autoscalers stay. The same
+ * patch records it. Without a record a user may have scaled the MachineDeployment, so its number stays too, unless the chart recorded the
+ * number that it was created with.
  */
 export const decideScaling = (
   wanted: number | undefined,
@@ -87,7 +85,7 @@ export const decideScaling = (
   return Object.keys(write.annotations).length > 0 ? write : undefined;
 };
 
-/** GitOps tools apply what was rendered again and again, so there it stays. */
+/** GitOps tools keep applying the rendered annotation, so there it stays. */
 const hasHeldReplicas = (notes: Readonly<Record<string, string>>): boolean =>
   annotations.heldReplicas in notes && annotations.helmRelease in notes;
 

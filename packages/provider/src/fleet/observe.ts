@@ -13,32 +13,30 @@ import { fleetNameOf, memoryFromStatus } from './turns.ts';
 
 export interface ObserveDeps
   extends Pick<Listers, 'nodes'>,
-    /** Without them Cluster API's kinds are not there, and nobody asks for machines. */
+    /** Undefined: Cluster API is not installed, and nothing wants machines. */
     Partial<Pick<Listers, 'machineDeployments'>> {
   client: Pick<Client, 'get' | 'list'>;
   clusters: ClusterGetter;
-  /** What all Macs of that fleet shall have in common, in one word. */
+  /** Revision of what all Macs of that fleet should have in common. */
   revisionOf: (fleet: string, signal: AbortSignal) => Promise<string>;
-  /** That of this manager. */
   releaseID: string | undefined;
   limits: Limits;
   clock: Clock;
 }
 
 export interface Observation {
-  /** As it was read, for whoever writes it. */
+  /** As read, for writes guarded by its version. */
   fleet: Live<MacFleet> | undefined;
-  /** The MachineDeployment that bears its name. */
+  /** The MachineDeployment that has its name. */
   deployment: Live<CoreMachineDeployment> | undefined;
   snapshot: Snapshot;
 }
 
 /**
- * The fleet first, then its machines, both from the server: what is found of the machines is then never older than the turns that are
- * judged by it. Caches of different age overspend a budget. Only what an agent says of itself comes from the cache of Nodes.
- *
- * MachineDeployments come from a cache, too, and before the fleet, so that an old fleet is never held against a newer one: the number of
- * machines that was wanted before would be written again.
+ * Reads the fleet, then its machines, both uncached: so the machines are never older than the turns that are judged. Caches of different
+ * age would overspend the budget. Only what agents report comes from the cache of Nodes.
+ * MachineDeployments come from a cache too, read before the fleet: a fleet older than its MachineDeployment would write the previous number
+ * of replicas again.
  */
 export const observe = async (
   { client, nodes, clusters, machineDeployments, revisionOf, releaseID, limits, clock }: ObserveDeps,
@@ -71,7 +69,7 @@ export const observe = async (
 };
 
 export const fleetFacts = ({ metadata, spec, status }: Live<MacFleet>) => ({
-  /** We made it, and nobody else cares for it. */
+  /** We created it, and no user has taken it over. */
   ours: metadata.labels?.[labels.managedBy] === labelValues.managedBy,
   deleting: metadata.deletionTimestamp !== undefined,
   paused: isRolloutPaused(spec) || annotations.paused in (metadata.annotations ?? {}),
@@ -79,7 +77,7 @@ export const fleetFacts = ({ metadata, spec, status }: Live<MacFleet>) => ({
   maxUnavailable: spec.maxUnavailable,
   gateDeadlineMs: spec.gateDeadlineSeconds * 1000,
   waitForMacs: spec.waitForMacs,
-  /** The release of the manager that shall speak for it; undefined: any may. */
+  /** Release of the manager that reports Ready; undefined: any. */
   releaseID: spec.releaseID,
   memory: memoryFromStatus(status),
 });
@@ -91,7 +89,7 @@ const deploymentFacts = (deployment: Live<CoreMachineDeployment>): DeploymentFac
 
 const timeOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text));
 
-/** From facts, and not from what the machine says of itself: it does not look at its Node while it is being pushed to. */
+/** Uses the Node and not the machine's own Ready: the machine controller does not observe its Node during a push. */
 export const machineFacts = (
   machine: Machine,
   node: Live<Node> | undefined,
@@ -125,12 +123,12 @@ export const machineFacts = (
     attempts: failuresOf(status, 'Update'),
     lastFailure: timeOf(status.lastUpdateFailureTime),
     unreachableAt: update && isUnreachable(update.outcome) ? timeOf(update.at) : undefined,
-    // The cordon goes with the turn.
+    // The cordon is removed with the turn.
     waitingForIdle: update?.outcome === 'WaitingForIdle' && node?.spec?.unschedulable === true,
     failureMessage: update?.message || undefined,
   };
 };
 
-/** Not one of another server that happens to bear the name. */
+/** Not a Node of another server with the same name. */
 const isNodeOf = (node: Live<Node> | undefined, providerID: string | undefined): boolean =>
   node?.spec?.providerID === undefined || node.spec.providerID === providerID;

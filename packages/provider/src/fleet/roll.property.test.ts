@@ -6,10 +6,10 @@ import { limits, minute } from './testing/fixtures.ts';
 import { type ModelFleet, modelFleet, type Revision, type Write } from './testing/model-fleet.ts';
 import type { Turn } from './turns.ts';
 
-/** Something that happens to a fleet. */
+/** An action on a fleet. */
 type Step = (fleet: ModelFleet) => void;
 
-/** Everybody does something once. */
+/** Every actor acts once. */
 const round = (fleet: ModelFleet, who = 0): void => {
   fleet.look(who);
   fleet.write(who);
@@ -25,7 +25,7 @@ const one = <T>(weight: number, of: fc.Arbitrary<T>, name: string, step: (value:
   weight,
   arbitrary: of.map((value) => Object.assign(step(value), { toString: () => `${name} ${String(value)}` })),
 });
-/** Rounds bring a roll forward; looks and writes apart let two managers meet; the rest is what happens to Macs meanwhile. */
+/** Rounds advance a roll; separate reads and writes cause conflicts between managers; the rest happens to Macs meanwhile. */
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
   one(20, manager, 'round', (who) => (fleet) => round(fleet, who)),
   one(6, manager, 'look', (who) => (fleet) => fleet.look(who)),
@@ -119,7 +119,7 @@ describe('a roll, whatever happens', () => {
         for (const step of history) step(fleet);
         fleet.setPaused(false);
         fleet.machines.forEach((_, index) => fleet.setUp(index));
-        // Without another number: only time lifts what was refused.
+        // The same revision number: only time lifts a refusal.
         fleet.mend();
         for (let rounds = 0; rounds < 200; rounds += 1) round(fleet);
         assert.ok(fleet.machines.every(isReadyAndUpdated), fleet.describe());

@@ -19,7 +19,7 @@ export const countsOf = ({ machines, desired }: Snapshot): Counts => {
 
 const maxTurnSummary = 4096;
 
-/** Who has a turn, and what it does with it. */
+/** The machines with a turn, and what they do. */
 const turnSummary = ({ memory }: Roll, machines: readonly MachineFacts[]): string => {
   const notes = memory.turns.map(({ machine, uid, canary, rollBack }) => {
     const waits = machines.some((facts) => facts.uid === uid && facts.waitingForIdle);
@@ -30,7 +30,7 @@ const turnSummary = ({ memory }: Roll, machines: readonly MachineFacts[]): strin
   return text.length > maxTurnSummary ? `${text.slice(0, maxTurnSummary - 1)}…` : text;
 };
 
-/** All that users see of a fleet. `observedGeneration` each time, or kstatus takes what is said for old. */
+/** All that users see of a fleet. Sets `observedGeneration` each time, or kstatus treats the status as outdated. */
 export const statusOf = ({ metadata, status }: Live<MacFleet>, snapshot: Snapshot, roll: Roll): MacFleetStatus => {
   const observedGeneration = metadata.generation ?? 0;
   const counts = countsOf(snapshot);
@@ -49,7 +49,7 @@ export const statusOf = ({ metadata, status }: Live<MacFleet>, snapshot: Snapsho
   };
 };
 
-/** What has begun or ended with this write. Only whoever wrote it tells, so each is told once, however many managers there are. */
+/** Events for what this write started or ended. Only the manager that wrote it sends them, so each is sent once. */
 export const rollEvents = (before: MacFleetStatus | undefined, after: MacFleetStatus): EventInput[] => {
   const same = before?.revision === after.revision;
   const { existing = 0, updated = 0, stop } = after;

@@ -5,26 +5,25 @@ import { defined } from '../defined.ts';
 export type Turn = NonNullable<MacFleetStatus['turns']>[number];
 
 /**
- * The turn with which a machine may push `hash` to its Mac, or roll it back when the turn says so; undefined when it has none. Ask it of a
- * MacFleet that was read uncached right before the push. A turn to roll back is good whatever the machine wants by now: what it broke
- * is put right first.
+ * The turn with which a machine may push `hash` to its Mac, or roll back if the turn says so; undefined: it has none. The MacFleet must be
+ * read uncached right before the push. A turn to roll back is valid whatever the desired hash is now: the damage is repaired first.
  */
 export const findTurn = (fleet: Pick<MacFleet, 'status'>, uid: string, hash: string | undefined): Turn | undefined =>
   fleet.status?.turns?.find((turn) => turn.uid === uid && (turn.rollBack === true || turn.hash === hash));
 
-/** The MacFleet of a machine, in its namespace. One that names no fleet is a fleet of its own, so that it can be rolled too. */
+/** The MacFleet of a machine, in its namespace. A machine without `fleetName` is a fleet of its own, so that it can be rolled too. */
 export const fleetNameOf = ({ metadata, spec }: Machine): string => spec.fleetName || metadata.name;
 
 /**
- * What the controller remembers of a roll: kept in the status, written before the push that it allows. Losing it costs another canary
- * and never a Mac.
+ * What the controller remembers of a roll, in the status, written before the push that it allows. Losing it costs another canary, never a
+ * Mac.
  */
 export interface Memory
   extends Pick<MacFleetStatus, 'revision' | 'provenRevision' | 'rollStartedAt' | 'stalledRevision' | 'stop'> {
   readonly turns: readonly Turn[];
   /**
-   * Machines whose turn ended before they were done. Those wait a while, and go last. It is also how a Mac that went down in its turn is
-   * told from one that was down before: the former may hold half a push, so it gets another turn though it is not Ready.
+   * Machines whose turn ended before they were updated. They wait a while, and go last. The list also tells a Mac that went down during its
+   * turn from one that was down before: the former may have received half of a push, so it gets another turn though it is not Ready.
    */
   readonly passedOver: NonNullable<MacFleetStatus['passedOver']>;
 }

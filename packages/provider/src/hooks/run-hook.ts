@@ -11,7 +11,7 @@ import {
 import { type Clock, sleep, systemClock, withTimeout } from '@tartan/kube/clock';
 import packageFile from '../../package.json' with { type: 'json' };
 
-/** What every hook is told by, for `parseArgs`. */
+/** Options of every hook, for `parseArgs`. */
 export const commonOptions = {
   kubeconfig: { type: 'string' },
   version: { type: 'boolean', default: false },
@@ -24,26 +24,26 @@ interface CommonOptions {
   readonly help: boolean;
 }
 
-/** The cluster that a hook works in, for as long as it may. */
+/** The cluster of a hook, and its time limit. */
 interface HookContext extends RetryOptions {
   readonly client: Client;
   /** Of this Pod, or of the kubeconfig. */
   readonly namespace: string;
 }
 
-/** A small program of the image that a hook of the chart runs. */
+/** A small program in the image that a hook of the chart runs. */
 export interface Hook<Options extends CommonOptions> {
   readonly help: string;
-  /** Throws for what it does not understand. */
+  /** Throws on invalid arguments. */
   readonly read: (argv: readonly string[]) => Options;
   readonly timeoutMs: number;
-  /** What keeps it from being well, for people; undefined: nothing. */
+  /** Returns the problem that it found, for users; undefined: none. */
   readonly run: (options: Options, place: HookContext, surroundings: ProcessContext) => Promise<string | undefined>;
-  /** For people, when it came to nothing: `why` is a sentence. */
+  /** The message for users after a failure. `why` is a sentence. */
   readonly failed: (why: string, surroundings: ProcessContext) => string;
 }
 
-/** Answers the code to exit with. */
+/** Returns the exit code. */
 export const runHook = async <Options extends CommonOptions>(
   hook: Hook<Options>,
   argv: readonly string[],
@@ -101,11 +101,11 @@ const explain = (error: unknown): string =>
 
 export interface RetryOptions {
   readonly clock: Clock;
-  /** Fires when there is no more time. */
+  /** Aborts when the time is up. */
   readonly signal: AbortSignal;
 }
 
-/** Between two looks at what the server is not done with, and before an attempt that may now go well. */
+/** Poll interval, and the pause before a retry. */
 export const retryIntervalMs = 250;
 
 const transientReasons = [
@@ -118,7 +118,7 @@ const transientReasons = [
   'serverError',
 ] as const;
 
-/** Again, from the beginning, after what may go well next time: another writer, a server that starts or is busy. */
+/** Retries from the beginning after errors that may pass: a conflict, or a server that starts or is busy. */
 export const retryTransient = async <T>({ clock, signal }: RetryOptions, attempt: () => Promise<T>): Promise<T> => {
   for (;;) {
     try {

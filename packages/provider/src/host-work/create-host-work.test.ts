@@ -19,7 +19,7 @@ import { createHostWork } from './create-host-work.ts';
 import type { HostJob, WorkOutcome } from './host-work.ts';
 import { startTcpProxy, type TcpProxy } from './testing/tcp-proxy.ts';
 
-/** Over real SSH, on one Mac that goes through all of it in order. */
+/** Over real SSH, on one Mac, in order. */
 describe('work on a Mac', () => {
   let folder: string;
   let mac: Mac;

@@ -28,11 +28,10 @@ interface HostWorkOptions {
 
 /**
  * Work on Macs over SSH.
- *
- * Flow: connect; at a first contact see that the Mac was wiped, and store its host key; then the task.
- * Guarantees: nothing is sent to a Mac that shows another key than the pinned one, and nothing is changed before the key is pinned.
- * The connection is closed whatever happens. No secret of the job is in an outcome.
- * Rejects for what is no Mac's doing: a private key that cannot be read, a specification that no Mac can have, what `pin` says.
+ * Flow: connect; at the first contact check that the Mac was wiped, and store its host key; then run the task.
+ * Guarantees: nothing is sent to a Mac whose host key is not the pinned one, and nothing is changed before the key is pinned. The
+ * connection is always closed. An outcome contains no secret of the job.
+ * Rejects for errors that no Mac causes: an unreadable private key, an invalid specification, errors of `pin`.
  */
 export const createHostWork = (options: HostWorkOptions): HostWork => ({
   perform: async (job, signal) => {
@@ -54,7 +53,7 @@ const attempt = async (job: HostJob, options: HostWorkOptions, signal: AbortSign
   }
 };
 
-/** Undefined when the caller did not want to wait. */
+/** Undefined: the caller aborted. */
 const connectOrAbort = async (
   { addresses, user, privateKey, pinnedHostKey }: HostJob,
   options: HostWorkOptions,
@@ -86,11 +85,11 @@ const runTask = async (
   return outcomeOfHost(await convergeHost(connection, spec, secrets, options));
 };
 
-/** Once more, over all that is said: outcomes become conditions and events, which everybody may read. */
+/** Redacts every message once more: outcomes become conditions and events, which many users may read. */
 const redactOutcome = (outcome: WorkOutcome, { task, privateKey }: HostJob, late: readonly string[]): WorkOutcome => {
   const redactor = createRedactor();
   for (const secret of [privateKey, ...late]) redactor.add(secret);
-  // What macOS leaves in place of a wrong password is no secret, and errors speak of it.
+  // macOS writes this text in place of a wrong password. It is no secret, and errors mention it.
   const secrets = task.kind === 'converge' ? Object.values(task.secrets).filter((each) => each !== '<sealed>') : [];
   for (const secret of secrets) redactor.add(secret);
   switch (outcome.kind) {
@@ -107,18 +106,17 @@ const redactOutcome = (outcome: WorkOutcome, { task, privateKey }: HostJob, late
   }
 };
 
-/** A host key of an earlier install: that install is still there, whatever was asked of Scaleway since (decision 5). */
+/** A host key of an earlier install: that install is still on the Mac, whatever Scaleway was asked to do since. */
 const retiredKeyOutcome = (hostKey: string, { pinnedHostKey, retiredHostKeys }: HostJob): WorkOutcome | undefined =>
   pinnedHostKey === undefined && retiredHostKeys.includes(hostKey)
     ? notWiped(hostKey, `it shows the SSH host key ${hostKey} of an earlier install`)
     : undefined;
 
 /**
- * The first time that a machine meets this install of its Mac.
- *
- * Flow: look for what an earlier machine left → `pin` the host key.
- * Guarantees: nothing is changed on the Mac. Once it has answered undefined, the key is stored, and every later connection is held
- * against it. Rejects when the key could not be stored, with what `pin` says.
+ * The first contact of a machine with this install of its Mac.
+ * Flow: look for traces of an earlier machine → `pin` the host key.
+ * Guarantees: nothing is changed on the Mac. Once it returns undefined, the key is stored, and every later connection is checked against
+ * it. Rejects with the error of `pin` if the key could not be stored.
  */
 const firstContact = async (
   connection: HostConnection,
@@ -134,7 +132,7 @@ const firstContact = async (
   return undefined;
 };
 
-/** A Mac that people prepared by `tartan prepare-host` bears these stamps, and is nobody's yet. */
+/** `tartan prepare-host` sets these stamps on a Mac that no machine has used yet. */
 const preparationStamps = new Set(preparationSteps.map(({ name }) => name));
 
 const tracesOf = ({ stamps, agentRelease }: Inventory): string | undefined => {
@@ -149,7 +147,7 @@ const notWiped = (hostKey: string, because: string): WorkOutcome => ({
   message: `The Mac was not wiped after its last machine: ${because}. Nothing was changed on it. It has to be reinstalled.`,
 });
 
-/** The same job, and the secrets that it is told on the way: so that they are taken out of whatever comes of it. */
+/** The same job, recording secrets that are fetched during it, so that they can be redacted from its outcome. */
 const captureLateSecrets = (job: HostJob): { readonly job: HostJob; readonly secrets: readonly string[] } => {
   const secrets: string[] = [];
   const ask = job.task.kind === 'converge' ? job.task.onDemandSecrets?.actionsRunnerToken : undefined;

@@ -2,7 +2,7 @@ import { type Artifact, describeArtifact } from '@tartan/host';
 import { flags } from '../flags/flag-table.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
 
-/** Files that should be put on Macs are not there. Each line names the flag that says where one is. */
+/** Files that should be put on Macs are missing. Each line names the flag for the path of one file. */
 export class HostSettingsError extends Error {
   override readonly name = 'HostSettingsError';
 }
@@ -10,8 +10,8 @@ export class HostSettingsError extends Error {
 type Options = Pick<ProviderOptions, 'agent' | 'artifacts' | 'tailscale' | 'vmEgress'>;
 
 /**
- * Reads and hashes every file that Macs are given, one after the other, and keeps nothing of them in memory. Rejects with
- * `HostSettingsError`, which says of all that cannot be used at once: a manager must not start that could make no Mac ready.
+ * Reads and hashes every file for Macs, one after the other, without keeping any in memory. Rejects with `HostSettingsError`, which lists
+ * all unusable files: a manager that cannot provision Macs must not start.
  */
 export const loadHostSettings = async (options: Options) => {
   const { artifacts, tailscale } = options;
@@ -26,7 +26,7 @@ export const loadHostSettings = async (options: Options) => {
       return { name, sha256: '', size: 0, file: path };
     }
   };
-  /** `undefined`: this manager can make no builders. */
+  /** `undefined`: this manager cannot provision builders. */
   const builder = artifacts.builder && {
     runner: await read(artifacts.builder.runner, 'the GitHub Actions runner', flags.actionsRunnerTarballPath),
     packer: await read(artifacts.builder.packer, 'packer', flags.packerBinaryPath),
@@ -57,7 +57,7 @@ export const loadHostSettings = async (options: Options) => {
   return settings;
 };
 
-/** What all Macs of this manager are given, whichever fleet they belong to. Made once at the start: artifacts are read and hashed then. */
+/** What all Macs of this manager get, whatever their fleet. Loaded once at the start, when the artifacts are read and hashed. */
 export type HostSettings = Readonly<Awaited<ReturnType<typeof loadHostSettings>>>;
 
 const artifactProblem = (path: string, name: string, why: string, flag: { readonly name: string }): string =>

@@ -3,26 +3,26 @@ import { type GhActionsRunner, type HostSpec, summaryHash } from '@tartan/host';
 import { defined } from '../defined.ts';
 import type { HostSettings } from './host-settings.ts';
 
-/** What is known of a machine beside its own object. Nothing of it is secret. */
+/** Inputs besides the machine's object. None is secret. */
 export interface HostSpecInputs {
-  /** Who logs in on the Mac: `ssh-username` of the machine's Secret. */
+  /** The login user on the Mac: `ssh-username` of the machine's Secret. */
   readonly user: string;
-  /** Of the join credentials that the Mac has, or is about to get: `status.joinVersion`. */
+  /** Version of the join credentials that the Mac has, or is about to get: `status.joinVersion`. */
   readonly joinVersion: string;
-  /** Of the tailnet key, when there is a tailnet: see `readTailscaleKey`. */
+  /** Version of the tailnet key, if there is a tailnet: see `readTailscaleKey`. */
   readonly tailscaleKeyVersion: string | undefined;
 }
 
 type SpecOutcome =
   | { readonly kind: 'specified'; readonly spec: HostSpec }
-  /** For people: what is missing, and what to do. */
+  /** For users: what is missing, and what to do. */
   | { readonly kind: 'problem'; readonly message: string };
 
 type Machine = Pick<ScalewayAppleSiliconMachine, 'metadata' | 'spec' | 'status'>;
 
 /**
- * What the Mac of a machine shall be. The one place where it is decided: what is pushed at first boot and in a roll, and the summary that
- * drift is seen by, are all made of this (INC-46, INC-237).
+ * The desired state of a machine's Mac, decided only here: the push at first boot, the push in a roll, and the hash for drift detection all
+ * use it (INC-46, INC-237).
  */
 export const hostSpecOf = (machine: Machine, facts: HostSpecInputs, settings: HostSettings): SpecOutcome => {
   const { spec } = machine;
@@ -68,7 +68,7 @@ export const hostSpecOf = (machine: Machine, facts: HostSpecInputs, settings: Ho
   return invalid === undefined ? { kind: 'specified', spec: wanted } : problem(invalid);
 };
 
-/** What no Mac can be, the steps refuse to make a hash of. */
+/** The steps refuse to hash an invalid specification. */
 const invalidSpecReason = (spec: HostSpec): string | undefined => {
   try {
     summaryHash(spec);
@@ -99,7 +99,7 @@ const builderOf = ({ spec }: Machine, { builder }: HostSettings): GhActionsRunne
   return { ...builder, org: wanted.ghOrg, labels: parseRunnerLabels(wanted.ghRunnerLabels) };
 };
 
-/** What builders of every environment may bear: from GitHub, or as the default of the field. GitHub does not tell capitals apart. */
+/** Labels that builders of every environment may have, from GitHub or by default. GitHub ignores case. */
 const sharedRunnerLabels: ReadonlySet<string> = new Set([
   'self-hosted',
   'macos',
@@ -108,26 +108,26 @@ const sharedRunnerLabels: ReadonlySet<string> = new Set([
   'vm-image-builder',
 ]);
 
-/** As `spec.ghActionsRunner.ghRunnerLabels` lists them. */
+/** The labels in `spec.ghActionsRunner.ghRunnerLabels`. */
 const parseRunnerLabels = (text: string): readonly string[] =>
   text
     .split(',')
     .map((label) => label.trim())
     .filter((label) => label !== '');
 
-/** A runner takes every job whose labels it has. Without one of its own it takes those of another environment (tuist/tuist#11019). */
+/** A runner takes every job whose labels it has. Without a label of its own it takes jobs of other environments (tuist/tuist#11019). */
 const hasOwnLabel = (labels: readonly string[]): boolean =>
   labels.some((label) => !sharedRunnerLabels.has(label.toLowerCase()));
 
 interface FleetFacts {
   readonly fleet: string;
-  /** As for `hostSpecOf`. Undefined also when the key cannot be read: then no Mac can be pushed to either. */
+  /** As for `hostSpecOf`. Also undefined when the key cannot be read: then nothing can be pushed to Macs either. */
   readonly tailscaleKeyVersion: string | undefined;
 }
 
 /**
- * One word for what all Macs of a fleet have in common. Another word: there is something new to roll. What differs from Mac to Mac, such
- * as its name or its join credentials, is the same for all here, and what single machines say for themselves is left out.
+ * A hash of what all Macs of a fleet have in common. When it changes, there is something to roll. What differs between Macs, such as the
+ * name or the join credentials, is replaced by constants, and settings of single machines are left out.
  */
 export const fleetRevision = (settings: HostSettings, { fleet, tailscaleKeyVersion }: FleetFacts): string => {
   const { agent, tart, vmEgress, tailscale, nodeExporter, builder } = settings;

@@ -12,64 +12,64 @@ import type {
   StepError,
 } from '@tartan/host';
 
-/** What is to be done on one Mac over SSH. */
+/** A task on one Mac over SSH. */
 export interface HostJob {
-  /** The server's address, and the tailnet name if it has one: tried in this order. */
+  /** The server's address, then the tailnet name if it has one. Tried in this order. */
   readonly addresses: readonly HostAddress[];
   readonly privateKey: string;
   readonly user: string;
-  /** The host key of this install. `undefined`: this machine meets this install for the first time. */
+  /** The host key of this install. `undefined`: this is the machine's first contact with this install. */
   readonly pinnedHostKey: string | undefined;
   /** Host keys of earlier installs of this Mac: one of them means that it was not wiped. */
   readonly retiredHostKeys: readonly string[];
-  /** Stores the host key of a first contact. Nothing is changed on the Mac before it resolves. */
+  /** Stores the host key at the first contact. Nothing is changed on the Mac before it resolves. */
   readonly pin: (hostKey: string) => Promise<void>;
-  readonly task: /** Makes the Mac as specified; `verify` looks at every step again, also at those that are stamped. */
+  readonly task: /** Converges the Mac to its spec; `verify` checks every step again, also stamped ones. */
     | {
         readonly kind: 'converge';
         readonly mode: 'changed' | 'verify';
         readonly spec: HostSpec;
         readonly secrets: HostSecrets;
-        /** Asked for only when a step cannot do without. */
+        /** Fetched only when a step needs them. */
         readonly onDemandSecrets?: OnDemandSecrets;
         readonly idle: boolean;
       }
-    /** Puts back the agent that was proven before the last roll. */
+    /** Restores the agent that worked before the last roll. */
     | { readonly kind: 'roll back' };
-  /** Of the lock on the host: a name that nobody else has who pushes to it. */
+  /** Owner of the lock on the host: unique among all that push to it. */
   readonly owner: string;
   readonly report?: (event: HostEvent) => void;
 }
 
-/** How it ended. Whatever it was, doing it again is safe. Messages are for people and hold no secret. */
+/** The outcome. A retry is safe after each of them. Messages are for users and contain no secret. */
 export type WorkOutcome =
   | {
       readonly kind: 'done';
-      /** Of the stamps that the Mac bears now. */
+      /** Hash of the stamps that the Mac has now. */
       readonly summary: string;
       /** Steps that wait for an idle host, or for another connection. */
       readonly deferred: readonly { readonly step: string; readonly because: string }[];
       readonly optionalFailures: readonly string[];
       readonly rebootPending: boolean;
     }
-  /** No address answered, the connection was cut, or a deadline passed: says nothing about what was sent (INC-13). */
+  /** No address answered, the connection was lost, or a deadline passed: says nothing about what was sent (INC-13). */
   | { readonly kind: 'unreachable'; readonly message: string }
   /** Another key than the pinned one. Nothing was sent. */
   | { readonly kind: 'host key changed'; readonly message: string }
-  /** First contact met a retired key, or stamps of an earlier machine. Nothing was changed. */
+  /** The first contact found a retired key, or stamps of an earlier machine. Nothing was changed. */
   | { readonly kind: 'not wiped'; readonly message: string; readonly hostKey: string }
   | { readonly kind: 'locked'; readonly message: string }
-  /** The Mac, or one of its steps, said no. */
+  /** The Mac, or one of the steps, refused. */
   | { readonly kind: 'rejected'; readonly step: string; readonly message: string }
-  /** The caller's signal. */
+  /** By the caller's signal. */
   | { readonly kind: 'aborted' };
 
 export interface HostWork {
-  /** Never rejects for what a Mac does. */
+  /** Never rejects because of what a Mac does. */
   perform(job: HostJob, signal: AbortSignal): Promise<WorkOutcome>;
 }
 
-/** What an attempt to make a Mac as specified comes to for its machine. */
+/** Converts the outcome of convergence. */
 export const outcomeOfHost = (
   outcome: HostOutcome | Exclude<RollBackOutcome, { kind: 'rolled back' }>,
 ): WorkOutcome => {
@@ -101,14 +101,14 @@ export const outcomeOfHost = (
   }
 };
 
-/** What going back to the agent before comes to. */
+/** Converts the outcome of a roll back. */
 export const outcomeOfRollBack = (outcome: RollBackOutcome): WorkOutcome => {
   if (outcome.kind !== 'rolled back') return outcomeOfHost(outcome);
   const { summary, rebootPending } = outcome;
   return { kind: 'done', summary, deferred: [], optionalFailures: [], rebootPending };
 };
 
-/** It was reached, and said no. A lock that was lost says nothing about what was sent: somebody else is at work. */
+/** A lost lock says nothing about what was sent: another manager is working on the Mac. Other failures are the Mac's refusal. */
 const outcomeOfStep = (error: StepError): WorkOutcome =>
   error.failure === 'lock lost'
     ? { kind: 'locked', message: error.message }
@@ -121,7 +121,7 @@ const outcomeOfLock = ({ by, since, step }: Locked): WorkOutcome => ({
     'It is tried again; a lock without a sign of life ends after half an hour, or when the Mac restarts.',
 });
 
-/** What it did is unknown, and whether the Mac would have refused too: so it counts as not reached (INC-13). */
+/** It is unknown what was done, and whether the Mac would have refused: so it counts as unreachable (INC-13). */
 export const outcomeOfInterruption = (outcome: Interrupted): WorkOutcome => {
   switch (outcome.kind) {
     case 'connection lost':
@@ -151,7 +151,7 @@ export const unreadableHost = (cause: string): WorkOutcome => ({
 
 type FailedConnection = Exclude<ConnectOutcome, { kind: 'connected' }>;
 
-/** What it means that a Mac could not be logged in to. */
+/** Converts a failed connection. */
 export const outcomeOfConnection = (outcome: FailedConnection, { user, addresses }: HostJob): WorkOutcome => {
   switch (outcome.kind) {
     case 'never connected': {
@@ -185,7 +185,7 @@ export const outcomeOfConnection = (outcome: FailedConnection, { user, addresses
   }
 };
 
-/** Stands where else the name of a step does. */
+/** Used in place of a step's name. */
 const loginStep = 'login';
 
 const addressText = ({ host, port, transport }: HostAddress): string =>

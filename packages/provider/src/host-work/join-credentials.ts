@@ -2,26 +2,26 @@ import type { CallOptions, Client, Redactor } from '@tartan/kube';
 import { type ClusterAddress, joinKubeconfig } from '../identity/join-kubeconfig.ts';
 import { type MintOptions, mintJoinToken } from '../identity/join-token.ts';
 
-/** The token is used within the bootstrap for which it was made: no step of that takes as long as this. */
+/** The token is used in the bootstrap that it was minted for, all steps of which are shorter. */
 const tokenLifetimeMs = 3_600_000;
 
 export interface JoinOptions extends Omit<MintOptions, 'lifetimeMs'> {
-  /** How Macs reach the API server: asked anew each time, as it may move. */
+  /** How Macs reach the API server. Called each time, as the address may change. */
   readonly address: (call: CallOptions) => Promise<ClusterAddress>;
-  /** The one of the process' logs: it gets to know every token. */
+  /** That of the process' logs: every token is added. */
   readonly redactor: Pick<Redactor, 'add'>;
 }
 
 export interface JoinCredentials {
-  /** Says nothing about them: the public half of the token. For `HostFacts.joinVersion` and `status.joinVersion`. */
+  /** The public half of the token, which reveals nothing. For `HostSpecInputs.joinVersion` and `status.joinVersion`. */
   readonly joinVersion: string;
-  /** A secret: `HostSecrets.joinKubeconfig`. */
+  /** Secret: `HostSecrets.joinKubeconfig`. */
   readonly kubeconfig: string;
 }
 
 /**
- * What the Mac of a machine joins with. Rejects with ClusterAddressError before anything is made, when a person has to say where the
- * API server is; with KubeError otherwise. Doing it again is safe: the token before is deleted, whether it was used or not.
+ * The credentials with which the Mac of a machine joins. Rejects with ClusterAddressError, before anything is created, if a user has to
+ * configure the address of the API server; otherwise with KubeError. Safe to repeat: the previous token is deleted, used or not.
  */
 export const makeJoinCredentials = async (client: Client, options: JoinOptions): Promise<JoinCredentials> => {
   const { machine, redactor, signal, deadlineMs } = options;

@@ -23,7 +23,7 @@ const login: MachineLogin = {
   password: createSecret(password),
   hostFingerprint: undefined,
 };
-/** What was written of it. */
+/** The stored Secret. */
 const plain = (secret: MachineSecret | undefined) => {
   if (secret === undefined) return undefined;
   const { serverID, username, hostFingerprint } = secret;

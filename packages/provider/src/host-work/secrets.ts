@@ -14,22 +14,22 @@ import {
 } from '@tartan/kube';
 import type { SecretObject } from '../controller-deps.ts';
 
-/** How to log in on the Mac of a machine. All of it belongs to one server: with another one none of it is true any more (tuist/tuist#11013). */
+/** How to log in on the Mac of a machine. Valid for one server only (tuist/tuist#11013). */
 export interface MachineLogin {
-  /** Empty when the Secret does not say. */
+  /** Empty if the Secret has none. */
   readonly serverID: string;
   readonly username: string;
-  /** Undefined for an empty one, and for what macOS writes in place of a wrong one: those are no passwords (INC-204, INC-207). */
+  /** Undefined for an empty password, and for the text that macOS writes in place of a wrong one (INC-204, INC-207). */
   readonly password: Secret | undefined;
-  /** `SHA256:…`: the host key of this install, once it was met. */
+  /** `SHA256:…`: the host key of this install, after the first contact. */
   readonly hostFingerprint: string | undefined;
 }
 
-/** A login as it is stored. `version` guards the next write. */
+/** A stored login. `version` guards the next write. */
 export interface MachineSecret extends MachineLogin {
   readonly version: string;
   readonly uid: string;
-  /** The machine that it belongs to. Undefined: written before Secrets said so. */
+  /** The machine that owns it. Undefined: written before Secrets had this annotation. */
   readonly machineUID: string | undefined;
   readonly createdAt: number;
 }
@@ -42,7 +42,7 @@ interface SecretLocation {
   readonly uid: string;
 }
 
-/** A machine, as far as it must prove that a Secret is its own. */
+/** What decides whether a Secret belongs to a machine. */
 export interface SecretClaimant {
   readonly uid: string;
   readonly serverID: string | undefined;
@@ -52,9 +52,9 @@ export interface SecretClaimant {
 }
 
 /**
- * Whether a Secret with the name of a machine is that machine's. Machines of all namespaces have their Secrets in one, so a name proves
- * nothing. A Secret without a mark is the machine's if it is of the server that the machine has, or if it was made in the machine's
- * lifetime and there is no other machine that it could have been made for.
+ * Whether a Secret with the name of a machine belongs to it. Secrets of machines of all namespaces are in one namespace, so a name proves
+ * nothing. A Secret without the annotation belongs to the machine if it names the machine's server, or if it was created in the machine's
+ * lifetime and no other machine has that name.
  */
 export const isSecretOf = (
   { machineUID, serverID, createdAt }: Pick<MachineSecret, 'machineUID' | 'serverID' | 'createdAt'>,
@@ -65,7 +65,7 @@ export const isSecretOf = (
   return !claimant.hasNamesake && createdAt >= claimant.createdAt;
 };
 
-/** Uncached: people put passwords in here, and a pin that is a moment old would be no pin. Undefined when there is none. */
+/** A live read: users put passwords in here, and a stale host key must not be trusted. Undefined if it does not exist. */
 export const readMachineSecret = async (
   client: Pick<Client, 'get'>,
   place: Omit<SecretLocation, 'uid'>,
@@ -76,8 +76,8 @@ export const readMachineSecret = async (
 };
 
 /**
- * Stores a login, all of it: what is undefined is removed. `seen`: what was there when this was decided, undefined for nothing.
- * Rejects with `conflict`, `alreadyExists` or `notFound` when that is not so any more: look again. No error holds the password.
+ * Stores a login as a whole: undefined members are removed. `seen`: the Secret that the decision is based on, undefined for none. Rejects
+ * with `conflict`, `alreadyExists` or `notFound` if that has changed: read it again. No error contains the password.
  */
 export const writeMachineSecret = async (
   client: Pick<Client, 'create' | 'patch'>,
@@ -111,8 +111,8 @@ export const writeMachineSecret = async (
 };
 
 /**
- * Idempotent. `foreign`: there is one, and nothing proves that it is this machine's, so it was left alone. Rejects with `conflict` when
- * somebody writes it meanwhile.
+ * Idempotent. `foreign`: a Secret exists, but nothing proves that it belongs to this machine, so it was left alone. Rejects with `conflict`
+ * when the Secret changes meanwhile.
  */
 export const deleteMachineSecret = async (
   client: Pick<Client, 'get' | 'delete'>,
@@ -136,7 +136,7 @@ const nameOf = ({ namespace, machine }: Omit<SecretLocation, 'uid'>): ObjectName
 });
 
 const parseSecret = ({ metadata, data }: Live<SecretObject>): MachineSecret => {
-  // People write these by hand too, and an editor ends a line.
+  // Users also write these by hand, and editors add a line break.
   const read = (key: string): string =>
     Buffer.from(data?.[key] ?? '', 'base64')
       .toString()
@@ -164,15 +164,15 @@ type TailscaleKey =
   | {
       readonly kind: 'known';
       readonly key: Secret;
-      /** Another one whenever the Secret was written: says nothing about the key, and a new key is pushed. */
+      /** Changes with every write of the Secret, so that a new key is pushed; reveals nothing about the key. */
       readonly version: string;
     }
-  /** Its reason on the machine is TailscaleAuthKeyUnavailable. */
+  /** The machine's reason is TailscaleAuthKeyUnavailable. */
   | { readonly kind: 'problem'; readonly message: string };
 
 /**
- * Reads what Macs join the tailnet with, uncached: somebody else writes it. A Mac without its key would leave the tailnet, or never get
- * there, so that a missing one is said and nothing is pushed. Rejects with KubeError for what another try may mend.
+ * Reads the key with which Macs join the tailnet, uncached: another client writes it. Without the key a Mac would leave the tailnet or
+ * never join it, so a missing key is reported and nothing is pushed. Rejects with KubeError for errors that a retry may fix.
  */
 export const readTailscaleKey = async (
   client: Pick<Client, 'get'>,
@@ -201,7 +201,7 @@ export const readTailscaleKey = async (
   }
 };
 
-/** An error of Kubernetes as it was, but for the secret that a server may have repeated in it: errors end up in logs and events. */
+/** A Kubernetes error without the secret that the server may have repeated in it: errors end up in logs and events. */
 export const redactError = (error: unknown, secret: string): unknown => {
   if (!isKubeError(error)) return error;
   const redactor = createRedactor();
@@ -210,7 +210,7 @@ export const redactError = (error: unknown, secret: string): unknown => {
   const causes = error.causes.map((cause) =>
     Object.fromEntries(Object.entries(cause).map(([key, text]) => [key, text && redactor.text(text)])),
   );
-  // Without the cause: whatever is in there has not been looked at.
+  // Without the cause, which is not redacted.
   return new KubeError(reason, redactor.text(message), {
     code,
     retryAfterMs,

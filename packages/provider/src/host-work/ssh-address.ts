@@ -5,8 +5,8 @@ const sshPort = 22;
 const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) > 0 && Number(text) < 65_536;
 
 /**
- * Where the SSH server of a Mac listens. Scaleway gives a plain address; simulated Macs share one and differ in their ports, so that
- * `host:port` and `[address]:port` are understood too. Undefined for what is no address.
+ * Address of the SSH server of a Mac. Scaleway returns a plain address; simulated Macs share one address and differ in ports, so
+ * `host:port` and `[address]:port` are accepted too. Undefined if it is no address.
  */
 export const sshAddressOf = (ip: string): HostAddress | undefined => {
   const [, bracketed, plain, port] = /^(?:\[([^\]\s]+)\]|([^:[\]\s]+))(?::([^:]*))?$/.exec(ip) ?? [];
@@ -15,7 +15,7 @@ export const sshAddressOf = (ip: string): HostAddress | undefined => {
     return port === undefined || isPort(port)
       ? { host, port: port === undefined ? sshPort : Number(port), transport: 'public' }
       : undefined;
-  // More than one colon: an IPv6 address, which says nothing of a port.
+  // More than one colon: an IPv6 address without a port.
   return /^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i.test(ip)
     ? { host: ip, port: sshPort, transport: 'public' }
     : undefined;

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { CertificateRequest } from '../controller-deps.ts';
 import { certificateLifetimeSeconds, kubeletClientSigner, nodeNameOf, tokenIDOf } from './names.ts';
 
-/** The Lease of a Node, in `kube-node-lease`, as far as it tells about its identity. */
+/** The Lease of a Node in `kube-node-lease`. */
 export interface NodeLease {
   readonly nodeName: string;
   /** By the Mac's clock. */
@@ -17,8 +17,8 @@ export interface CertificateIdentity {
 }
 
 /**
- * A token has done its work when the identity that came from it renews its Lease: only that identity may (Node authorizer). A renewal
- * from before the certificate is that of an earlier identity, whose agent may have run until the new credentials came.
+ * A token is used up when the identity issued for it renews its Lease, which only that identity may (Node authorizer). A renewal from
+ * before the certificate is by an earlier identity, whose agent may have run until the new credentials came.
  * Caveat: a Mac whose clock is behind keeps its token a little longer, but never beyond its expiration.
  */
 export const shouldRetireToken = (lease: NodeLease | undefined, identity: CertificateIdentity | undefined): boolean =>
@@ -29,37 +29,37 @@ export const shouldRetireToken = (lease: NodeLease | undefined, identity: Certif
 
 export interface JoinSnapshot {
   readonly now: number;
-  /** Of the machine's record. `delivered` when the Mac's own stamp of its join credentials names it. */
+  /** From the machine's status. `delivered`: the Mac's stamp of its join credentials names the token. */
   readonly token?: { readonly expiresAt: number; readonly delivered: boolean } | undefined;
   readonly nodeLease?: NodeLease | undefined;
-  /** When the latest certificate known to us ends. */
+  /** When the latest known certificate expires. */
   readonly certificateExpiresAt?: number | undefined;
 }
 
 type JoinReason = 'NeverJoined' | 'TokenLost' | 'TokenExpired' | 'CertificateExpired';
 
 /**
- * Why a Mac needs new join credentials. Undefined: it has an identity, or a token that it can still use. A Mac that was off for weeks comes
- * back with an expired certificate, which nobody can renew: it joins again, as it did the first time.
+ * Why a Mac needs new join credentials. Undefined: it has an identity, or a token that it can still use. A Mac that was off for weeks has
+ * an expired certificate, which cannot be renewed: it joins again as at first.
  */
 export const decideJoin = (snapshot: JoinSnapshot): JoinReason | undefined => {
   const { now, token, nodeLease } = snapshot;
   const tokenIsGood = token !== undefined && now < token.expiresAt;
   if (tokenIsGood && token.delivered) return undefined;
   if (nodeLease !== undefined && now < certificateEnd(snapshot, nodeLease)) return undefined;
-  // Its secret half was known only to the process that minted it.
+  // Only the process that minted it knew its secret half.
   if (tokenIsGood) return 'TokenLost';
   if (nodeLease !== undefined) return 'CertificateExpired';
   return token === undefined ? 'NeverJoined' : 'TokenExpired';
 };
 
-/** When nobody knows: no certificate outlives its last use by more than its whole life. */
+/** If unknown: a certificate outlives its last use by at most its whole lifetime. */
 const certificateEnd = ({ certificateExpiresAt }: JoinSnapshot, { renewedAt }: NodeLease): number =>
   certificateExpiresAt ?? renewedAt + certificateLifetimeSeconds * 1000;
 
 /**
- * The latest certificate that was issued for this token, as its request tells. Kubernetes forgets requests within an hour of their
- * signature: whoever needs to know later writes it down.
+ * The latest certificate that was issued for this token, from its request. Kubernetes deletes requests within an hour of the signature, so
+ * the result has to be stored.
  */
 export const identityIssuedFor = (
   tokenID: string,
@@ -76,7 +76,7 @@ export const identityIssuedFor = (
 
 const identityIn = ({ status }: CertificateRequest): CertificateIdentity | undefined => {
   const approval = status?.conditions?.find(({ type }) => type === 'Approved');
-  // The certificate's own beginning is set back by five minutes, for clocks that are behind.
+  // The certificate's notBefore is set back by five minutes, for clocks that are behind.
   const issuedAt = Date.parse(approval?.lastTransitionTime ?? approval?.lastUpdateTime ?? '');
   const certificate = status?.certificate === undefined ? undefined : parseCertificate(status.certificate);
   const nodeName = nodeNameOf(/^CN=(.*)$/m.exec(certificate?.subject ?? '')?.[1] ?? '');

@@ -14,13 +14,13 @@ const covers = (right: PolicyRule, { group, resource, subresource, verb, name }:
   right.verbs.includes(verb) &&
   (right.resourceNames === undefined || right.resourceNames.includes(name));
 
-/** What the role `system:node-bootstrapper` has. */
+/** The rules of the role `system:node-bootstrapper`. */
 const requests: PolicyRule = {
   apiGroups: ['certificates.k8s.io'],
   resources: ['certificatesigningrequests'],
   verbs: ['create', 'get', 'list', 'watch'],
 };
-/** As much of the Node authorizer as this story needs. */
+/** As much of the Node authorizer as this suite needs. */
 const nodes: PolicyRule = { apiGroups: [''], resources: ['nodes'], verbs: ['create', 'get'] };
 const leases: PolicyRule = {
   apiGroups: ['coordination.k8s.io'],

@@ -9,7 +9,7 @@ interface KubeconfigContent extends ClusterAddress {
   readonly context: string;
 }
 
-/** A secret as a whole. JSON is YAML, and there is nothing in it to quote wrongly. */
+/** Secret as a whole. JSON is valid YAML and avoids quoting errors. */
 export const kubeconfigWith = ({ server, caData, token, user, context }: KubeconfigContent): string => {
   const config = {
     apiVersion: 'v1',
@@ -22,7 +22,7 @@ export const kubeconfigWith = ({ server, caData, token, user, context }: Kubecon
   return `${JSON.stringify(config, undefined, 2)}\n`;
 };
 
-/** What the agent joins with: `HostSecrets.joinKubeconfig`. Its `joinVersion` is the token's id. */
+/** The agent's join credentials: `HostSecrets.joinKubeconfig`. Their `joinVersion` is the token's id. */
 export const joinKubeconfig = ({
   token,
   nodeName,
@@ -32,20 +32,20 @@ export const joinKubeconfig = ({
 
 /** How Macs reach the API server. */
 export interface ClusterAddress {
-  /** `https://host:port`, without a slash at its end. */
+  /** `https://host:port`, without a trailing slash. */
   readonly server: string;
-  /** The cluster's authority, PEM in base64; absent when everybody trusts it anyway. */
+  /** The cluster's CA, PEM in base64; absent if it is publicly trusted. */
   readonly caData?: string;
 }
 
 interface AddressOptions extends CallOptions {
-  /** Wins over what the cluster says of itself. */
+  /** Overrides what the cluster publishes. */
   readonly apiServerURL?: string | undefined;
-  /** PEM: the authority by which the provider itself knows this cluster. */
+  /** PEM: the CA with which the provider itself verifies this cluster. */
   readonly ca?: string | undefined;
 }
 
-/** The address is not known, or cannot be used. The text says what to do; it holds nothing of what was read. */
+/** The address is unknown or unusable. The message says what to do; it contains nothing of what was read. */
 export class ClusterAddressError extends Error {
   constructor(text: string) {
     super(text);
@@ -60,9 +60,8 @@ const advice = `Set ${flag} to the URL under which Macs reach the API server.`;
 const clusterInfo = z.object({ clusters: z.array(z.object({ cluster: z.object({ server: z.string() }) })).min(1) });
 
 /**
- * From the flag, or else from what kubeadm leaves for those who want to join. The authority is the provider's own: it is known to be
- * right, as the provider talks to the cluster by it. Rejects with ClusterAddressError for what a person has to mend, with KubeError
- * for what another try may.
+ * From the flag, or else from what kubeadm publishes for joining nodes. The CA is the provider's own, which is known to be right, as the
+ * provider uses it. Rejects with ClusterAddressError for what a user has to fix, with KubeError for what a retry may fix.
  */
 export const clusterAddress = async (client: Client, options: AddressOptions = {}): Promise<ClusterAddress> => {
   const { apiServerURL, ca, signal, deadlineMs } = options;

@@ -98,15 +98,15 @@ describe('a join token', () => {
   test('is found again after a crash at any point', async (t) => {
     const { client, options, records, tokens } = await setUp(t);
     const crash = new Error('the process ends here');
-    // After the id was written down, before the Secret was made.
+    // After the id was recorded, before the Secret was created.
     const recordAndDie = async (record: TokenRecord) => {
       records.push(record);
       throw crash;
     };
     await assert.rejects(mintJoinToken(client, { ...options, record: recordAndDie }), crash);
-    // After the Secret was made: the token itself is lost with the process.
+    // After the Secret was created: the token itself is lost with the process.
     await mintJoinToken(client, { ...options, recorded: records.at(-1)?.tokenID });
-    // After the old one was deleted, before the new id was written down.
+    // After the old one was deleted, before the new id was recorded.
     const recorded = records.at(-1)?.tokenID;
     const die = () => Promise.reject(crash);
     await assert.rejects(mintJoinToken(client, { ...options, recorded, record: die }), crash);
@@ -215,7 +215,7 @@ describe('the secret half of a token', () => {
         return /^[a-z0-9]{6}\.[a-z0-9]{16}$/.test(generateToken(random, 0).reveal());
       }),
     );
-    // Bytes from 252 on are passed over: with them `a` to `d` would come more often.
+    // Bytes from 252 on are skipped: with them `a` to `d` would come more often.
     let next = 252;
     const counting = (count: number): Uint8Array => Uint8Array.from({ length: count }, () => next++ % 256);
     assert.equal(generateToken(counting, 0).reveal(), 'abcdef.ghijklmnopqrstuv');

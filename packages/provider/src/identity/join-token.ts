@@ -13,27 +13,26 @@ import { joinGroup, tokenIDPattern, tokenNamespace, tokenSecretName, tokenSecret
 
 export interface MintOptions extends CallOptions {
   readonly machine: { readonly name: string; readonly namespace: string; readonly uid: string };
-  /** The token that the machine's record names already, if any: its secret half is forgotten, so it goes first. */
+  /** The token in the machine's status, if any: its secret half is lost, so it is deleted first. */
   readonly recorded?: string | undefined;
-  /** Writes the id of the new token into the machine's own record, and resolves once it is stored. */
+  /** Writes the id of the new token to the machine's status, and resolves once it is stored. */
   readonly record: (record: TokenRecord) => Promise<void>;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly lifetimeMs: number;
 }
 
-/** Two of some two thousand million ids meet once; who meets three times has another problem. */
+/** There are some two thousand million ids, so a collision is rare; three in a row have another cause. */
 const maxTries = 3;
 
 /**
- * A token with which one Mac may ask for its first certificate.
- *
+ * A token with which one Mac may request its first certificate.
  * Flow: delete the recorded token → `record` the id of the new one → create its Secret.
- * Guarantees: whenever a Secret exists, the machine's record names it, whatever crashes in between; a token whose creation was not
- * confirmed is deleted by the next call, or with the machine. Secrets of kube-system are never read (`rights.ts`). No error holds the
- * secret half, even if a server repeats what it was sent.
- * Assumptions: one caller per machine at a time: `record` must be guarded by the record's resource version.
- * Caveats: when somebody else's token has the drawn id and we crash before the next one is recorded, the next call deletes theirs.
+ * Guarantees: crash-safe: whenever a Secret exists, the machine's status names it; a token whose creation was not confirmed is deleted by
+ * the next call, or with the machine. Secrets of kube-system are never read (`rights.ts`). No error contains the secret half, even if a
+ * server repeats what it was sent.
+ * Assumptions: one caller per machine at a time: `record` must be guarded by the resource version.
+ * Caveats: if a foreign token has the drawn id and we crash before the next one is recorded, the next call deletes the foreign one.
  */
 export const mintJoinToken = async (client: Client, options: MintOptions): Promise<JoinToken> => {
   const { recorded, record, clock, random, lifetimeMs, signal, deadlineMs } = options;
@@ -52,12 +51,12 @@ export const mintJoinToken = async (client: Client, options: MintOptions): Promi
 };
 
 /**
- * Idempotent. An id that no token can have belongs to nothing. The API server takes a deleted token for some seconds more (seen on
- * 1.36.3: it remembers whom it knew); whoever then clears the machine's record makes it useless at once, as the approver goes by that.
+ * Idempotent. An invalid id belongs to no token. The API server accepts a deleted token for some seconds more (seen on 1.36.3: it caches
+ * authentications). Clearing the machine's status makes the token useless at once, as the approver checks that.
  */
 export const deleteJoinToken = async (client: Client, tokenID: string, options: CallOptions = {}): Promise<void> => {
   if (!tokenIDPattern.test(tokenID)) return;
-  // The token cleaner of the cluster may have been here before.
+  // The cluster's token cleaner may have deleted it already.
   await ignoreNotFound(client.delete(secrets, { namespace: tokenNamespace, name: tokenSecretName(tokenID) }, options));
 };
 
@@ -95,23 +94,23 @@ const withoutToken = (error: unknown, token: JoinToken): unknown =>
 
 const secretHalf = (token: JoinToken): string => token.reveal().slice(token.tokenID.length + 1);
 
-/** That many random bytes, fit for secrets. */
+/** That many cryptographically secure random bytes. */
 export type RandomBytes = (count: number) => Uint8Array;
 
-/** What a machine's record says of its token: enough to find, judge and delete it, and nothing to join with. */
+/** What a machine's status says of its token: enough to find, judge and delete it, but not to join with it. */
 export interface TokenRecord {
   /** The public half. */
   readonly tokenID: string;
   readonly expiresAt: number;
 }
 
-/** A bootstrap token. Printed in whatever way, it shows its public half alone. */
+/** A bootstrap token. Printing it never shows its secret half. */
 export interface JoinToken extends TokenRecord {
   reveal(): string;
 }
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
-/** The largest multiple of 36 that a byte can count to: what is above would make some characters likelier than others. */
+/** The largest multiple of 36 in a byte: values above would make some characters likelier than others. */
 const fairBytes = 252;
 
 const randomText = (random: RandomBytes, length: number): string => {

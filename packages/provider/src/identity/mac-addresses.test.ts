@@ -51,7 +51,7 @@ describe("the addresses of a machine's Mac", () => {
       const body = { status: { ip } };
       await client.patch(macHost.resource, { name: '2f4b' }, { type: 'merge', body }, { subresource: 'status' });
     };
-    // With the rights of the manager, and none besides.
+    // With only the rights of the manager.
     const theirs = createClient(transport, { clock });
     const look = (tailnet = false, who: MachineIdentity = machine) =>
       macAddressLookup(theirs, { tailnet })('mac-1', who, signal);

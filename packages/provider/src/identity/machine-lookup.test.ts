@@ -15,7 +15,7 @@ const setUp = async (t: TestContext) => {
   const { client, clock, transport } = await createHarness(t);
   await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: elsewhere } });
   const at = { namespace, name: 'mac-1' };
-  // With the rights of the manager, and none besides.
+  // With only the rights of the manager.
   const theirs = createClient(transport, { clock });
   return {
     clock,
@@ -58,7 +58,7 @@ describe('the machine of a Node', () => {
     assert.equal(await of(), undefined);
     const older = await create();
     await create(namespace, { name: 'mac-10' });
-    // Comes first in any list.
+    // Sorts first in any list.
     await create(elsewhere);
     const nothing = {
       deleting: false,

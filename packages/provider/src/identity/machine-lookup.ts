@@ -9,9 +9,9 @@ import { clusterNameOf, type PauseReader, pauseReasonsOf, readCluster } from '..
 import type { MacAddressesOf, MachineIdentity, MachineOf, NodeAddresses } from './csr/observe.ts';
 
 /**
- * The machine whose Node bears a name, and whether the Node of that name is its own, both read from the server: a verdict is final. Two
- * machines of one name in two namespaces want the same Node; it belongs to the older one, so that nobody takes a Node over by making a
- * machine elsewhere. Machines that may have no Mac do not count, unless they were made ready before: their Macs renew their certificates.
+ * The machine of the Node with this name, and whether the Node is its own, from live reads: a verdict is final. If machines in two
+ * namespaces have the name, the Node belongs to the older one, so that a user cannot take over a Node by creating a machine elsewhere.
+ * Machines that may not have a Mac do not count, unless they are provisioned: their Macs renew their certificates.
  */
 export const machineLookup =
   (
@@ -36,7 +36,7 @@ export const machineLookup =
     };
   };
 
-/** The deletion waits, and the Mac goes on with its Pods: its certificate is renewed. */
+/** A pause blocks the deletion, and the Mac keeps running its Pods: its certificate is renewed. */
 const isPaused = async (reader: PauseReader, each: Machine, signal: AbortSignal) => {
   const name = clusterNameOf(each);
   return pauseReasonsOf(each, name && (await readCluster(reader, name, { signal }))).length > 0;
@@ -61,8 +61,8 @@ const nodeOwnership = async (
 };
 
 /**
- * Where the machine's Mac has shown the host key that is pinned for its present install. A Node without a providerID is believed to be
- * that Mac only there.
+ * The address at which the machine's Mac has shown the pinned host key of its present install. A Node without a provider ID counts as that
+ * Mac only at this address.
  */
 const verifiedAddress = async (
   client: Pick<Client, 'get'>,
@@ -74,8 +74,8 @@ const verifiedAddress = async (
 };
 
 /**
- * Where the Mac of a machine is, read from the server. Of the machine's own `status.addresses` nothing is taken: part of it is copied
- * from its Node. Other Nodes are listed only where a Node's word can count, so with a tailnet.
+ * The addresses of a machine's Mac, from live reads. Ignores the machine's `status.addresses`, part of which is copied from its Node. Lists
+ * other Nodes only with a tailnet, where a Node's own report can count.
  */
 export const macAddressLookup =
   (client: Pick<Client, 'get' | 'list'>, { tailnet }: { readonly tailnet: boolean }): MacAddressesOf =>
@@ -101,12 +101,12 @@ const nodeAddresses = (node: Node | undefined, { providerID }: MachineIdentity):
 const addressesOf = ({ status }: Node): string[] => (status?.addresses ?? []).map(({ address }) => address);
 
 interface HeldMac {
-  /** As Scaleway tells it. */
+  /** From Scaleway. */
   readonly address: string | undefined;
   readonly installs: number;
 }
 
-/** The Mac that the machine holds at this moment, read from the server. */
+/** The Mac that the machine holds, from a live read. */
 const readHeldMac = async (
   client: Pick<Client, 'get'>,
   { uid, serverID }: Pick<MachineIdentity, 'uid' | 'serverID'>,

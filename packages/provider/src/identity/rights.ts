@@ -4,10 +4,9 @@ import { joinGroup, kubeletClientSigner, kubeletServingSigner, tokenNamespace } 
 const certificates = 'certificates.k8s.io';
 
 /**
- * All that this folder asks of Kubernetes, for whoever writes the roles of the provider.
- *
- * In `kube-system` Secrets are created and deleted, each by its name, and never read: no get, list, watch, update or patch. RBAC knows no
- * prefixes of names, so `delete` covers every Secret there; but for it a used token would stay valid until it expires.
+ * All permissions that this folder needs.
+ * In `kube-system` Secrets are created and deleted by name, and never read: no get, list, watch, update or patch. RBAC has no name
+ * prefixes, so `delete` covers every Secret there; without it a used token would stay valid until it expires.
  */
 export const identityRights: PolicyRules<ExplainedRule> = {
   clusterWide: [
@@ -44,24 +43,24 @@ export const identityRights: PolicyRules<ExplainedRule> = {
 };
 
 /**
- * What holders of our tokens need: to make a certificate request and to see what becomes of it. Kubernetes comes with that role. The
- * group must not be bound to `system:certificates.k8s.io:certificatesigningrequests:nodeclient`: with it the controller manager
- * approves whatever name a token asks for, before we look at it.
+ * What holders of our tokens need: to create a certificate request and to read its result. Kubernetes has that role by default. The group
+ * must not be bound to `system:certificates.k8s.io:certificatesigningrequests:nodeclient`: the controller manager would then approve any
+ * name that a token asks for, before our approver.
  */
 export const joinBinding = { clusterRole: 'system:node-bootstrapper', group: joinGroup } as const;
 
-/** What a Mac does as itself. */
+/** A permission of a Mac. */
 export interface MacRight {
   readonly resource: string;
   readonly verbs: readonly string[];
-  /** Of which objects alone. */
+  /** The objects that it is limited to. */
   readonly of: string;
   readonly for: string;
 }
 
 /**
- * What the agent uses of what Kubernetes gives to every Node: the Node authorizer and NodeRestriction, and no role of ours. So there is
- * nothing to bind for a Mac, and nothing that one Mac could do to another. test/kubernetes/mac-rights.test.ts tries each, and its opposite.
+ * The permissions of every Node (Node authorizer and NodeRestriction) that the agent uses, without a role of ours. So a Mac needs no
+ * binding, and one Mac can do nothing to another. test/kubernetes/mac-rights.test.ts tests each, and its opposite.
  */
 export const macRights = {
   itsNode: {
@@ -120,7 +119,7 @@ export const macRights = {
   },
 } as const satisfies Record<string, MacRight>;
 
-/** What whoever comes with the token of a Mac that joins may do, by the role `system:node-bootstrapper`. The token goes once it was used. */
+/** What the token of a joining Mac allows, by the role `system:node-bootstrapper`. The token is deleted after its use. */
 export const joinRights: readonly MacRight[] = [
   {
     resource: 'certificatesigningrequests (certificates.k8s.io)',

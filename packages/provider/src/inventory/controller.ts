@@ -22,17 +22,17 @@ interface InventoryOptions
     Pick<ProviderOptions, 'defaultPoolPrefix' | 'allowedPoolPrefixes'> {
   readonly pool: Pick<HostPool, 'listServers'>;
   readonly sightings: ServerCache;
-  /** Called once for each list that failed. */
+  /** Called after each failed list. */
   readonly listFailed: (zone: string) => void;
-  /** 60 s unless told. */
+  /** Default: 60 s. */
   readonly intervalMs?: number;
 }
 
-/** Scaleway has already been asked several times when a list fails. */
+/** Long, because the Scaleway client has already retried when a list fails. */
 const backoff = { baseMs: 5000, maxMs: 5 * 60_000 };
 
 /**
- * Lists the zones, and gives every server there a MacHost: from names alone, should all of them be lost.
+ * Lists the zones, and creates a MacHost for every server there. If all MacHosts are lost, they are restored from server names.
  * Needs: get, list, watch of scalewayapplesiliconmachines; get, list, watch, create of machosts.
  */
 export const createInventory = (options: InventoryOptions): Controller => {
@@ -73,7 +73,7 @@ export const createInventory = (options: InventoryOptions): Controller => {
 };
 
 interface ZoneDeps extends Pick<Informers, 'machines' | 'macHosts'> {
-  /** Listed always: they keep a zone covered after its last machine is gone. */
+  /** Always listed, also after the last machine of a zone is gone. */
   readonly zones: readonly string[];
 }
 
@@ -81,9 +81,9 @@ const zonesInUse = ({ zones, machines, macHosts }: ZoneDeps): ReadonlySet<string
   new Set([...zones, ...[...machines.list(), ...macHosts.list()].map(({ spec }) => spec.zone)]);
 
 /**
- * Each zone once, when it is first heard of: from then on it comes again by itself. A machine that comes, goes or changes is no reason
- * to list: a claim must not cost a list. `rotation` holds the zones that come again. A MacHost that was deleted is one, since its server may still be there. What another leader
- * saw, or this process in an earlier term, is forgotten first.
+ * Enqueues each zone once, when it is first seen; from then on it requeues itself (`scheduledZones`). Changes of machines do not trigger a
+ * list: a claim must not cost one. A deleted MacHost does, since its server may still exist. First clears what another leader, or this
+ * process in an earlier term, has seen.
  */
 const zoneSource =
   (zoned: ZoneDeps & { readonly sightings: ServerCache }, scheduledZones: Set<string>): Source =>
@@ -111,8 +111,8 @@ const zoneSource =
   };
 
 /**
- * Makes MacHosts. One that is there already was made by somebody who knew as much, and stays as it is. One that cannot be made does not
- * keep the others from being made; what was wrong with the first such is thrown at the end.
+ * Creates MacHosts. An existing one stays: its creator knew as much. An error does not keep the others from being created; the first error
+ * is thrown at the end.
  */
 const createMacHosts = async (
   client: Pick<Client, 'create'>,

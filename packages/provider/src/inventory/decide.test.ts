@@ -17,7 +17,7 @@ const held = { zone: 'z', consumerRef: ref('mac-1'), poolPrefix: 'tuist-pool-' }
 const now = '2026-01-01T00:00:00Z';
 const releasingName = 'tuist-releasing-other-pool-00000001';
 
-/** The only part of a release that is not always the same. */
+/** The only part of a release that varies. */
 const released = 'release to other-pool-';
 
 const table: [string, string, Holder[], object | string][] = [

@@ -7,15 +7,15 @@ import { defined } from '../defined.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
 import { readReleasingName } from '../mac-host/server-name.ts';
 
-/** What matters of servers that were listed and have no MacHost, and of the machines that know them. */
+/** Servers without a MacHost, and the machines that name them. */
 export interface Snapshot {
   readonly zone: string;
   readonly servers: readonly { readonly id: string; readonly name: string; readonly family: string | undefined }[];
-  /** Machines that have a server, those that are being deleted among them. */
+  /** Machines that have a server, including those being deleted. */
   readonly holders: readonly Holder[];
-  /** What is a pool here. A server on its way back to any other is another cluster's. */
+  /** Our pools. A server that is being released to another pool belongs to another cluster. */
   readonly poolPrefixes: ReadonlySet<string>;
-  /** For people and for the order of releases: an ISO time. */
+  /** ISO time, for users and for the order of releases. */
   readonly now: string;
 }
 
@@ -24,22 +24,22 @@ export interface Holder {
   readonly ref: NonNullable<MacHostSpec['consumerRef']>;
   readonly poolPrefix: string | undefined;
   readonly deleting: boolean;
-  /** It was made ready once: virtual machines may run there. */
+  /** It was provisioned once: virtual machines may run there. */
   readonly provisioned: boolean;
 }
 
-/** MacHosts to make. */
+/** MacHosts to create. */
 export type Decision = readonly { readonly id: string; readonly spec: MacHostSpec }[];
 
 /**
- * Which MacHosts are missing, and what each says from the start.
+ * Which MacHosts are missing, and the initial spec of each.
  *
- *   | name at Scaleway | machine with that `status.serverID`      | spec                                              |
- *   |------------------|------------------------------------------|---------------------------------------------------|
- *   | any              | one, provisioned and not being deleted   | held by it: it may run virtual machines           |
- *   | releasing        | any other; or none, and the pool is ours | release: it was given back before it was forgotten |
- *   | other            | exactly one                              | held by it                                        |
- *   | other            | none, or several                         | neither; who may have it shows in its state       |
+ *   | name at Scaleway | machine with that `status.serverID`      | spec                                     |
+ *   |------------------|------------------------------------------|------------------------------------------|
+ *   | any              | one, provisioned and not being deleted   | held by it: it may run virtual machines  |
+ *   | releasing        | any other; or none, and the pool is ours | release: it was being released           |
+ *   | other            | exactly one                              | held by it                               |
+ *   | other            | none, or several                         | neither; its state tells who may have it |
  */
 export const decide = ({ zone, servers, holders, poolPrefixes, now }: Snapshot): Decision =>
   servers.map(({ id, name, family }) => {
@@ -78,7 +78,7 @@ const kindOfMachines = { apiVersion: apiVersionOf(machine.resource), kind: machi
 interface ObserveDeps
   extends Pick<Listers, 'macHosts'>,
     Pick<ProviderOptions, 'defaultPoolPrefix' | 'allowedPoolPrefixes'> {
-  /** Read from the server itself: a machine that the cache has not seen yet would lose its Mac. */
+  /** A live read: a machine that the cache does not have yet would lose its Mac. */
   readonly machines: readonly Machine[];
   readonly now: number;
 }
@@ -106,14 +106,14 @@ const holderOf = ({ metadata, spec, status }: Machine, defaultPoolPrefix: string
 };
 
 interface PoolPrefixSources {
-  /** Those that the manager was told. */
+  /** From flags. */
   readonly allowedPoolPrefixes: readonly string[];
   readonly macHosts: Iterable<Pick<MacHost, 'spec'>>;
 }
 
 /**
- * What is a pool: what the manager was told, and what it claimed from before. The latter is written by managers alone; without it the Macs
- * of a fleet that was deleted would look like strangers. What a machine's spec says makes no pool.
+ * Our pools: those from flags, and those that hosts were claimed from, which only managers record. Without the latter the Macs of a deleted
+ * fleet would look foreign. `spec.adoptPoolPrefix` of a machine does not add a pool.
  */
 export const poolPrefixes = ({ allowedPoolPrefixes, macHosts }: PoolPrefixSources): ReadonlySet<string> => {
   const prefixes = new Set<string>(allowedPoolPrefixes);

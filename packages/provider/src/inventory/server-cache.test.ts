@@ -36,7 +36,7 @@ const setUp = () => {
       return sighting.kind === 'seen' ? sighting.server.name : undefined;
     },
     list: (...servers: Server[]) => sightings.replaceZone(zone, servers, clock.now()),
-    /** What was heard since the last time. */
+    /** The notifications since the last call. */
     heard: () => heard.splice(0),
   };
 };

@@ -2,35 +2,35 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '@tartan/kube/clock';
 import type { Server } from '@tartan/scaleway';
 
-/** What the last list of a zone says of one server. */
+/** What is known of one server from the last list of its zone. */
 export type ServerObservation =
   | { readonly kind: 'seen'; readonly server: Server; readonly at: number }
-  /** Its zone was listed, without it. Whoever acts on this asks Scaleway for the server itself first. */
+  /** Its zone was listed, without it. Before acting on this, ask Scaleway for the server itself. */
   | { readonly kind: 'missing'; readonly at: number }
-  /** Its zone was not listed since this process leads, or not lately. `why` is for people; empty while the first list is awaited. */
+  /** Its zone was not listed lately, or not since this process leads. `why` is for users; empty before the first list. */
   | { readonly kind: 'unknown'; readonly why: string };
 
-/** `at` is when the question was asked: the answer may be newer than that, never older. */
+/** `at` is the time of the request: the response may be newer, never older. */
 type Entry = { readonly at: number; readonly server: Server | undefined };
 
 interface ZoneEntries {
   listedAt: number | undefined;
   failure: string | undefined;
-  /** Listeners know that nothing of it is believed any more. */
+  /** Listeners were notified that the entries are stale. */
   staleNotified: boolean;
   readonly seen: Map<string, Entry>;
 }
 
-/** Two secrets are never equal, and what a password is makes no difference here. */
+/** Secrets are never equal, and the value of a password does not matter here. */
 const isSameServer = (a: Server | undefined, b: Server | undefined): boolean =>
   isDeepStrictEqual(a && { ...a, password: !!a.password }, b && { ...b, password: !!b.password });
 
-/** How old an observation may be and still be believed: a few lists may fail. */
+/** The maximum age of an observation: a few lists may fail. */
 const trustMs = 5 * 60_000;
 
 /**
- * The lists of all zones, as this process has them. Memory only: whoever starts anew knows nothing until the first list. A look at one server
- * that was begun after a list outlives that list, however late the list arrives.
+ * The lists of all zones, in memory only: empty until the first list after a start. A single read of a server that began after a list
+ * overrides that list, however late the list arrives.
  */
 export const createServerCache = ({ clock }: { readonly clock: Pick<Clock, 'now'> }) => {
   const zones = new Map<string, ZoneEntries>();
@@ -55,7 +55,7 @@ export const createServerCache = ({ clock }: { readonly clock: Pick<Clock, 'now'
 
   return {
     get,
-    /** A whole zone was listed: replaces what was known of it. */
+    /** Replaces the zone with a complete list. */
     replaceZone: (zoneName: string, servers: readonly Server[], at: number): void => {
       const zone = zoneOf(zoneName);
       const wasOld = zone.listedAt === undefined || isStale(zone.listedAt);
@@ -69,7 +69,7 @@ export const createServerCache = ({ clock }: { readonly clock: Pick<Clock, 'now'
       const ids = [...before.keys(), ...zone.seen.keys()];
       notify(ids.filter((id) => wasOld || !isSameServer(before.get(id)?.server, zone.seen.get(id)?.server)));
     },
-    /** A zone could not be listed. What was seen before stays, until it is too old to be trusted. */
+    /** A list failed. Earlier observations stay until they are stale. */
     zoneFailed: (zoneName: string, why: string): void => {
       const zone = zoneOf(zoneName);
       zone.failure = why;
@@ -77,7 +77,7 @@ export const createServerCache = ({ clock }: { readonly clock: Pick<Clock, 'now'
       zone.staleNotified = true;
       notify(zone.seen.keys());
     },
-    /** One server was asked for and this is what it is now; `undefined`: Scaleway does not know it. */
+    /** The result of reading one server; `undefined`: Scaleway does not know it. */
     setServer: (zoneName: string, id: string, server: Server | undefined, at: number): void => {
       const { seen } = zoneOf(zoneName);
       const before = seen.get(id);
@@ -86,9 +86,9 @@ export const createServerCache = ({ clock }: { readonly clock: Pick<Clock, 'now'
       if (before === undefined || !isSameServer(before.server, server)) notify([id]);
     },
     clear: (): void => zones.clear(),
-    /** Calls `listener` with the id of each server of which something is different now, those that have gone among them. */
+    /** Calls `listener` with the id of each server that has changed or is gone. */
     subscribe: (listener: (id: string) => void): (() => void) => {
-      // Two subscriptions of one function are two.
+      // Two subscriptions of one function are separate.
       const own = (id: string): void => listener(id);
       listeners.add(own);
       return () => listeners.delete(own);

@@ -12,12 +12,11 @@ import { noImageEvent, quarantinedEvent, wipeRequestedEvent } from './status.ts'
 import { refusedWipe, retryInMs } from './wipe.ts';
 
 /**
- * Asks for the reinstall.
- *
- * Flow: the attempt written down, with the macOS that is wanted now; the image; the call; a look. Guarantees: the attempt is in the status
- * before the call, and stays there whatever Scaleway answers, so whoever comes after a crash or a refusal waits before asking again; a pause
- * takes it back. The server bore its releasing name when this was decided, a moment ago, and `spec.release` stands: no machine holds it
- * (invariant 2).
+ * Requests the reinstall.
+ * Flow: record the attempt with the macOS wanted now; find the image; make the call; read the server. Guarantees: the attempt is in the
+ * status before the call, and stays there whatever Scaleway answers, so the next pass waits before it asks again, also after a crash or a
+ * refusal; only a pause reverts it. When this was decided, a moment ago, the server had its releasing name and `spec.release` was set: no
+ * machine holds it.
  */
 export const requestWipe = async (
   deps: ActDeps,
@@ -68,7 +67,7 @@ export const requestWipe = async (
   return requeueAfter(0);
 };
 
-/** By what machines wait for at this moment. */
+/** By what machines wait for now. */
 const osFamilyFor = (deps: ActDeps, { host }: ReconcileContext): string | undefined => {
   const { release } = host.spec;
   if (!release) return undefined;
@@ -78,14 +77,14 @@ const osFamilyFor = (deps: ActDeps, { host }: ReconcileContext): string | undefi
 
 const withoutImage = ({ image: _image, ...rest }: Wipe): Wipe => rest;
 
-/** The image may be the reason: Scaleway retires them without notice (INC-328). It is looked up again. */
+/** The image may be the cause: Scaleway retires images without notice (INC-328). It is looked up again. */
 const isImageSuspect = ({ kind }: ScalewayError): boolean => kind === 'invalid' || kind === 'not found';
 
-/** Somebody was faster. Any other state, such as `rebooting`, comes back with the old disk. */
+/** Another request was faster. In any other state, such as `rebooting`, the server comes back with the old disk. */
 const isAlreadyReinstalling = ({ kind, state }: ScalewayError): boolean =>
   kind === 'transient state' && state === 'reinstalling';
 
-/** A machine that waits for a family that Scaleway does not have must not keep the Mac from getting its own. */
+/** Falls back to the Mac's own family when Scaleway does not have the family that a machine waits for. */
 const imageFor = async (
   { pool, events }: ActDeps,
   { host, snapshot, signal }: ReconcileContext,

@@ -28,12 +28,12 @@ import {
 } from './status.ts';
 import { afterWipe, retiredKeysWith, wipeOf } from './wipe.ts';
 
-/** What is left when everything that matters has been looked at. */
+/** A decision on complete information. */
 type ActDecision = Exclude<Decision, { kind: 'read server' | 'read holder' }>;
 
 /**
- * Carries it out. What was written or renamed wakes the next pass as soon as this process has seen it; the time to come back is for
- * when it does not. Who leads no more does nothing at all. Rejects with ScalewayError for what Scaleway refuses.
+ * Executes a decision. Writes and renames trigger the next pass as soon as the caches show them; the requeue is a fallback. Does nothing if
+ * this process is no longer the leader. Rejects with ScalewayError for what Scaleway refuses.
  */
 export const act = async (
   deps: ActDeps,
@@ -87,7 +87,7 @@ export const act = async (
   }
 };
 
-/** The pass that decided this has looked just before; it looks again after, since the last write wins and may be somebody else's. */
+/** The same pass read the server before this. It is read again afterwards, since the last rename wins and may be another client's. */
 const rename = async (
   deps: ActDeps,
   context: ReconcileContext,
@@ -96,7 +96,7 @@ const rename = async (
   const { host, snapshot, signal } = context;
   const { id, spec, server, poolPrefixes, limits } = snapshot;
   const from = server.kind === 'seen' ? server.server.name : '';
-  // Whatever was seen of its name before this rename says nothing about who wins it.
+  // Names seen before this rename do not tell whether it wins.
   const { claim, ...forgotten } = snapshot.status;
   if (claim !== undefined) await writeStatus(deps, context, forgotten);
   const call = (options: { signal: AbortSignal }) => deps.pool.rename(spec.zone, id, to, options);
@@ -116,12 +116,12 @@ const renamedByOthers = (wanted: string, found: string): ScalewayError =>
     { kind: 'garbled' },
   );
 
-/** One guarded write: neither held nor on its way back. Its machine sees that and takes another one; the sweep reports it. */
+/** Clears the holder and the release in one guarded write. The machine then claims another host; the sweep reports this one. */
 const giveUpHost = async (deps: ActDeps, context: ReconcileContext, serverName: string): Promise<ReconcileResult> => {
   const { client, events, log } = deps;
   const { snapshot, signal } = context;
   const { id, spec, status } = snapshot;
-  // Should it come back to the pool as it is, it is known not to be wiped.
+  // If the host returns to the pool as it is, this key shows that it is not wiped.
   const host = spec.release?.hostKey
     ? await writeStatus(deps, context, { ...status, retiredHostKeys: retiredKeysWith(status, spec.release) })
     : context.host;
@@ -132,13 +132,13 @@ const giveUpHost = async (deps: ActDeps, context: ReconcileContext, serverName: 
   return requeueAfter(snapshot.limits.pollMs);
 };
 
-/** The state `pool`, which lets machines claim it, is written by the next pass: last of all. */
+/** The next pass writes the state `pool`, which allows claims: last of all. */
 const returnToPool = async (
   { client, events, log }: ActDeps,
   { host, snapshot, signal }: ReconcileContext,
 ): Promise<ReconcileResult> => {
   const { spec, server, id } = snapshot;
-  // The prefix is remembered: without it the pool of a fleet that was deleted would be a name like any other.
+  // The prefix is recorded: otherwise the pool of a deleted fleet would not be known as a pool.
   const change = { spec: { release: null, ...(spec.release && { poolPrefix: spec.release.poolPrefix }) } };
   const written = await patchIfUnchanged(client, macHost.resource, host, change, { signal });
   const poolName = server.kind === 'seen' ? server.server.name : '';
@@ -148,8 +148,8 @@ const returnToPool = async (
 };
 
 /**
- * Sends a free Mac once through the way back, so that it gets another macOS. One guarded write: a machine that claims the Mac at the same
- * time wins or loses as a whole. Where Scaleway has no image of the family nothing is wiped, and that is remembered.
+ * Releases a free Mac, to reinstall it with another macOS. One guarded write: it either excludes a concurrent claim or fails. If Scaleway
+ * has no image of the family, nothing is wiped, and the attempt is recorded.
  */
 const reinstall = async (
   deps: ActDeps,
@@ -179,7 +179,7 @@ const reinstall = async (
   return requeueAfter(limits.pollMs);
 };
 
-/** Restarts it once: that it was asked for is written down first, and taken back only if Scaleway said no. */
+/** Restarts it once: the request is recorded first, and reverted only if Scaleway refuses. */
 const reboot = async (deps: ActDeps, context: ReconcileContext): Promise<ReconcileResult> => {
   const { pool, events, log } = deps;
   const { snapshot, signal } = context;
@@ -211,13 +211,16 @@ const reboot = async (deps: ActDeps, context: ReconcileContext): Promise<Reconci
   return requeueAfter(0);
 };
 
-/** Whoever asked may have another clock, and whole seconds are cut off: a time before the request would ask for ever. */
+/**
+ * The requester's clock may be ahead, and timestamps are truncated to seconds: a time before the request would cause another reboot for
+ * ever.
+ */
 const notBefore = (requestedAt: string | undefined, now: number): string =>
   requestedAt !== undefined && Date.parse(requestedAt) > Date.parse(timestamp(now)) ? requestedAt : timestamp(now);
 
 /**
- * Keeps Pods off Nodes whose Mac is left without a machine. Not deleted: its agent would register the Node again, open to Pods. It goes
- * when the Mac was wiped (`deleteNodes`), or when its certificate is not renewed.
+ * Keeps Pods off Nodes whose Mac has no machine. Does not delete the Node: the agent would register it again, schedulable. It is deleted
+ * when the Mac is wiped (`deleteNodes`), or when its certificate is not renewed.
  */
 const cordon = async (
   { client, gate, log }: ActDeps,
@@ -234,8 +237,8 @@ const cordon = async (
 };
 
 /**
- * The Node of a Mac that was wiped. It goes with its machine as a rule; but an agent that lives on until the wipe registers it anew, and of
- * a stranded Mac there is no machine. From here on nobody does: the disk that its agent was on is empty.
+ * Deletes the Nodes of a wiped Mac. Usually they are deleted with the machine; but an agent that runs until the wipe registers its Node
+ * again, and a stranded Mac has no machine. After the wipe there is no agent to do so.
  */
 const deleteNodes = async (
   { client, gate, log }: ActDeps,

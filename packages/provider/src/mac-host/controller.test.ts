@@ -16,7 +16,7 @@ describe('a manager that does not lead', () => {
     const lost = randomUUID();
     await stage.client.create(macHost.resource, macHost.make({ metadata: { name: lost }, spec: { zone } }));
     stage.gate.isOpen = false;
-    // What Scaleway refuses is not written down either.
+    // A refusal by Scaleway is not recorded either.
     stage.scaleway.faults.calls.push({ match: new RegExp(`GET .*${released.id}`), times: 3, with: { status: 401 } });
     await stage.start();
     await stage.start();
@@ -33,7 +33,7 @@ describe('a manager that does not lead', () => {
     await stage.pass(minute);
     assert.equal(held.name, 'mac-1');
     assert.equal(rebooted.status, 'rebooting');
-    // Both rename the released Mac, each to a name of its own: whoever loses waits for two minutes.
+    // Both rename the released Mac, each to another name: the loser waits for two minutes.
     await stage.pass(2 * minute);
     assert.ok(stage.calls().includes('POST reinstall'));
     assert.equal(await stage.hostIfAny(lost), undefined);

@@ -34,15 +34,15 @@ type MacHostOptions = Omit<ActDeps, 'limits'> &
   Pick<Informers, 'macHosts' | 'machines' | 'nodes' | 'clusters'> &
   Pick<ControllerOptions, 'metrics'> & { readonly limits?: Partial<Limits> };
 
-/** Macs at the same time. */
+/** Hosts that are reconciled at the same time. */
 const workers = 4;
 const queueBackoff = { baseMs: 5000, maxMs: 5 * 60_000 };
 
 /**
- * Makes of every Mac at Scaleway what its MacHost says: held under its holder's name, or wiped and back in a pool. The only one that
- * renames, reinstalls and restarts servers (architecture, decision 4).
- * Needs: get, list, watch, patch, delete of machosts, patch of machosts/status; get, list, watch of scalewayapplesiliconmachines
- * and of clusters; list, watch, patch, delete of nodes.
+ * Brings every server at Scaleway to the state in its MacHost: held under its holder's name, or wiped and back in a pool. The only
+ * controller that renames, reinstalls and restarts servers.
+ * Needs: get, list, watch, patch, delete of machosts, patch of machosts/status; get, list, watch of scalewayapplesiliconmachines and of
+ * clusters; list, watch, patch, delete of nodes.
  */
 export const createMacHostController = (options: MacHostOptions): Controller => {
   const { macHosts, clock } = options;
@@ -77,7 +77,7 @@ export const createMacHostController = (options: MacHostOptions): Controller => 
   });
 };
 
-/** Decides, looks closer where the decision asks for it, and decides again, until there is something to do. */
+/** Decides, makes the live reads that the decision asks for, and decides again, until there is something to do. */
 const reconcileHost = async (
   deps: ActDeps,
   refusalBackoff: RefusalBackoff,
@@ -94,10 +94,10 @@ const reconcileHost = async (
     if (pauseMs > 0) return requeueAfter(pauseMs);
     try {
       if (decision.kind === 'read server') {
-        // Answers a view that is fresh, on which nobody asks to look.
+        // Returns a fresh view, for which `decide` asks for no other read.
         context = { ...context, snapshot: { ...snapshot, server: await readServer(deps, spec.zone, id, { signal }) } };
       } else if (decision.kind === 'read holder') {
-        // Never `unseen`, the only one that is asked for again.
+        // Never `unseen`, which alone leads to another read.
         const holder = await readHolder(deps, spec.consumerRef, id, { signal });
         context = { ...context, snapshot: { ...snapshot, holder } };
       } else {
@@ -111,7 +111,7 @@ const reconcileHost = async (
       if (decision.kind === 'rename' && spec.release)
         return recordRefusedName(deps, context, spec.release, decision.to, error);
       const afterMs = refusalBackoff.record(id, generation, error);
-      // What became of a restart has been written down where its attempt was.
+      // The result of a reboot is recorded with its attempt.
       if (decision.kind === 'read server' || decision.kind === 'rename')
         await writeStatus(deps, context, undefined, { during: decision.kind, message: error.message });
       return requeueAfter(afterMs);
@@ -119,7 +119,7 @@ const reconcileHost = async (
   }
 };
 
-/** Written down, unless only the answer was lost. */
+/** Recorded, unless only the response was lost and the server has the name. */
 const recordRefusedName = async (
   deps: ActDeps,
   context: ReconcileContext,
@@ -142,7 +142,7 @@ const ignoreScalewayError = (error: unknown): undefined => {
   if (!(error instanceof ScalewayError)) throw error;
 };
 
-/** A watch of Clusters that is behind must not lead to attempts that are written down and taken back, over and over. */
+/** With a stale cache of Clusters, attempts would be recorded and reverted over and over. */
 const decideWithLivePauses = async (deps: ActDeps, { host, snapshot, signal }: ReconcileContext): Promise<Decision> => {
   const decision = decide(snapshot);
   if (!changesServer.has(decision.kind)) return decision;
@@ -152,7 +152,7 @@ const decideWithLivePauses = async (deps: ActDeps, { host, snapshot, signal }: R
 const changesServer: ReadonlySet<Decision['kind']> = new Set(['rename', 'reinstall', 'request wipe', 'reboot']);
 const asksScaleway: ReadonlySet<Decision['kind']> = new Set(['read server', 'rename', 'reinstall', 'reboot']);
 
-/** What is remembered, and so decided on. Not what is only said: two managers that disagree would answer each other for ever. */
+/** The recorded facts that decisions depend on. Not the reported ones: two managers that disagree would trigger each other for ever. */
 const memoryChanged = fieldsChanged<MacHost>(
   ({ status }) =>
     status && [
@@ -166,7 +166,10 @@ const memoryChanged = fieldsChanged<MacHost>(
     ],
 );
 
-/** Its spec, whether it is abandoned or paused, and our own memory: the next step is taken when the last one has been seen. */
+/**
+ * Changes of the spec, of the annotations for abandoning and pausing, and of our own records: the next step follows when the cache shows
+ * the last one.
+ */
 const hostSource = ({ macHosts }: MacHostOptions): Source =>
   fromInformer(macHosts, requestForObject, anyOf<MacHost>(generationChanged, annotationsChanged, memoryChanged));
 
@@ -183,8 +186,8 @@ const machineChanged = fieldsChanged<ScalewayAppleSiliconMachine>((machine) => [
 ]);
 
 /**
- * The Macs that a machine has to do with: holds, has reserved, or is called like; and while it finds none, those that are free, as one may
- * get another macOS for it.
+ * The hosts that a machine affects: those that it holds, has reserved or has the name of; and while it finds none, the free ones, as one
+ * may be reinstalled with another macOS for it.
  */
 const machineSource = ({ macHosts, machines }: MacHostOptions): Source =>
   fromInformer(
@@ -206,7 +209,7 @@ const machineSource = ({ macHosts, machines }: MacHostOptions): Source =>
     machineChanged,
   );
 
-/** The Mac that a Node says it is: one that is left without a machine may bring its Node back. */
+/** The host that a Node runs on: a Mac without a machine may register its Node again. */
 const nodeSource = ({ nodes }: MacHostOptions): Source =>
   fromInformer(
     nodes,
@@ -219,6 +222,6 @@ const nodeSource = ({ nodes }: MacHostOptions): Source =>
 
 const clusterPauseChanged = fieldsChanged<CoreCluster>(({ spec }) => spec?.paused);
 
-/** All of them: which Macs a Cluster can pause is for `hostPauseReasons` to say, and people pause seldom. */
+/** All hosts: `hostPauseReasons` decides which ones a Cluster pauses, and pauses are rare. */
 const clusterSource = ({ macHosts, clusters }: MacHostOptions): Source =>
   fromInformer(clusters, () => macHosts.list().map(({ metadata }) => metadata.name), clusterPauseChanged);

@@ -5,13 +5,13 @@ import { createHarness } from './testing/harness.ts';
 const minute = 60_000;
 
 /**
- * A Mac is found, claimed, released and restarted, by a manager that is killed after its nth change: of an object, or of a server. The
- * change is done and its answer never heard. Another manager goes on with nothing but what it observes.
+ * A Mac is found, claimed, released and restarted, by a manager that is killed after its nth change of an object or of a server. The
+ * change succeeds, but its response is lost. Another manager continues with only what it observes.
  */
 describe('a manager that is killed after a change', () => {
   it('leaves a state from which the next one converges', async (t) => {
     let deaths = 0;
-    // It lives when it has made fewer changes than that, and then there is nothing more to try.
+    // It survives if it makes fewer changes than that; then there is nothing more to try.
     for (let changes = 1; deaths === changes - 1; changes += 1) {
       await t.test(`number ${changes}`, async (t) => {
         const stage = await createHarness(t);

@@ -4,12 +4,11 @@ import type { Release, SeenServer, Snapshot, Wipe } from './snapshot.ts';
 import { attemptsOf, nextWipe, quarantineFor, retryInMs, stuckWipe, wipeOf } from './wipe.ts';
 
 /**
- * The way back: releasing name → reinstall asked for → seen reinstalling → seen ready → pool name → no more release. In doubt it is
- * wiped again, which is harmless before the pool name. Whatever is concluded is concluded from a fresh look.
- *
- * What Scaleway refuses or does not do is counted in `status.wipe`, asked for again after 2, 4, 8, … minutes, and after
- * `wipesBeforeQuarantine` attempts and an hour every two hours, by a Mac that says `quarantined`. While it waits nobody asks Scaleway
- * for anything: the list of the zone tells when something changes.
+ * The release: releasing name → reinstall requested → seen reinstalling → seen ready → pool name → release removed. In doubt it is wiped
+ * again, which is harmless before the pool name. Every conclusion requires a fresh read.
+ * What Scaleway refuses or does not do is counted in `status.wipe` and requested again after 2, 4, 8, … minutes. After
+ * `wipesBeforeQuarantine` attempts and an hour the state is `quarantined`, and the interval is two hours. Meanwhile there are no requests
+ * to Scaleway: the list of the zone shows changes.
  */
 export const decideRelease = (snapshot: Snapshot, release: Release, seen: SeenServer): Decision => {
   const { status, suffix } = snapshot;
@@ -31,18 +30,18 @@ export const decideRelease = (snapshot: Snapshot, release: Release, seen: SeenSe
     : awaitWipeEnd(snapshot, release, seen, wipe);
 };
 
-/** Whoever gave it back said what it was called then. Another cluster's machine may have it by now, or a person. */
+/** The release records the server's name at that time. By now a machine of another cluster, or a user, may have the server. */
 const isOurs = ({ serverName, poolPrefix }: Release, name: string): boolean =>
   serverName === undefined ||
   name === serverName ||
   isPoolName(name, poolPrefix) ||
   promisedPoolName(name, poolPrefix) !== undefined;
 
-/** Marks of an earlier machine may be those of another cluster that holds the Mac: it has the time to put the name right. */
+/** The traces of an earlier machine may be of another cluster that holds the Mac: it gets time to restore the name. */
 const unwipedGraceLeftMs = ({ now, limits }: Snapshot, { reason, requestedAt }: Release): number =>
   reason === 'NotWiped' ? Math.min(Date.parse(requestedAt) + limits.unwipedGraceMs - now, limits.unwipedGraceMs) : 0;
 
-/** In these Scaleway begins nothing else. A reinstall that nobody asked for here is waited for: its image is anybody's guess. */
+/** Scaleway starts nothing else in these states. Also waits for a reinstall that was not requested here: its image is unknown. */
 const busyStates: ReadonlySet<string> = new Set([
   'starting',
   'rebooting',
@@ -63,14 +62,14 @@ const renameTo = (
   const wipe = wipeOf(release, snapshot.status);
   const isVerdict = isQuarantineDue(snapshot, release, wipe);
   const leftMs = wipe?.refusedAt === undefined ? 0 : retryInMs(wipe, snapshot.now, snapshot.limits);
-  // The name may have become right by itself: somebody else has set it.
+  // Another client may have set the right name meanwhile.
   const isListedRight = why === 'wiped' && isPoolName(seen.server.name, release.poolPrefix);
   if (leftMs > 0 && !isVerdict && !isListedRight) return wait(snapshot, leftMs);
   if (!seen.fresh) return { kind: 'read server' };
   return isVerdict && leftMs > 0 ? quarantine(snapshot, release, seen) : { kind: 'rename', to, why };
 };
 
-/** Not asked for yet; or asked for, and not seen to begin. The answer may have been lost, or the request, or this process was away. */
+/** Not requested yet; or requested, but not seen to start: the response or the request was lost, or this process was down. */
 const awaitWipeStart = (snapshot: Snapshot, release: Release, seen: SeenServer, wipe: Wipe | undefined): Decision => {
   const { status } = seen.server;
   const attempts = attemptsOf(wipe);
@@ -79,13 +78,13 @@ const awaitWipeStart = (snapshot: Snapshot, release: Release, seen: SeenServer, 
   const leftMs = wipe === undefined ? 0 : retryInMs(wipe, snapshot.now, snapshot.limits);
   const isRefused = wipe?.refusedAt !== undefined;
   if (leftMs > 0 && !(isRefused && isQuarantineDue(snapshot, release, wipe))) {
-    // It is seen to begin soon, if at all. Later attempts, and refused ones, leave it to the list of the zone to tell.
+    // If it starts, it is seen soon. For later and refused attempts the list of the zone suffices.
     if (isRefused || attempts > 1) return wait(snapshot, leftMs);
     return seen.fresh
       ? wait(snapshot, snapshot.limits.pollMs)
       : readAtMostEvery(snapshot, seen, snapshot.limits.pollMs);
   }
-  // A state such as `rebooting` is no wipe, whatever it was that Scaleway answered.
+  // A state such as `rebooting` is no wipe, whatever Scaleway answered.
   if (busyStates.has(status)) return awaitBusyServer(snapshot, release, seen, Date.parse(release.requestedAt));
   if (!seen.fresh) return { kind: 'read server' };
   return wipeAgain(snapshot, release, seen, wipe);
@@ -100,7 +99,7 @@ const awaitWipeEnd = (snapshot: Snapshot, release: Release, seen: SeenServer, wi
   return seen.fresh ? wipeAgain(snapshot, release, seen, wipe) : { kind: 'read server' };
 };
 
-/** Scaleway is at work on it, `since` some time. That ends as a rule; a server that hangs is looked at seldom, and said to be stuck. */
+/** Scaleway has been working on it `since` then. Usually that ends; a server that hangs is polled seldom, and reported as stuck. */
 const awaitBusyServer = (snapshot: Snapshot, release: Release, seen: SeenServer, since: number): Decision => {
   const { now, limits, status } = snapshot;
   const isLong = now - since >= limits.stuckMs;
@@ -110,7 +109,7 @@ const awaitBusyServer = (snapshot: Snapshot, release: Release, seen: SeenServer,
   return seen.fresh ? wait(snapshot, everyMs) : readAtMostEvery(snapshot, seen, everyMs);
 };
 
-/** Three attempts are no verdict on a Mac while Scaleway has a bad hour; nor is an hour in which nobody tried. */
+/** Needs both attempts and time: three failures in an outage of Scaleway prove nothing about the Mac, nor does an hour without attempts. */
 const isQuarantineDue = ({ now, limits }: Snapshot, release: Release, wipe: Wipe | undefined): boolean =>
   wipe?.stuckAt === undefined &&
   attemptsOf(wipe) >= limits.wipesBeforeQuarantine &&
@@ -136,7 +135,7 @@ const wait = ({ limits }: Snapshot, forMs: number): Decision => ({
   againMs: Math.min(forMs, limits.reportMs),
 });
 
-/** Nothing new was heard, and the last time was not long ago: no need to ask. */
+/** The last read is recent enough, so there is no need to ask Scaleway. */
 const readAtMostEvery = ({ now }: Snapshot, { at }: SeenServer, everyMs: number): Decision => {
   const ageMs = now - at;
   return ageMs >= 0 && ageMs < everyMs ? { kind: 'report', againMs: everyMs - ageMs } : { kind: 'read server' };

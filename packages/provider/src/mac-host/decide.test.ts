@@ -82,7 +82,7 @@ const wipe = (more: MacHostStatus['wipe'] = {}): MacHostStatus => ({
 });
 const begun = wipe({ requestedAt: at(-30 * minute), reinstallingAt: at(-30 * minute) });
 
-/** As much of a decision as a row is about. */
+/** The part of a decision that a row is about. */
 const brief = (decision: Decision): string => {
   switch (decision.kind) {
     case 'give up':
@@ -112,7 +112,7 @@ const brief = (decision: Decision): string => {
 };
 
 const table: [string, Facts, string][] = [
-  // Nobody knows.
+  // Unknown.
   ['not listed, and nothing to do', { server: { kind: 'unknown', why: 'x' } }, 'report, again in 10 s'],
   ['not listed, to be released', back({ server: { kind: 'unknown', why: 'x' } }), 'read server'],
   ['not listed, to be renamed', held({ server: { kind: 'unknown', why: 'x' } }), 'read server'],
@@ -233,7 +233,7 @@ const table: [string, Facts, string][] = [
     held({ holder: { kind: 'gone' }, spec: { reboot: { requestedAt: at(0) } } }),
     'report, again in 300 s',
   ],
-  // On its way back.
+  // Being released.
   ['release, name in the list', back({ server: listed({ name: 'mac-1' }) }), 'read server'],
   [
     'release, name of its holder',
@@ -477,7 +477,7 @@ const table: [string, Facts, string][] = [
     ),
     'rename to tuist-00000001',
   ],
-  // Left alone by a person, whatever else it is.
+  // Abandoned by a user, in any other state.
   ['abandoned in the pool', { abandoned: 'x' }, 'report'],
   [
     'abandoned in the pool, while another macOS is wanted',
@@ -512,7 +512,7 @@ const table: [string, Facts, string][] = [
     back({ schedulableNodes: ['mac-1'], status: wipe({ stuckAt: at(-minute) }) }),
     'cordon mac-1',
   ],
-  // Nobody's.
+  // Without a holder.
   ['free, and machines look for others', { otherOS: { family: undefined, inMs: 300_000 } }, 'report, again in 300 s'],
   ['free, another macOS is wanted soon', { otherOS: { family: 'sequoia', inMs: 20_000 } }, 'report, again in 20 s'],
   [
@@ -697,9 +697,9 @@ describe('decide, for any snapshot', () => {
     always((snapshot, decision) => {
       const { kind } = decision;
       if (isFresh(snapshot)) return assert.notEqual(kind, 'read server');
-      // Since when a name is there can be remembered of a list.
+      // The time of a name may be recorded from a list.
       if (kind === 'record name') return assert.equal(decision.claim.settledAt, undefined);
-      // To keep Pods off a Node is nothing that is done to a server.
+      // A cordon does not change the server.
       assert.ok(['read server', 'read holder', 'report', 'cordon'].includes(kind), kind);
     });
   });
@@ -718,7 +718,7 @@ describe('decide, for any snapshot', () => {
       assert.ok(server.kind === 'seen');
       const { name } = server.server;
       if (holder.kind === 'alive' && holder.provisioned && spec.consumerRef) return;
-      // By hand, or of an older version: whatever it is called.
+      // A release by hand or by an older version does not name the server.
       if (spec.release && spec.release.serverName === undefined) return;
       const own = spec.release?.serverName ?? spec.consumerRef?.name ?? '';
       const prefix = spec.release?.poolPrefix ?? spec.poolPrefix ?? '';

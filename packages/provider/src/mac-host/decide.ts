@@ -13,41 +13,41 @@ import {
   type Wipe,
 } from './snapshot.ts';
 
-/** What may be done about one Mac. */
+/** What to do about one Mac. */
 export type Decision =
-  /** Ask Scaleway for this very server, and decide again. */
+  /** Read this server from Scaleway, and decide again. */
   | { readonly kind: 'read server' }
-  /** Ask the API server for the machine of `spec.consumerRef`, and decide again. */
+  /** Read the machine of `spec.consumerRef` from the API server, and decide again. */
   | { readonly kind: 'read holder' }
-  /** The server is gone and nobody counts on it: delete the MacHost. */
+  /** The server is gone and has no holder: delete the MacHost. */
   | { readonly kind: 'delete' }
-  /** Its name says that somebody else has it: end the claim or the release, and do nothing to the server. */
+  /** Its name shows that another cluster or a user has it: end the claim or the release, and do not touch the server. */
   | { readonly kind: 'give up'; readonly name: string }
-  /** It bears its holder's name: remember since when, or that nobody has renamed it since. */
+  /** It has its holder's name: record since when, or that no other client has renamed it since. */
   | { readonly kind: 'record name'; readonly claim: Claim }
   | { readonly kind: 'rename'; readonly to: string; readonly why: 'held' | 'releasing' | 'wiped' }
-  /** Remember the attempt, and why nobody shall claim the Mac afterwards; then ask for the reinstall. */
+  /** Record the attempt, and the quarantine that follows it; then request the reinstall. */
   | { readonly kind: 'request wipe'; readonly wipe: Wipe; readonly quarantine: Quarantine | undefined }
-  /** Scaleway is seen reinstalling: remember it. */
+  /** Record that the server was seen reinstalling. */
   | { readonly kind: 'record wipe start' }
-  /** It is seen ready after that: remember it, and retire the host key. */
+  /** Record that it was seen ready after that, and retire the host key. */
   | { readonly kind: 'record wipe end' }
-  /** It cannot be wiped: say so. It is tried all the same, seldom. Without a quarantine of its own it has one already. */
+  /** Report that it cannot be wiped. Retries go on, seldom. Undefined quarantine: it has one already. */
   | { readonly kind: 'quarantine'; readonly wipe: Wipe; readonly quarantine: Quarantine | undefined }
-  /** Wiped, and it bears the pool name: the release is over. */
+  /** Wiped, and it has a pool name: the release is over. */
   | { readonly kind: 'return to pool' }
-  /** It is free, and a machine waits for another macOS: give it a release, so that it is wiped. */
+  /** It is free, and a machine waits for another macOS: release it, so that it is wiped. */
   | { readonly kind: 'reinstall'; readonly family: string; readonly poolPrefix: string }
-  /** Its agent may live on without a machine: keep Pods off these Nodes. */
+  /** Its agent may still run without a machine: keep Pods off these Nodes. */
   | { readonly kind: 'cordon'; readonly nodes: readonly string[] }
-  /** Remember that it was asked for, then ask. */
+  /** Record the request, then make it. */
   | { readonly kind: 'reboot' }
-  /** Nothing but to say what is. Undefined: until something changes. */
+  /** Only write the status. Undefined: no requeue. */
   | { readonly kind: 'report'; readonly againMs: number | undefined };
 
 /**
- * What to do about one Mac now. At most one thing is done to its server in a pass; the next pass looks again. While it is paused nothing
- * is; what Scaleway was asked for before that is seen and remembered.
+ * What to do about one Mac now. A pass does at most one thing to its server; the next pass observes again. While paused, only the effects
+ * of earlier requests are observed and recorded.
  */
 export const decide = (snapshot: Snapshot): Decision => {
   const decision = decideUnpaused(snapshot);
@@ -70,7 +70,7 @@ const decideUnpaused = (snapshot: Snapshot): Decision => {
   if (snapshot.abandoned !== undefined) return decideAbandoned(snapshot);
   switch (server.kind) {
     case 'unknown':
-      // What has to be done can be done without the list of the zone.
+      // A live read does not need the list of the zone.
       return hasWork(snapshot) ? { kind: 'read server' } : { kind: 'report', againMs: limits.pollMs };
     case 'missing':
       return server.fresh ? decideMissing(snapshot) : { kind: 'read server' };
@@ -81,7 +81,9 @@ const decideUnpaused = (snapshot: Snapshot): Decision => {
   }
 };
 
-/** A Mac that is not wiped has an agent, which brings its Node back when its machine is gone. Nobody would look after Pods there. */
+/**
+ * A Mac that is not wiped has an agent, which registers its Node again after its machine is gone. No controller would manage Pods there.
+ */
 const decideOrphanedNodes = (snapshot: Snapshot): Decision | undefined => {
   const { abandoned, holder, schedulableNodes: nodes } = snapshot;
   if (nodes.length === 0) return undefined;
@@ -99,7 +101,7 @@ const decideOrphanedNodes = (snapshot: Snapshot): Decision | undefined => {
   }
 };
 
-/** Nothing at all, whatever its spec says. Only the object of a server that is gone for sure goes. */
+/** Does nothing, whatever the spec says. Only a MacHost whose server is gone for sure is deleted. */
 const decideAbandoned = (snapshot: Snapshot): Decision => {
   const { server } = snapshot;
   if (server.kind !== 'missing') return { kind: 'report', againMs: undefined };
@@ -113,21 +115,21 @@ const hasWork = (snapshot: Snapshot): boolean => {
   return status.name !== spec.consumerRef.name || !isClaimConfirmed(snapshot) || isRebootDue(snapshot);
 };
 
-/** A MacHost whose server is gone for sure goes too, unless somebody counts on it: who holds it has to learn what became of it. */
+/** Deletes a MacHost whose server is gone for sure, unless it has a holder, which has to see what happened. */
 const decideMissing = ({ spec, holder, limits }: Snapshot): Decision => {
   if (!spec.consumerRef || holder.kind === 'gone' || holder.kind === 'elsewhere') return { kind: 'delete' };
   return holder.kind === 'unseen' ? { kind: 'read holder' } : { kind: 'report', againMs: limits.reportMs };
 };
 
 /**
- * The name that it shall have is its holder's.
+ * The desired name is that of the holder.
  *
- *   | holder            | name at Scaleway       | then                                                                |
- *   |-------------------|------------------------|---------------------------------------------------------------------|
- *   | not yet made ready | of the pool           | rename                                                              |
- *   | not yet made ready | its own               | wait until no other cluster can rename it any more, then read again |
- *   | not yet made ready | any other             | give up: another cluster or a person has taken it out of the pool   |
- *   | made ready         | any other             | rename: somebody renamed a Mac at work                              |
+ *   | holder          | name at Scaleway | then                                                            |
+ *   |-----------------|------------------|-----------------------------------------------------------------|
+ *   | not provisioned | of the pool      | rename                                                          |
+ *   | not provisioned | the desired one  | wait until no other cluster can rename it, then read again      |
+ *   | not provisioned | any other        | give up: another cluster or a user has taken it out of the pool |
+ *   | provisioned     | any other        | rename: a user or another cluster renamed a Mac in use          |
  */
 const decideHeld = (
   snapshot: Snapshot,
@@ -141,7 +143,7 @@ const decideHeld = (
       return { kind: 'read holder' };
     case 'gone':
     case 'elsewhere':
-      // Never released here: that is the sweep's, which asks once more before it does anything.
+      // Not released here: the sweep does that, after another live read.
       return { kind: 'report', againMs: limits.reportMs };
     case 'unknown':
       return { kind: 'report', againMs: undefined };
@@ -165,7 +167,7 @@ const confirmClaim = ({ spec, status, now, limits }: Snapshot, fresh: boolean): 
   const { uid = '' } = spec.consumerRef ?? {};
   const namedAt = status.claim?.uid === uid ? status.claim.namedAt : undefined;
   if (namedAt === undefined) return { kind: 'record name', claim: { uid, namedAt: timestamp(now) } };
-  // Whole seconds are cut off. A time ahead of the clock holds nobody up for longer than the wait itself.
+  // Timestamps are truncated to seconds. A time ahead of the clock must not extend the wait.
   const leftMs = Math.min(Date.parse(namedAt) + 1000 + limits.claimConfirmMs - now, limits.claimConfirmMs + 1000);
   if (leftMs > 0) return { kind: 'report', againMs: leftMs };
   return fresh ? { kind: 'record name', claim: { uid, namedAt, settledAt: timestamp(now) } } : { kind: 'read server' };
@@ -193,7 +195,7 @@ const decideFree = (snapshot: Snapshot, seen: SeenServer): Decision => {
   }
 };
 
-/** Its disk is empty: to install another macOS harms nobody, and a machine waits for that. */
+/** Its disk is empty, so reinstalling it with the macOS that a machine waits for is harmless. */
 const decideInPool = ({ otherOS, poolPrefixes }: Snapshot, { server, fresh }: SeenServer): Decision => {
   if (otherOS === undefined) return { kind: 'report', againMs: undefined };
   const { family, inMs } = otherOS;
@@ -205,5 +207,5 @@ const decideInPool = ({ otherOS, poolPrefixes }: Snapshot, { server, fresh }: Se
   return server.status === 'ready' ? { kind: 'reinstall', family, poolPrefix } : { kind: 'report', againMs: undefined };
 };
 
-/** Timers count to 2^31 ms; nothing is lost by a look in between. */
+/** Timers are limited to 2^31 ms; an earlier requeue does no harm. */
 const maxWaitMs = 60 * 60_000;

@@ -15,19 +15,17 @@ interface GuardDeps extends PauseReader {
   readonly clock: Clock;
 }
 
-/** What is left over is for a clock that runs slower than the others', and for an answer that comes late. */
+/** The rest is a margin for a slow clock and a late response. */
 const shareOfLease = 0.8;
 
 /**
- * The way to every call that changes a server (architecture, decision 6).
- *
- * Flow: the gate of the leader; the MacHost, and what could pause it, read anew; the gate once more; the call, all of it within the time
- * that the gate gave.
- * Guarantees: nothing is called unless this process leads, the MacHost is the same object with the same spec as when it was decided on, not
- * abandoned by a person, and neither it nor what it belongs to is paused; nor after `notAfter` (`callDeadline`). Answers whether the call was
- * made. Rejects with NotLeadingError, KubeError or what the call rejects with; a call that
- * the deadline cut short rejects with `no answer`.
- * Caveats: a process that freezes after that and thaws later can still send the request: Scaleway has nothing to fence with.
+ * Guards every call that changes a server.
+ * Flow: the leader's gate; live reads of the MacHost and of what could pause it; the gate again; the call, all within the time that the
+ * gate gave.
+ * Guarantees: calls only if this process leads, the MacHost has the same UID and spec as when the call was decided, is not abandoned, and
+ * neither it nor what it belongs to is paused; and not after `notAfter` (`callDeadline`). Returns whether the call was made. Rejects with
+ * NotLeadingError, KubeError or the error of the call; with `no answer` if the deadline ended the call.
+ * Caveats: a process that freezes after the checks can still send the request later: Scaleway has no fencing.
  */
 export const callGuarded = async (
   { gate, client, coreClusters, clock }: GuardDeps,
@@ -48,7 +46,7 @@ export const callGuarded = async (
     if (now.metadata.uid !== decidedOn.metadata.uid || !isDeepStrictEqual(now.spec, decidedOn.spec)) return 'changed';
     if (abandonReason(now) !== undefined) return 'changed';
     if ((await readHostPauseReasons({ client, coreClusters }, now, options)).length > 0) return 'paused';
-    // Timers are late in a process that was frozen while it read: only the clock tells.
+    // In a process that was frozen during the reads, timers are late: only the clock tells.
     gate.pass();
     if (clock.now() >= notAfter) return 'changed';
     options.signal.throwIfAborted();
@@ -59,7 +57,7 @@ export const callGuarded = async (
   }
 };
 
-/** Until when a call may be made that was decided on this look at the server: managers of other clusters count on it (`settleMs`). */
+/** Until when a call may be made that is based on this read of the server: managers of other clusters rely on it (`claimConfirmMs`). */
 export const callDeadline = ({ server, limits }: Pick<Snapshot, 'server' | 'limits'>): number =>
   server.kind === 'seen' ? server.at + limits.maxCallAgeMs : Infinity;
 
@@ -69,7 +67,7 @@ const deadlineExceeded = (): ScalewayError =>
     { kind: 'no answer' },
   );
 
-/** With what it is done. */
+/** The dependencies of acting on a host. */
 export interface ActDeps extends GuardDeps, Omit<ObserveDeps, 'clock'> {
   readonly client: Client;
   readonly sightings: ServerCache;
@@ -79,7 +77,7 @@ export interface ActDeps extends GuardDeps, Omit<ObserveDeps, 'clock'> {
   readonly log: Logger;
 }
 
-/** To what: the MacHost as it was read, and what is known of its Mac. */
+/** The MacHost as it was read, and the observation of its Mac. */
 export interface ReconcileContext {
   readonly host: Host;
   readonly snapshot: Snapshot;
@@ -87,8 +85,8 @@ export interface ReconcileContext {
 }
 
 /**
- * Writes down what is remembered and says what follows from it. Guarded by the gate and by the resource version: whoever leads no more,
- * or decided on an old copy of the MacHost, fails here, before anything is done to the server.
+ * Writes the records and the reported status. Guarded by the gate and by the resource version: a former leader, or a decision on a stale
+ * MacHost, fails here, before anything is done to the server.
  */
 export const writeStatus = async (
   { client, gate, judgeStranded, events }: ActDeps,

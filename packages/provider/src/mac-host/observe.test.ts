@@ -25,7 +25,7 @@ const mac = ({ uid = 'u', serverID = 'server-1' } = {}): Machine => ({
   status: serverID === '' ? {} : { serverID },
 });
 
-/** What the cache says, and what the server says. */
+/** The cached and the live result. */
 const table: [string, Machine | undefined, Holder['kind'], Holder['kind']][] = [
   ['there', mac(), 'alive', 'alive'],
   ['about to write down which server it has', mac({ serverID: '' }), 'alive', 'alive'],

@@ -24,7 +24,7 @@ export interface ObserveDeps extends DemandDeps, Pick<Listers, 'clusters'> {
   readonly limits: Limits;
 }
 
-/** From caches and sightings: costs nothing. What matters and may be old is asked for by the two functions below. */
+/** From caches only, without requests. The two functions below make the live reads. */
 export const observe = (observer: ObserveDeps, host: Host): Snapshot => {
   const { sightings, machines, clusters, clock, limits } = observer;
   const { metadata, spec, status = {} } = host;
@@ -40,7 +40,7 @@ export const observe = (observer: ObserveDeps, host: Host): Snapshot => {
     claimants: demand.machines.flatMap((each) => claimantOf(each, metadata.name, server)),
     poolPrefixes: poolPrefixes({ ...observer, macHosts: demand.hosts }),
     abandoned,
-    // Only where it matters: a cluster has many Nodes, and most Macs are neither.
+    // Only for these: a cluster has many Nodes, and most Macs are neither abandoned nor released.
     schedulableNodes:
       abandoned !== undefined || spec.release ? schedulableNodesOf(observer.nodes, spec.zone, metadata.name) : [],
     otherOS: otherOSFor(host, demand, limits),
@@ -69,7 +69,7 @@ interface ReadServerDeps {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** What Scaleway says of this server now. Everybody else learns of it too. Rejects with ScalewayError. */
+/** Reads this server from Scaleway and updates the shared cache. Rejects with ScalewayError. */
 export const readServer = async (
   { pool, sightings, clock }: ReadServerDeps,
   zone: string,
@@ -85,7 +85,7 @@ export const readServer = async (
   return server ? { kind: 'seen', server: factsOf(server), at, fresh: true } : { kind: 'missing', fresh: true };
 };
 
-/** The holder as the API server knows it now. */
+/** Reads the holder from the API server. */
 export const readHolder = async (
   { client }: { readonly client: Pick<Client, 'get'> },
   ref: MacHostSpec['consumerRef'],
@@ -98,7 +98,7 @@ export const readHolder = async (
     ref && isMachine(ref) ? await ignoreNotFound(client.get(machine.resource, ref, options)) : undefined,
   );
 
-/** Who holds it, by the machine of that name as the API server has it now. Another one under the same name is somebody else. */
+/** The holder, from the machine of that name. A machine with another UID is another one. */
 export const holderFrom = (
   ref: MacHostSpec['consumerRef'],
   id: string,
@@ -109,7 +109,7 @@ export const holderFrom = (
   if (!isMachine(ref)) return { kind: 'unknown' };
   if (found?.metadata.uid !== ref.uid) return { kind: 'gone' };
   const { spec, status } = found;
-  // Without a server it is about to write down which one: not stranded.
+  // Without a server it is about to record one: not stranded.
   if (status?.serverID && status.serverID !== id) return { kind: 'elsewhere', serverID: status.serverID };
   return { kind: 'alive', type: spec.type, provisioned: status?.initialization?.provisioned === true, fresh };
 };

@@ -22,7 +22,7 @@ const now = Date.parse('2026-06-01T00:00:00Z');
 const minute = 60_000;
 const ago = (milliseconds: number): string => timestamp(now - milliseconds);
 
-/** A machine that has looked for a Mac in vain, the second one for longer than the first. */
+/** A machine that finds no Mac, the second one for longer than the first. */
 const waiting = (
   name: string,
   os: string,
@@ -44,7 +44,7 @@ const waiting = (
   status: { waitingForHostSince: ago(more.forMs ?? 10 * minute), ...more.status },
 });
 
-/** Without the time since when. */
+/** Without the time since when it waits. */
 const notLooked = (name: string, os: string): Machine => ({ ...waiting(name, os), status: {} });
 
 const release = (more: Partial<Release> = {}): Release => ({
@@ -54,7 +54,7 @@ const release = (more: Partial<Release> = {}): Release => ({
   requestedAt: ago(minute),
   ...more,
 });
-/** On its way back; with `asked` its reinstall was asked for. */
+/** Being released; with `asked` its reinstall was requested. */
 const back = (name: string, asked?: string, status: MacHostStatus = {}, more: Partial<Release> = {}): Host =>
   hostWith(name, {
     spec: { release: release(more) },

@@ -10,22 +10,22 @@ import { abandonReason, type Limits, type Release } from './snapshot.ts';
 import { faultOf, wipeOf } from './wipe.ts';
 
 /**
- * Which macOS Macs are to be reinstalled with, by what machines wait for.
+ * Which macOS to reinstall Macs with, by what machines wait for.
  *
- * Every machine that waits counts for one Mac, the one that has waited longest first:
+ * Every waiting machine gets one Mac, the one that has waited longest first:
  *
- *   1. a free Mac that it can claim, or one that is being reinstalled for it: nothing more is to be done;
- *   2. else one on its way back whose reinstall was not asked for yet: it is installed with what the machine wants;
- *   3. else a free Mac that lacks nothing but that macOS: it is wiped once more.
+ *   1. a free Mac that it can claim, or one that is being reinstalled for it: nothing more to do;
+ *   2. else one that is being released and whose reinstall was not requested yet: it is installed with what the machine wants;
+ *   3. else a free Mac that lacks only that macOS: it is wiped again.
  *
- * Macs are taken in a fixed order (by id), so that everybody who looks at the same objects comes to the same pairs, and one machine
- * never has two Macs reinstalled.
+ * Macs are assigned in a fixed order (by id), so that all managers get the same pairs from the same objects, and no machine has two Macs
+ * reinstalled.
  */
 interface Demand {
   readonly machines: readonly Machine[];
   readonly hosts: readonly Host[];
   readonly defaultPoolPrefix: string | undefined;
-  /** Whether the machine claims a Mac as soon as there is one. */
+  /** Whether the machine claims a Mac as soon as one is free. */
   readonly mayClaim: (machine: Machine) => boolean;
   readonly now: number;
 }
@@ -36,7 +36,7 @@ export interface DemandDeps
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** A machine without a Mac whose name a Node has gets none, whoever that Node is. */
+/** A machine without a Mac gets none while any Node has its name. */
 export const demandOf = ({ machines, macHosts, nodes, clock, ...options }: DemandDeps): Demand => ({
   machines: machines.list(),
   hosts: macHosts.list(),
@@ -50,11 +50,11 @@ export const demandOf = ({ machines, macHosts, nodes, clock, ...options }: Deman
 
 interface WaitingMachine {
   readonly wanted: HostRequirements;
-  /** Since when it has said that no Mac fits. Undefined: it has not looked yet. */
+  /** Since when it reports that no Mac fits. Undefined: it has not looked yet. */
   readonly since: number | undefined;
 }
 
-/** Machines that have no Mac and may claim one. Who has told Cluster API its server has no choice any more. */
+/** Machines that have no Mac and may claim one. A machine with a providerID can no longer choose. */
 const waitingMachines = ({ machines, defaultPoolPrefix, mayClaim }: Demand): WaitingMachine[] =>
   machines
     .filter(
@@ -70,7 +70,7 @@ const waitingMachines = ({ machines, defaultPoolPrefix, mayClaim }: Demand): Wai
     .filter(({ wanted }) => wanted.poolPrefix !== '')
     .toSorted(longestFirst);
 
-/** Since when a machine finds no Mac; undefined while it does not look for one. */
+/** Since when a machine finds no Mac; undefined if it is not looking for one. */
 export const waitingSince = ({ status }: Machine): number | undefined => {
   const since = Date.parse(status?.waitingForHostSince ?? '');
   return Number.isNaN(since) ? undefined : since;
@@ -79,7 +79,7 @@ export const waitingSince = ({ status }: Machine): number | undefined => {
 const longestFirst = (a: WaitingMachine, b: WaitingMachine): number =>
   (a.since ?? Number.MAX_SAFE_INTEGER) - (b.since ?? Number.MAX_SAFE_INTEGER) || (a.wanted.uid < b.wanted.uid ? -1 : 1);
 
-/** Takes a Mac for each machine, if there is one left that serves it. Answers the machines that got none. */
+/** Assigns a Mac to each machine, if one that serves it is left. Returns the machines without one. */
 const assignHosts = (
   waiting: readonly WaitingMachine[],
   hosts: readonly Host[],
@@ -93,7 +93,7 @@ const assignHosts = (
   });
 
 interface Assignment {
-  /** The machine that a Mac is for, by the id of the Mac. */
+  /** The machine that a Mac is assigned to, by the id of the Mac. */
   readonly taken: ReadonlyMap<string, WaitingMachine>;
   readonly hosts: readonly Host[];
   readonly unmet: readonly WaitingMachine[];
@@ -101,7 +101,7 @@ interface Assignment {
   readonly reserved: ReadonlySet<string>;
 }
 
-/** The first two steps. `deciding`: the Mac whose reinstall is about to be asked for, however often it was before. */
+/** The first two steps. `deciding`: the Mac whose reinstall is about to be requested, even if it was before. */
 const assign = (
   demand: Demand,
   { zone, type }: { zone: string; type: string | undefined },
@@ -133,7 +133,7 @@ const assign = (
   return { taken, hosts, unmet, reserved };
 };
 
-/** It will be the machine's pool when it is back, and may be claimed then. */
+/** Once released, it will be in the machine's pool and can be claimed. */
 const fits = ({ wanted }: WaitingMachine, host: Host, now: number): boolean => {
   const { release } = host.spec;
   return (
@@ -149,7 +149,7 @@ const fits = ({ wanted }: WaitingMachine, host: Host, now: number): boolean => {
 const isAskedFor = ({ spec, status = {} }: Host): boolean =>
   spec.release !== undefined && wipeOf(spec.release, status) !== undefined;
 
-/** Its reinstall with that family was asked for, and neither refused nor given up. */
+/** Its reinstall with that family was requested, and neither refused nor given up. */
 const installing = ({ spec, status = {} }: Host, os: string): boolean => {
   const wipe = spec.release && wipeOf(spec.release, status);
   const { osRequested } = status;
@@ -164,17 +164,17 @@ const installing = ({ spec, status = {} }: Host, os: string): boolean => {
   );
 };
 
-/** The family for a reinstall that is about to be asked for: what a waiting machine wants, else that of the release. */
+/** The family for a reinstall that is about to be requested: what a waiting machine wants, else that of the release. */
 export const familyToInstall = (host: Host, release: Release, demand: Demand): string | undefined => {
   if (faultOf(release) !== undefined) return release.family;
   const { taken } = assign(demand, { zone: host.spec.zone, type: host.status?.type }, host.metadata.name);
   return taken.get(host.metadata.name)?.wanted.os ?? release.family;
 };
 
-/** For so long a Mac is not reinstalled for a family that it did not get the last time: Scaleway has no image of it, or does not say so. */
+/** How long a Mac is not reinstalled again for a family that it did not get: Scaleway has no image of it, or does not report it. */
 const osRetryMs = 24 * 60 * 60_000;
 
-/** What is to become of a Mac that is free, as `Snapshot.otherOS` has it. */
+/** What should happen to a free Mac, for `Snapshot.otherOS`. */
 export const otherOSFor = (
   host: Host,
   demand: Demand,
@@ -182,7 +182,7 @@ export const otherOSFor = (
 ): { family: string | undefined; inMs: number } | undefined => {
   const { spec, status, metadata } = host;
   if (spec.release || spec.consumerRef || abandonReason(host) !== undefined) return undefined;
-  // Most passes end here, and cost no more than a look at each machine.
+  // Most passes end here, after a look at each machine.
   if (!demand.machines.some((machine) => waitingSince(machine) !== undefined)) return undefined;
   const { hosts, unmet, taken, reserved } = assign(demand, { zone: spec.zone, type: status?.type });
   if (unmet.length === 0) return undefined;
@@ -194,7 +194,7 @@ export const otherOSFor = (
     assigned,
   );
   const mine = taken.has(metadata.name) ? undefined : assigned.get(metadata.name);
-  // Time alone may change it: a Mac that is to come may turn out to be stuck.
+  // Time alone may change it: a Mac that is being reinstalled may turn out to be stuck.
   if (mine?.since === undefined) return { family: undefined, inMs: reportMs };
   return { family: osFamilyKey(mine.wanted.os), inMs: Math.max(0, mine.since + demandMs - demand.now) };
 };

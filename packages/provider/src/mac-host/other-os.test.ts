@@ -9,7 +9,7 @@ const hour = 60 * minute;
 
 const setUp = async (t: TestContext) => {
   const stage = await createHarness(t);
-  /** A machine that looks for a Mac with that macOS, and says that there is none. */
+  /** A machine that reports that there is no Mac with that macOS. */
   const waiting = async (name: string, os: string) => {
     const made = await stage.machine(name, undefined, { os });
     const body = {

@@ -111,7 +111,7 @@ describe('a Mac that is paused', () => {
       await stage.pass(minute);
       let paused = false;
       stage.interpose((send) => async (request) => {
-        // The attempt is written down right before the call.
+        // The attempt is recorded right before the call.
         if (!paused && request.method === 'PATCH' && request.body?.includes('"attempts"') === true) {
           const answer = await send(request);
           paused = true;

@@ -2,7 +2,7 @@ import { backoffMs } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { ScalewayError } from '@tartan/scaleway';
 
-/** Scaleway may have done it all the same: only a look tells. */
+/** Scaleway may have done it: only a read tells. */
 export const isOutcomeUnknown = ({ kind }: ScalewayError): boolean =>
   kind === 'no answer' || kind === 'unavailable' || kind === 'garbled';
 
@@ -10,19 +10,18 @@ const baseBackoffMs = 5000;
 const maxBackoffMs = 5 * 60_000;
 
 /**
- * Which Macs Scaleway is not asked about for a while, for all but the way back, whose refusals are written down. Beside the queue's own
- * back-off, which ends when the Mac is looked at for any other reason: to write down that something was refused is one already. Memory only:
- * a restart asks again at once.
+ * Per-host back-off of requests to Scaleway after a refusal, except for releases, whose refusals are in the status. In addition to the
+ * queue's back-off, which any other trigger ends, even the write that records the refusal. In memory only: a restart asks again at once.
  */
 export const createRefusalBackoff = (clock: Pick<Clock, 'monotonic'>, pollMs: number) => {
   const refusals = new Map<string, { generation: number | undefined; inARow: number; until: number }>();
   return {
-    /** Zero: it may be asked. What was refused of another spec says nothing of this one. */
+    /** Zero: no back-off. A refusal for another generation does not count. */
     remainingMs: (id: string, generation: number | undefined): number => {
       const refusal = refusals.get(id);
       return refusal?.generation === generation ? Math.max(0, (refusal?.until ?? 0) - clock.monotonic()) : 0;
     },
-    /** Answers the pause. */
+    /** Returns the pause. */
     record: (id: string, generation: number | undefined, error: ScalewayError): number => {
       const before = refusals.get(id);
       const inARow = before?.generation === generation ? (before?.inARow ?? 0) + 1 : 1;
@@ -36,7 +35,7 @@ export const createRefusalBackoff = (clock: Pick<Clock, 'monotonic'>, pollMs: nu
 
 export type RefusalBackoff = ReturnType<typeof createRefusalBackoff>;
 
-/** What may pass by itself is not tried again before the Mac is looked at anyway. */
+/** These may pass without action: not retried before the Mac is polled anyway. */
 const passesByItself: ReadonlySet<ScalewayError['kind']> = new Set(['transient state', 'not found', 'rate limited']);
 
 const pauseAfter = ({ kind, retryAfter = 0 }: ScalewayError, inARow: number, pollMs: number): number =>

@@ -9,7 +9,7 @@ const hour = 60 * minute;
 type Stage = Awaited<ReturnType<typeof createHarness>>;
 type Answer = Stage['scaleway']['faults']['calls'][number]['with'] | 'silence';
 
-/** Every way in which Scaleway does not do what it is asked. */
+/** Every kind of failure of a request to Scaleway. */
 const ways: Readonly<Record<string, Answer>> = {
   '423 locked': { status: 423, body: { type: 'locked', resource: 'server' } },
   '409 transient state': { status: 409, body: { type: 'transient_state', current_state: 'updating' } },
@@ -24,7 +24,7 @@ const ways: Readonly<Record<string, Answer>> = {
 
 const always = Number.MAX_SAFE_INTEGER;
 
-/** From now on calls that match are answered so. */
+/** From now on matching calls fail like this. */
 const answer = ({ scaleway, beSilent }: Stage, match: RegExp, answered: Answer): void => {
   if (answered === 'silence') beSilent(match);
   else scaleway.faults.calls.push({ match, times: always, with: answered });

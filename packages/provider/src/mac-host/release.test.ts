@@ -27,7 +27,7 @@ const setUp = async (t: TestContext) => {
     state: async () => (await status()).state,
     message: async (type: string) => getCondition((await status()).conditions, type)?.message ?? '',
     wipes: () => stage.scaleway.requests.filter((request) => request.endsWith('/reinstall')).length,
-    /** A refusal as Scaleway words it. */
+    /** A refusal in Scaleway's words. */
     busy: (state: string) => ({
       status: 409,
       body: { type: 'transient_state', resource: 'server', resource_id: id, current_state: state },
@@ -152,7 +152,7 @@ describe('the way back to the pool', () => {
 
   it('asks again for a wipe that was never seen', async (t) => {
     const { id, server, scaleway, release, pass, state, wipes, reason, status } = await setUp(t);
-    // Answered, and not done.
+    // Accepted, but not done.
     scaleway.faults.calls.push({ match: /reinstall$/, times: 1, with: { status: 503, body: {} } });
     await release(id);
     await pass(110_000);

@@ -25,7 +25,7 @@ import {
 } from './snapshot.ts';
 import { attemptsOf, stuckMessage, wipeOf } from './wipe.ts';
 
-/** The whole status of a MacHost: what is remembered stays, everything else follows from the snapshot. */
+/** The whole status of a MacHost: records are kept, everything else follows from the snapshot. */
 export const statusOf = (
   { metadata: { generation }, status: said }: Host,
   snapshot: Snapshot,
@@ -43,18 +43,18 @@ export const statusOf = (
     since: state && ((state === said?.state && said.since) || timestamp(now)),
     heldBy: heldByOf(snapshot, state),
     claim: claim?.uid === spec.consumerRef?.uid ? claim : undefined,
-    // Of a release that is over nobody needs to know how it went.
+    // The records of a finished release are dropped.
     wipe: spec.release && wipe,
     conditions: setConditions(status.conditions, conditionsOf(snapshot, judge, failure), generation, now),
     observedGeneration: generation,
   });
 };
 
-/** Only Scaleway itself can say so, and only it can take that back. */
+/** Only a response of Scaleway sets or clears it. */
 const isGone = (server: Snapshot['server'], wasGone = false): boolean =>
   server.kind === 'missing' && server.fresh ? true : server.kind !== 'seen' && wasGone;
 
-/** What Scaleway does not say any more stays as it was said last. */
+/** Keeps the last known values while Scaleway reports none. */
 const factsOf = ({ server }: Snapshot): Partial<MacHostStatus> => {
   if (server.kind !== 'seen') return {};
   const { name, type, os, status, ip } = server.server;
@@ -68,7 +68,7 @@ const factsOf = ({ server }: Snapshot): Partial<MacHostStatus> => {
   });
 };
 
-/** The schema's bounds: a name that somebody made longer must not make the status unwritable. */
+/** The schema's limits: a longer name must not make the status unwritable. */
 const cut = (text: string, longest: number): string => text.slice(0, longest);
 
 const heldByOf = ({ spec, claimants }: Snapshot, state: MacHostStatus['state']): string | undefined => {
@@ -77,13 +77,13 @@ const heldByOf = ({ spec, claimants }: Snapshot, state: MacHostStatus['state']):
   return claimants.find(({ by }) => by === 'serverID')?.key;
 };
 
-/** What Scaleway refused or did not answer in this pass, in words. */
+/** What Scaleway refused or did not answer in this pass. */
 export interface ScalewayFailure {
   readonly during: 'read server' | 'rename';
   readonly message: string;
 }
 
-/** The sweep's view of a Mac that is stranded: the condition says what the sweep would do. */
+/** The sweep's verdict on a stranded Mac: the condition reports what the sweep would do. */
 export type JudgeStranded = (host: StrandedHost, now: number) => Pick<StrandedVerdict, 'reason' | 'message'>;
 
 const hostCondition = <Type extends ConditionType<'MacHost'>>(
@@ -107,7 +107,7 @@ export const conditionsOf = (
   pausedCondition(snapshot),
 ];
 
-/** The server as it was seen last. A manager that has just started, and a zone that cannot be listed, are no news of it. */
+/** The server as last seen. A restart of the manager, or a zone that cannot be listed, does not change it. */
 const lastSeen = ({ server, status }: Snapshot): Pick<ServerFacts, 'name' | 'status' | 'type'> | undefined => {
   if (server.kind === 'seen') return server.server;
   const { name, type = '', serverStatus = 'unknown' } = status;
@@ -239,7 +239,7 @@ const abandonedCondition = ({ abandoned: reason }: Snapshot): ConditionUpdate =>
         `A person has abandoned it (${reason}). It is not wiped, renamed, claimed or reclaimed, and Scaleway bills it. To end that, remove the annotation ${annotations.abandon}.`,
       );
 
-/** What people hear of a Mac when it happens. Each comes once; what lasts is a condition. */
+/** Events. Each is sent once; what lasts is a condition. */
 
 export const renamedEvent = (from: string, to: string, wasInPool: boolean): EventInput =>
   wasInPool

@@ -5,7 +5,7 @@ import { createHarness } from './testing/harness.ts';
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** As many ways to refuse as there are; each Mac has one of them. */
+/** All kinds of refusals; each Mac has one of them. */
 const answers = [
   { status: 423, body: { type: 'locked', resource: 'server' } },
   { status: 409, body: { type: 'transient_state', current_state: 'updating' } },

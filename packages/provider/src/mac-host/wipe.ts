@@ -4,9 +4,9 @@ import { timestamp } from '@tartan/kube/clock';
 import { defined } from '../defined.ts';
 import type { Limits, Quarantine, Release, Snapshot, Wipe } from './snapshot.ts';
 
-/** What is remembered of a wipe. All of it is written before what it remembers is done, and none is believed for another release. */
+/** The records of a wipe. Each is written before its action, and is valid only for its release. */
 
-/** The wipe that this release has asked for. One that is older than the release was another's. */
+/** The wipe that this release requested. One older than the release belongs to another release. */
 export const wipeOf = (release: Release, { wipe }: MacHostStatus): Wipe | undefined => {
   const requestedAt = Date.parse(wipe?.requestedAt ?? '');
   return requestedAt >= Date.parse(release.requestedAt) ? wipe : undefined;
@@ -14,27 +14,27 @@ export const wipeOf = (release: Release, { wipe }: MacHostStatus): Wipe | undefi
 
 export const attemptsOf = (wipe: Wipe | undefined): number => (wipe === undefined ? 0 : (wipe.attempts ?? 1));
 
-/** What was refused, and that it is stuck, is known until a wipe is seen to begin or to end. */
+/** The refusal and `stuckAt` are kept until a wipe is seen to start or to end. */
 export const nextWipe = (release: Release, wipe: Wipe | undefined, now: number): Wipe => {
   const { refusal, image, stuckAt } = wipe ?? {};
   return defined({ refusal, image, stuckAt, attempts: attemptsOf(wipe) + 1, requestedAt: timeFor(release, now) });
 };
 
-/** Not before the time of the release, whoever's clock that was from: it would count as another release's. */
+/** Not before the time of the release, even if another clock set that: it would count as another release's. */
 const timeFor = ({ requestedAt }: Release, now: number): string =>
-  // Whole seconds are cut off: the very second of the release must not come out as earlier than it.
+  // Timestamps are truncated to seconds: a wipe in the second of the release must not count as earlier.
   Date.parse(timestamp(now)) < Date.parse(requestedAt) ? requestedAt : timestamp(now);
 
 const maxTextLength = 1024;
 
-/** Scaleway said no to the reinstall. */
+/** Scaleway refused the reinstall. */
 export const refusedWipe = (wipe: Wipe, message: string, now: number): Wipe => ({
   ...wipe,
   refusedAt: timestamp(now),
   refusal: message.slice(0, maxTextLength),
 });
 
-/** Scaleway did not take the name that the way back needs. Counts as an attempt: without the name nothing is wiped, or free. */
+/** Scaleway refused the name that the release needs. Counts as an attempt: without the name the Mac is neither wiped nor freed. */
 export const refusedName = ({ status, now, limits }: Snapshot, release: Release, message: string): MacHostStatus => {
   const before = wipeOf(release, status);
   const attempt = before ?? { requestedAt: timeFor(release, now) };
@@ -46,22 +46,22 @@ export const refusedName = ({ status, now, limits }: Snapshot, release: Release,
   };
 };
 
-/** How long Scaleway is not asked again after the last attempt. From what is written down alone, so that a restart changes nothing. */
+/** How long to wait after the last attempt. Depends only on the status, so that a restart changes nothing. */
 export const retryInMs = (wipe: Wipe, now: number, limits: Limits): number => {
   if (attemptsOf(wipe) === 0) return 0;
   const baseMs = wipe.reinstallingAt === undefined ? limits.reinstallStartMs : limits.retryMs;
   const maxMs = limits.longestRetryMs;
   const pauseMs = wipe.stuckAt === undefined ? backoffMs({ baseMs, maxMs }, attemptsOf(wipe)) : maxMs;
   const leftMs = Date.parse(wipe.refusedAt ?? wipe.requestedAt ?? '') + pauseMs - now;
-  // A time that is none (NaN) is over; one that a clock ahead of ours has written is no reason to wait any longer.
+  // An invalid time (NaN) is over; a time from a clock ahead of ours must not extend the wait.
   return leftMs > 0 ? Math.min(leftMs, pauseMs) : 0;
 };
 
-/** What a release says of the Mac itself. Undefined: it has done nothing wrong. */
+/** The fault of the Mac that caused the release. Undefined: none. */
 export const faultOf = ({ reason, message }: Release): string | undefined =>
   reason === 'BootstrapExhausted' || reason === 'NotWiped' ? message || releaseReasonMeanings[reason] : undefined;
 
-/** The quarantine that the reason of a release brings with it: written once, with the first attempt. */
+/** The quarantine for the reason of a release: set once, with the first attempt. */
 export const quarantineFor = (
   release: Release,
   wipe: Wipe | undefined,
@@ -86,8 +86,8 @@ const nextQuarantine = (
 };
 
 /**
- * The Mac cannot be wiped. One whose reinstalls fail is to blame, and stays in quarantine when one has worked at last. One that Scaleway
- * refused, or did not answer for, has done nothing wrong: it is free as soon as it was wiped, and an outage costs no Mac a day.
+ * Records that the Mac cannot be wiped. If its reinstalls fail, the Mac is at fault and stays quarantined even after one succeeds. If
+ * Scaleway refused or did not answer, it is not: the Mac is free as soon as it is wiped, and an outage does not cost it a day.
  */
 export const stuckWipe = (
   { status, now, limits }: Snapshot,
@@ -109,27 +109,27 @@ const stuckReason = (wipe: Wipe, doing: string): string => {
   return `${tried}${wipe.refusal === undefined ? '' : ` ${wipe.refusal}`}`.slice(0, maxTextLength);
 };
 
-/** For people: what became of it, and what can be done. */
+/** For users: what happened, and what to do. */
 export const stuckMessage = (wipe: Wipe, doing: string): string =>
   `${stuckReason(wipe, doing)} It is tried again every two hours, and free once it was wiped. Ask Scaleway's support to look at the server; to have it left alone, set the annotation ${annotations.abandon} on this MacHost.`;
 
 const maxRetiredKeys = 64;
 
-/** With the key of the install that is given back. */
+/** Including the key of the released install. */
 export const retiredKeysWith = ({ retiredHostKeys }: MacHostStatus, { hostKey }: Release): readonly string[] => {
   const keys = new Set(retiredHostKeys);
   if (hostKey) keys.add(hostKey);
   return [...keys].slice(-maxRetiredKeys);
 };
 
-/** The Mac is seen ready after it was seen reinstalling. The key it had is never its own again. */
+/** The Mac was seen ready after it was seen reinstalling. Its earlier host key is never valid again. */
 export const afterWipe = (release: Release, status: MacHostStatus, wipe: Wipe, now: number): MacHostStatus => {
   const keys = retiredKeysWith(status, release);
   const { quarantine } = status;
   const { requestedAt, reinstallingAt } = wipe;
   return defined({
     ...status,
-    // One that never failed was written only because it could not be wiped.
+    // A count of 0: quarantined only because it could not be wiped.
     quarantine: quarantine && quarantine.count > 0 ? quarantine : undefined,
     wipe: defined({ requestedAt, reinstallingAt, readyAt: timestamp(now) }),
     installs: (status.installs ?? 0) + 1,

@@ -10,7 +10,7 @@ import { clearFailedRoll, roll, rollBack, uncordon } from './act/roll.ts';
 import { type Decision, succeeded } from './decision.ts';
 import { intervals } from './requeue.ts';
 
-/** Carries a decision out. Each act may be cut off after any of its writes: the next pass sees what was done, and goes on from there. */
+/** Executes a decision. Each action is crash-safe after any of its writes: the next pass observes what was done, and continues. */
 export const carryOut = async (context: ActContext, decision: Decision): Promise<ActionOutput> => {
   switch (decision.kind) {
     case 'ignore':

@@ -147,7 +147,7 @@ describe('a Mac whose bootstrap fails', () => {
       const { spec, status } = await stage.host();
       const { requestedAt } = spec.reboot ?? {};
       reboots.add(requestedAt);
-      // What the MacHost controller does.
+      // As the MacHost controller does.
       if (requestedAt && status?.rebootIssuedAt === undefined)
         await stage.setHostStatus({ rebootIssuedAt: requestedAt });
     }

@@ -44,7 +44,7 @@ describe('the runner of a builder at GitHub', () => {
     };
     runners = createBuilderRunners({ client, clock, redactor, apiURL: undefined, fetch: github.fetch });
   });
-  /** As config.sh does it. Answers its id and what it connects with. */
+  /** As config.sh does it. Returns its id and its credentials. */
   const register = async (name = 'mac-1'): Promise<{ id: number; credential: string }> => {
     const token = await runners.registrationToken(builder(), {});
     assert.ok(token.kind === 'known', JSON.stringify(token));

@@ -16,7 +16,7 @@ type BuilderMachine = Pick<ScalewayAppleSiliconMachine, 'metadata' | 'spec'>;
 
 export type RunnerToken =
   | { readonly kind: 'known'; readonly token: Secret }
-  /** For people: why there is none, and what to do. Its reason on the machine is GHRunnerRegistrationTokenUnavailable. */
+  /** For users: why there is none, and what to do. The machine's reason is GHRunnerRegistrationTokenUnavailable. */
   | { readonly kind: 'problem'; readonly message: string };
 
 /** The runner of a builder, as GitHub lists it. */
@@ -28,9 +28,9 @@ export type RunnerState =
 interface BuilderRunnersOptions {
   readonly client: Pick<Client, 'get'>;
   readonly clock: Clock;
-  /** That of the log: it gets to know every token. */
+  /** That of the log: every token is added. */
   readonly redactor: Pick<Redactor, 'add'>;
-  /** `undefined`: GitHub's own. */
+  /** `undefined`: github.com. */
   readonly apiURL: string | undefined;
   readonly fetch?: typeof fetch;
 }
@@ -38,16 +38,15 @@ interface BuilderRunnersOptions {
 type Problem = Extract<RunnerToken, { kind: 'problem' }>;
 
 /**
- * The runners of builders at GitHub, each asked for as the GitHub App that its machine names. Nothing rejects but for an aborted signal:
- * what GitHub does is data. A runner bears the name of its Node.
- *
- * The Secret of the App is read anew each time: people mend it, and no watch brings it. The client of GitHub is only loaded for the first
- * builder that needs it, so that a manager without builders does not pay for it.
+ * The runners of builders at GitHub, each accessed as the GitHub App that its machine names. Rejects only for an aborted signal: errors of
+ * GitHub are data. A runner has the name of its Node.
+ * The App's Secret is read each time: users correct it, and it is not watched. The GitHub client is loaded for the first builder that needs
+ * it, so that a manager without builders does not pay for it.
  */
 export const createBuilderRunners = (options: BuilderRunnersOptions) => {
   const { client, clock, redactor, apiURL, fetch } = options;
 
-  /** A text: why GitHub cannot be asked, for people. */
+  /** Returns a text if GitHub cannot be asked: why, for users. */
   const serviceOf = async (machine: BuilderMachine, call: CallOptions): Promise<RunnerService | string> => {
     const { ghOrg = '', ghAppSecretName } = machine.spec.ghActionsRunner ?? {};
     const { namespace = '' } = machine.metadata ?? {};
@@ -73,7 +72,7 @@ export const createBuilderRunners = (options: BuilderRunnersOptions) => {
   };
 
   return {
-    /** What the runner of a machine registers with. A new one each time, good for an hour. */
+    /** The registration token for the runner of a machine. A new one each time, valid for an hour. */
     registrationToken: async (machine: BuilderMachine, call: CallOptions): Promise<RunnerToken> => {
       const answer = await ask(machine, call, (service) => service.registrationToken(call));
       if (answer.kind === 'problem') return { kind: 'problem', message: answer.message };
@@ -86,7 +85,7 @@ export const createBuilderRunners = (options: BuilderRunnersOptions) => {
       if (found.kind === 'problem') return { kind: 'unknown', message: found.message };
       return found.kind === 'none' ? found : { kind: 'there', id: found.runner.id, isBusy: found.runner.isBusy };
     },
-    /** Takes it off the list, unless it runs a job: then it is there, and busy. Idempotent. */
+    /** Removes it from GitHub, unless it runs a job: then it stays, and is busy. Idempotent. */
     remove: async (machine: BuilderMachine, id: number, call: CallOptions): Promise<RunnerState> => {
       const answer = await ask(machine, call, (service) => service.remove(id, call));
       if (answer.kind === 'problem') return { kind: 'unknown', message: answer.message };
@@ -99,13 +98,13 @@ export type BuilderRunners = ReturnType<typeof createBuilderRunners>;
 
 const isRepository = (text: string): text is `${string}/${string}` => /^[\w.-]+\/[\w.-]+$/.test(text);
 
-/** As the runner's `--url` takes it: an organisation, or one repository. */
+/** In the form of the runner's `--url`: an organisation, or one repository. */
 const ownerOf = (text: string): Owner | undefined => {
   if (isRepository(text)) return { kind: 'repository', repository: text };
   return /^[\w.-]+$/.test(text) ? { kind: 'organization', organization: text } : undefined;
 };
 
-/** A text: why it cannot be read. */
+/** Returns a text if it cannot be read: why. */
 const readSecret = async (
   client: Pick<Client, 'get'>,
   name: Required<ObjectName>,

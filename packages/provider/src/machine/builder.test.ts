@@ -16,7 +16,7 @@ const createBuilderHarness = async (t: TestContext): Promise<Harness> => {
   return stage;
 };
 
-/** A Mac whose runner must register. It pins its key as every first contact does. */
+/** A Mac whose runner must register. The first contact pins its host key. */
 const registers = async (job: HostJob): Promise<WorkOutcome> => {
   if (job.pinnedHostKey === undefined) await job.pin('SHA256:first');
   const { task } = job;
@@ -32,7 +32,7 @@ describe('bootstrap of a builder', () => {
     await stage.living(spec);
     assert.deepEqual(stage.runners.asked, ['token']);
     assert.equal((await stage.status()).initialization?.provisioned, true);
-    // A roll, and a Node that is gone: the runner is there.
+    // A roll, and a Node that is gone: the runner is registered already.
     Object.assign(stage.settings, { ...hostSettingsWith('agent-2'), builder: builderArtifacts });
     await stage.patchMachine({ metadata: { annotations: { poke: '2' } } });
     await stage.giveTurn();
@@ -81,7 +81,7 @@ describe('bootstrap of a builder', () => {
 });
 
 describe('roll of a builder', () => {
-  /** One that has a turn. */
+  /** A builder that has a turn. */
   const drifting = async (t: TestContext, seen: Harness['runners']['seen']): Promise<Harness> => {
     const stage = await createBuilderHarness(t);
     await stage.living(spec);

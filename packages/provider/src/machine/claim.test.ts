@@ -242,7 +242,7 @@ describe('claiming a Mac', () => {
     assert.equal((await stage.status()).serverID, undefined);
     assert.equal(await stage.reason('Provisioned'), 'PoolPrefixNotAllowed');
     assert.ok((await stage.events()).includes('PoolPrefixNotAllowed'));
-    // Claimed before the manager was told which pools it may claim from.
+    // Claimed before the manager had a list of allowed pools.
     const { metadata } = await stage.get();
     const { kind } = kindNames.machine;
     const apiVersion = `${kindNames.machine.group}/${kindNames.machine.version}`;

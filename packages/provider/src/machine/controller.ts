@@ -37,14 +37,15 @@ import type { Snapshot } from './snapshot.ts';
 import { statusOf } from './status.ts';
 import { eventsOf } from './status/events.ts';
 
-/** Beside those that push: a machine that only has to be looked at does not wait for a Mac that is being made ready. */
+/** In addition to those that push, so that short reconciles do not wait for Macs that are being provisioned. */
 const extraWorkers = 8;
 
 /**
- * A machine from its first sight to its end: claims a Mac, makes it ready, keeps its Node and what it has as they shall be, gives it back.
+ * The life of a machine: claims a Mac, provisions it, keeps its Node and its state as desired, releases it.
  * Needs: get, list, watch, patch of machines and patch of their status; get, list, watch, patch of machosts; get, list, watch of macfleets;
- * get, list, watch of clusters and list, watch of certificatesigningrequests; get, list, watch, patch, delete of nodes; list of pods; get of leases in kube-node-lease; get,
- * create, patch, delete of Secrets in its own namespace and create, delete of those in kube-system; create, patch of events.
+ * get, list, watch of clusters and list, watch of certificatesigningrequests; get, list, watch, patch, delete of nodes; list of pods; get
+ * of leases in kube-node-lease; get, create, patch, delete of Secrets in its own namespace and create, delete of those in kube-system;
+ * create, patch of events.
  */
 export const createMachineController = (options: MachineControllerOptions): Controller => {
   const { clock, options: settings } = options;
@@ -66,8 +67,8 @@ export const createMachineController = (options: MachineControllerOptions): Cont
 };
 
 /**
- * One pass: look, decide, do one thing, say how it is. A write that met somebody else's is no failure: the next pass sees both.
- * Any other write that failed, of the status above all, fails the pass: what could not be written down has not happened.
+ * One pass: observe, decide, do one thing, report. A conflict is no failure: the next pass sees both writes. Any other failed write, above
+ * all of the status, fails the pass: what was not recorded has not happened.
  */
 const reconciler = (deps: MachineDeps): Reconciler =>
   requeueOnConflict(async (key, signal) => {
@@ -75,11 +76,11 @@ const reconciler = (deps: MachineDeps): Reconciler =>
     return machine === undefined ? done : reconcileMachine(deps, machine, signal);
   });
 
-/** From the server: a pass that believes an old copy would claim twice, or push what is not wanted any more. */
+/** A live read: with a stale machine a pass could claim twice, or push an outdated state. */
 const readMachine = ({ client }: MachineDeps, key: string, signal: AbortSignal): Promise<Machine | undefined> =>
   ignoreNotFound(client.get(machineKind.resource, nameOf(key), { signal }));
 
-/** The machine was read from the server, its Cluster comes from a watch: before anything is done, the Cluster is read from the server too. */
+/** The Cluster comes from a watch: before any action it is read from the server too. */
 const decideUnlessPaused = async (
   deps: MachineDeps,
   machine: Machine,
@@ -132,7 +133,7 @@ const reconcileMachine = async (deps: MachineDeps, machine: Machine, signal: Abo
   return deps.requeueLimiter.limit(machine.metadata.uid, next);
 };
 
-/** What may change what is decided about a machine. Its own status is no news: only this controller writes it. */
+/** What may change a decision. The machine's own status does not trigger: only this controller writes it. */
 const sourcesOf = (deps: MachineDeps): readonly Source[] => {
   const { machines, macHosts, macFleets, nodes, clusters, fleetKeys, missingNodes, pushes } = deps;
   const keysOf = (wanted: (machine: Machine) => boolean): string[] =>
@@ -143,7 +144,7 @@ const sourcesOf = (deps: MachineDeps): readonly Source[] => {
   const applyPause = (machine: Machine): void =>
     pushes.setPaused(machine.metadata.uid, cachedPauseReasons(machine, clusters).length > 0);
   return [
-    // What was seen before this run is not trusted: a Node may have been there meanwhile.
+    // Entries from an earlier run are not trusted: a Node may have existed meanwhile.
     () => {
       missingNodes.clear();
       return () => {};
@@ -188,7 +189,7 @@ const belongsTo = ({ metadata }: Live<CoreCluster>, machine: Machine): boolean =
   return name?.name === metadata.name && name.namespace === metadata.namespace;
 };
 
-/** Its holder, whoever has reserved it, and everybody who waits for a Mac. */
+/** Its holder, the machine that has reserved it, and all that wait for a Mac. */
 const affectsMachine =
   ({ metadata, spec, status }: Host) =>
   (machine: Machine): boolean =>
@@ -196,7 +197,7 @@ const affectsMachine =
     machine.status?.serverID === metadata.name ||
     (!machine.status?.serverID && status?.state === 'pool');
 
-/** Heartbeats do not matter: they come every few seconds, from every Mac. */
+/** Ignores heartbeats, which come every few seconds from every Mac. */
 const nodeChanged = fieldsChanged<Node>(({ metadata, spec, status }) => ({
   annotations: metadata.annotations,
   providerID: spec?.providerID,

@@ -5,21 +5,21 @@ import type { Decision } from './decision.ts';
 import { isProvisioned, type Snapshot } from './snapshot.ts';
 
 /**
- * What is to be done next. Pure and total; the order of the questions is the policy:
+ * What to do next. Pure and total; the order of the rows is the policy:
  *
- *   | the machine                                         | then                                                     |
- *   |-----------------------------------------------------|----------------------------------------------------------|
- *   | is being deleted, and nothing of ours holds it      | leave it                                                 |
- *   | is paused, or its Cluster is, also when deleted     | say so, touch nothing                                    |
- *   | is being deleted                                    | its way out (deletion.ts)                         |
- *   | may have no Mac, and was never made ready           | refuse it, leave no trace                                |
- *   | has no finalizer of ours                            | add it, before anything else leaves a trace              |
- *   | does not keep clusterctl from moving it             | see to that                                              |
- *   | waits for Cluster API                               | wait                                                     |
- *   | has no Mac that is its own, named and known to us   | claim one (provisioning.ts)                              |
- *   | was never made ready, and another Node has its name | refuse it an identity                                    |
- *   | was never made ready                                | make it ready, or give it back (provisioning.ts)     |
- *   | was                                                 | Node, identity and drift (provisioned.ts): never given back |
+ *   | the machine                                     | then                                                   |
+ *   |-------------------------------------------------|--------------------------------------------------------|
+ *   | is being deleted, and has no finalizer of ours  | ignore it                                              |
+ *   | is paused, or its Cluster is, also when deleted | report it, touch nothing                               |
+ *   | is being deleted                                | release the Mac and clean up (deletion.ts)             |
+ *   | may not have a Mac, and was never provisioned   | refuse it, create nothing                              |
+ *   | has no finalizer of ours                        | add it, before any side effect                         |
+ *   | does not block clusterctl move                  | block it                                               |
+ *   | waits for Cluster API                           | wait                                                   |
+ *   | has no Mac with its name and known credentials  | claim one (provisioning.ts)                            |
+ *   | was never provisioned, and a Node has its name  | refuse it an identity                                  |
+ *   | was never provisioned                           | provision its Mac, or release it (provisioning.ts)     |
+ *   | is provisioned                                  | Node, identity, drift (provisioned.ts): never released |
  */
 export const decide = (snapshot: Snapshot): Decision => {
   const { machine, cluster } = snapshot;

@@ -1,26 +1,26 @@
 import type { ReleaseReason } from '@tartan/api';
 import type { WorkOutcome } from '../host-work/host-work.ts';
 
-/** What is to be done about a machine next. One thing: the pass after it looks at the world again. */
+/** What to do next about a machine. One thing: the next pass observes again. */
 export type Decision =
-  // An end.
-  /** It goes, and nothing of ours holds it. */
+  // Deletion.
+  /** It is being deleted, and has no finalizer of ours. */
   | { readonly kind: 'ignore' }
-  /** Its runner runs a job, or nobody knows whether it does. */
+  /** Its runner runs a job, or that is unknown. */
   | { readonly kind: 'await runner'; readonly message: string }
   | { readonly kind: 'remove runner'; readonly id: number }
-  /** `runnerLeft`: why GitHub still lists its runner, for people. */
+  /** `runnerLeft`: why GitHub still lists its runner, for users. */
   | { readonly kind: 'release'; readonly poolPrefix: string; readonly runnerLeft?: string }
   | { readonly kind: 'await wipe'; readonly message: string }
   | { readonly kind: 'clean up'; readonly because: CleanUpReason; readonly runnerLeft?: string }
 
-  // Before anything is done.
+  // Before anything else.
   | { readonly kind: 'add finalizer' }
   /** Annotates it, so that `clusterctl move` fails before it deletes anything. */
   | { readonly kind: 'block move' }
   | { readonly kind: 'pause'; readonly why: string }
   | { readonly kind: 'await cluster'; readonly message: string }
-  /** Neither a Mac nor an identity, until a person changes something. */
+  /** It gets neither a Mac nor an identity until a user changes something. */
   | { readonly kind: 'refuse'; readonly reason: 'NotAllowed' | 'NodeNameTaken'; readonly message: string }
 
   // Until it has a Mac.
@@ -43,9 +43,9 @@ export type Decision =
   | { readonly kind: 'fetch credentials' }
   | { readonly kind: 'set provider id' }
 
-  // Until its Mac is ready.
+  // Until its Mac is provisioned.
   | { readonly kind: 'bootstrap' }
-  /** A moment after a failure, or while the Mac restarts. */
+  /** A while after a failure, or while the Mac restarts. */
   | { readonly kind: 'back off'; readonly forMs: number; readonly because: 'failure' | 'reboot' | 'no password' }
   | { readonly kind: 'reboot' }
   | {
@@ -54,11 +54,11 @@ export type Decision =
       readonly poolPrefix: string;
     }
 
-  // From then on.
+  // Afterwards.
   | { readonly kind: 'retire token'; readonly certificateExpires: number | undefined }
   | { readonly kind: 're-register'; readonly newJoin: boolean; readonly because: string }
   | { readonly kind: 'roll back'; readonly hash: string }
-  /** A verdict of the past does not count any more. */
+  /** An earlier refusal no longer counts. */
   | { readonly kind: 'clear refusal'; readonly because: 'another hash' | 'cooldown' }
   | { readonly kind: 'uncordon' }
   | { readonly kind: 'roll'; readonly hash: string; readonly idle: boolean }
@@ -78,47 +78,47 @@ const passive: ReadonlySet<Decision['kind']> = new Set([
   'wait',
 ]);
 
-/** It only waits, and says so. */
+/** Decisions that only wait and report. */
 export const isPassive = ({ kind }: Decision): boolean => passive.has(kind);
 
-/** How the Mac of a machine that is deleted is left behind. */
+/** What happens to the Mac of a deleted machine. */
 export type CleanUpReason =
   | 'no host'
   | 'released'
-  /** Nobody said which pool it goes to. */
+  /** Its pool is unknown. */
   | 'skipped'
-  /** Scaleway does not know it any more. */
+  /** Scaleway no longer knows it. */
   | 'host gone'
-  /** Scaleway does not wipe it. Its MacHost goes on trying. */
+  /** Scaleway does not wipe it. The MacHost controller keeps trying. */
   | 'not wiped'
-  /** A person wants it to be left alone. */
+  /** A user has annotated it as abandoned. */
   | 'abandoned';
 
-/** What stands between the Mac and what it shall have. */
+/** Why the Mac does not have the desired state. */
 export type Drift =
   | 'up to date'
   | 'not reported'
   | 'no turn'
   | 'waiting for idle'
-  /** It was refused, and it is not time yet to try again. */
+  /** It was refused, and the retry is not due yet. */
   | 'refused'
-  /** Something was tried a moment ago. */
+  /** The last attempt was a moment ago. */
   | 'pausing'
-  /** It is not known what it shall have. */
+  /** The desired state is unknown. */
   | 'no plan'
-  /** There is no SSH key to do anything with. */
+  /** There is no SSH key to connect with. */
   | 'no key';
 
-/** What came of a decision. */
+/** The result of a decision. */
 export type ActionResult =
-  /** Said before something that takes long. */
+  /** Reported before a long action. */
   | { readonly kind: 'started' }
   | { readonly kind: 'done' }
-  /** As many pushes run as may. */
+  /** The maximum number of pushes is running. */
   | { readonly kind: 'no slot' }
-  /** A look at the server, right before the act, found that it is not called for any more. */
+  /** A live read right before the action showed that it is no longer needed. */
   | { readonly kind: 'stale' }
-  /** It was not even tried, or was refused: the last attempt says why and what to do. */
+  /** Not tried, or refused: the last attempt says why and what to do. */
   | { readonly kind: 'blocked' }
   | { readonly kind: 'pushed'; readonly outcome: WorkOutcome };
 

@@ -184,7 +184,7 @@ describe('a machine that is deleted', () => {
     stage.interpose((send) => async (request) => {
       const answer = await send(request);
       const isLast = request.method === 'DELETE' || request.body?.includes('"finalizers"') === true;
-      // Each of them is carried out, and its answer lost.
+      // Each of them succeeds, and its response is lost.
       if (isLast && left > 0) {
         left -= 1;
         throw new KubeError('unreachable', 'the answer was lost');

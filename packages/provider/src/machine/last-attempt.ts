@@ -8,7 +8,7 @@ import type { NodeFacts } from './snapshot.ts';
 export type Task = LastAttempt['task'];
 export type Outcome = LastAttempt['outcome'];
 
-/** The last work on the Mac of a machine. The only reader of the fields that managers wrote before `lastAttempt`. */
+/** The last work on a machine's Mac. Only this function reads the fields of managers before `lastAttempt`. */
 export const lastAttemptOf = (status: MachineStatus): LastAttempt | undefined =>
   status.lastAttempt ?? attemptOfOlderManager(status);
 
@@ -29,20 +29,20 @@ const attemptOfOlderManager = (status: MachineStatus): LastAttempt | undefined =
 const isProvisioning = (task: Task): boolean => task === 'Credentials' || task === 'Bootstrap';
 
 /**
- * In a row. Tasks before the machine is provisioned share one count, and so do those after it: a password that could not be read between
- * two failures to bootstrap, or a registration between two rejected updates, does not start the count again.
+ * Failures in a row. Tasks before provisioning share one count, and so do those after it: an unreadable password between two failed
+ * bootstraps, or a registration between two rejected updates, does not reset the count.
  */
 export const failuresOf = (status: MachineStatus, task: Task): number => {
   const attempt = lastAttemptOf(status);
   return attempt !== undefined && isProvisioning(attempt.task) === isProvisioning(task) ? attempt.count : 0;
 };
 
-/** Of the field. */
+/** Limit of the field. */
 const maxMessageLength = 1024;
 
 export type AttemptResult = Pick<LastAttempt, 'task' | 'outcome'> & { readonly message?: string };
 
-/** The status with another last attempt. `count`: the failures so far, unless it is given. */
+/** The status with another last attempt. `count` defaults to the failures so far. */
 export const withAttempt = (
   status: MachineStatus,
   { task, outcome, message = '' }: AttemptResult,
@@ -54,7 +54,7 @@ export const withAttempt = (
   return { ...rest, lastAttempt };
 };
 
-/** At the end of a reconcile nothing runs: what was aborted, or cut off with its process, is continued by the next one. */
+/** Nothing runs at the end of a reconcile: the next one continues an attempt that was aborted or cut off. */
 export const withoutRunning = (status: MachineStatus): MachineStatus =>
   status.lastAttempt?.outcome === 'Running'
     ? { ...status, lastAttempt: { ...status.lastAttempt, outcome: 'Aborted' } }
@@ -74,7 +74,7 @@ const afterUpdate: Partial<Record<Outcome, number>> = {
   HostLocked: locked,
 };
 
-/** How long nothing else is tried on the Mac after an attempt, in milliseconds. None after the others. */
+/** How long nothing else is tried on the Mac after an attempt, in milliseconds. Other outcomes cause no pause. */
 const pauses: Readonly<Record<Task, Partial<Record<Outcome, number>>>> = {
   Credentials: { MissingSudoPassword: manualFix },
   Bootstrap: {
@@ -107,8 +107,8 @@ const pauses: Readonly<Record<Task, Partial<Record<Outcome, number>>>> = {
 };
 
 /**
- * For how much longer. A time that is none is long ago; one that a clock ahead of ours has written holds nobody up for longer than the
- * pause itself. With our cordon on its Node an update waits for an idle Mac, and not for a time.
+ * The rest of the pause. An invalid time is long ago; a time from a clock ahead of ours must not extend the pause. With our cordon on its
+ * Node, an update waits for an idle Mac instead.
  */
 export const pauseMs = (attempt: LastAttempt | undefined, now: number, node: NodeFacts): number => {
   if (attempt === undefined) return 0;
@@ -119,11 +119,11 @@ export const pauseMs = (attempt: LastAttempt | undefined, now: number, node: Nod
   return left > 0 ? Math.min(left, pause) : 0;
 };
 
-/** The Mac was not reached, or was not the one that it should be. Nothing was sent to it (INC-13). */
+/** The Mac was not reached, or was not the right one. Nothing was sent to it (INC-13). */
 export const isUnreachable = (outcome: Outcome): boolean =>
   outcome === 'HostUnreachable' || outcome === 'HostKeyMismatch' || outcome === 'HostNotWiped';
 
-/** Whether everything was done that there was to do: nothing less makes a machine provisioned. */
+/** Whether all steps are done: a machine is not provisioned before. */
 export const isComplete = (outcome: WorkOutcome): boolean => outcome.kind === 'done' && outcome.deferred.length === 0;
 
 /** Steps wait for virtual machines to end. */
@@ -146,7 +146,7 @@ export const attemptOutcome = (outcome: WorkOutcome): Outcome => {
   return outcome.rebootPending ? 'RebootPending' : 'Succeeded';
 };
 
-/** For people: what a push came to. */
+/** The outcome of a push, for users. */
 export const outcomeMessage = (outcome: WorkOutcome): string => {
   if (outcome.kind === 'aborted') return 'It was ended before it was done.';
   if (outcome.kind !== 'done') return outcome.message;

@@ -7,9 +7,8 @@ type StatusUpdate = (status: MachineStatus, machine: Machine) => MachineStatus;
 const maxAttempts = 4;
 
 /**
- * The machine as it was last read or written in this pass, and the only way in which a pass writes to it.
- *
- * Guarantees: a write that failed rejects. A machine that is gone, or another one under its name, is written no more.
+ * The machine as last read or written in this pass, and the only way in which a pass writes to it.
+ * Guarantees: a failed write rejects. Nothing is written to a machine that is gone, or to another one of its name.
  */
 export const createMachinePatcher = (client: Client, read: Machine, signal: AbortSignal) => {
   let machine = read;
@@ -28,15 +27,15 @@ export const createMachinePatcher = (client: Client, read: Machine, signal: Abor
     get machine(): Machine {
       return machine;
     },
-    /** Somebody else of this pass has written the machine. */
+    /** After a write to the machine by another part of this pass. */
     refresh: (written: Machine): void => {
       machine = written;
     },
-    /** As `updateStatus`, but a conflict is for the caller: for what was decided on the machine as it was read. */
+    /** Like `updateStatus`, but rejects on a conflict: for decisions that depend on the machine as it was read. */
     updateStatusGuarded,
     /**
-     * Writes what `fold` makes of the status. Labels and owners of a machine change while a push takes its minutes, and what the push came
-     * to must not be lost by that: after a conflict the machine is read again, and `fold` is asked again.
+     * Writes the status that `fold` returns. Labels and owners of a machine may change during a push of minutes, whose outcome must not be
+     * lost: after a conflict the machine is read and `fold` called again.
      */
     updateStatus: async (fold: StatusUpdate): Promise<void> => {
       for (let tries = 1; ; tries += 1) {
@@ -48,7 +47,7 @@ export const createMachinePatcher = (client: Client, read: Machine, signal: Abor
         }
       }
     },
-    /** A merge patch of the object itself, guarded likewise. */
+    /** A merge patch of the object, guarded likewise. */
     patchGuarded: async (body: { metadata?: object; spec?: object }): Promise<void> => {
       machine = await patchIfUnchanged(client, machineKind.resource, machine, body, options);
     },
@@ -57,6 +56,6 @@ export const createMachinePatcher = (client: Client, read: Machine, signal: Abor
 
 export type MachinePatcher = ReturnType<typeof createMachinePatcher>;
 
-/** Whose SSH key lets us in: that of the fleet, or one of its own for a machine that is of none. */
+/** The name of the SSH key: that of the fleet, or the machine's own if it has no fleet. */
 export const sshKeyName = ({ metadata, spec }: Machine): string =>
   spec.fleetName || `${metadata.namespace ?? ''}-${metadata.name}`;

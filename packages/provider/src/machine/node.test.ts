@@ -98,7 +98,7 @@ describe('a deleted Node', () => {
     await stage.living();
     await stage.removeNode();
     let back = false;
-    // The watch is late: the Node registers right before the server is asked.
+    // The watch is late: the Node registers right before the live read.
     stage.interpose((send) => async (request) => {
       if (!back && request.method === 'GET' && request.path.startsWith('/api/v1/nodes/mac-1')) {
         back = true;

@@ -23,7 +23,7 @@ import {
   type Snapshot,
 } from './snapshot.ts';
 
-/** What this process remembers beside what is written down. */
+/** What this process remembers in memory. */
 export interface ProcessMemory {
   readonly missingNodes: MissingNodeTracker;
   readonly runnerLastSeen: RunnerLastSeen;
@@ -32,8 +32,8 @@ export interface ProcessMemory {
 type ObserveDeps = MachineControllerOptions & ProcessMemory;
 
 /**
- * One look at all that matters. What somebody could be wiped or overwritten by is read from the server: the machine (by the caller), its
- * Mac, its Secret. The rest comes from caches, and is read again right before whatever hangs on it.
+ * Observes a machine. The objects that protect from a wrong wipe or overwrite are read live: the machine (by the caller), its Mac, its
+ * Secret. The rest comes from caches, and is read again right before a critical action.
  */
 export const observe = async (deps: ObserveDeps, machine: Machine, signal: AbortSignal) => {
   const { client, options, nodes, clock } = deps;
@@ -97,7 +97,7 @@ export const observe = async (deps: ObserveDeps, machine: Machine, signal: Abort
   return {
     snapshot,
     wanted,
-    /** The one that is reserved, as the server has it; or the one that would be. */
+    /** The reserved host from a live read; or the one that would be reserved. */
     host: reserved ?? chosen,
     login,
     node,
@@ -105,10 +105,10 @@ export const observe = async (deps: ObserveDeps, machine: Machine, signal: Abort
   };
 };
 
-/** The snapshot, and the things themselves for whoever acts on it. */
+/** The snapshot, and the objects for the action. */
 export type Observation = Awaited<ReturnType<typeof observe>>;
 
-/** What this process remembers of an observation. */
+/** Updates this process' memory from an observation. */
 export const remember = (memory: ProcessMemory, machine: Machine, { node, runner }: Snapshot): void => {
   const { name, uid } = machine.metadata;
   memory.missingNodes.record(name, node.kind === 'missing' && isNodeExpected(machine));
@@ -117,7 +117,7 @@ export const remember = (memory: ProcessMemory, machine: Machine, { node, runner
 
 const notAsked: [ChoiceFacts, undefined] = [{ kind: 'not asked' }, undefined];
 
-/** Written by managers alone, and before `spec.providerID`, which whoever makes the machine can write. */
+/** The Secret is written only by managers, and before `spec.providerID`, which the creator of the machine can set. */
 const recordedServer = ({ metadata, spec }: Machine, stored: MachineSecret | undefined): string | undefined => {
   const specServer = spec.providerID ? parseProviderID(spec.providerID)?.serverID : undefined;
   return stored?.machineUID === metadata.uid && stored.serverID === specServer ? specServer : undefined;
@@ -179,11 +179,11 @@ const joinFacts = async (
   return { lease: Number.isNaN(renewedAt) ? undefined : { nodeName: metadata.name, renewedAt }, identity };
 };
 
-/** Pods are listed only when something hangs on them: what needs an idle Mac, and whether a Mac may be restarted or given back. */
+/** Pods are listed only when needed: for steps that need an idle Mac, and before a Mac is restarted or released. */
 const needsIdle = (provisioned: boolean, turn: unknown, node: NodeFacts): boolean =>
   node.kind === 'ours' && (!provisioned || turn !== undefined);
 
-/** Uncached. A Pod that has ended has no virtual machine any more. */
+/** Uncached. A Pod that has ended has no virtual machine. */
 const hasNoRunningPods = async (
   { client }: Pick<MachineControllerOptions, 'client'>,
   nodeName: string,

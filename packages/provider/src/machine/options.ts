@@ -28,13 +28,13 @@ import { intervals, type RequeueLimiter } from './requeue.ts';
 export interface MachineControllerOptions
   extends ControllerDeps,
     Pick<Informers, 'machines' | 'macHosts' | 'macFleets' | 'nodes' | 'clusters' | 'certificateRequests'> {
-  /** The kind of `clusters`, to be read from the server. */
+  /** The resource of `clusters`, for live reads. */
   readonly coreClusters: Resource<CoreCluster>;
-  /** Only to be asked: the MacHost controller is the one that changes anything there. */
+  /** Read-only: only the MacHost controller changes servers. */
   readonly pool: Pick<HostPool, 'getServer'>;
   readonly fleetKeys: FleetKeys;
   readonly hostWork: HostWork;
-  /** Asked before anything is done on a Mac. */
+  /** Passed before anything is done on a Mac. */
   readonly gate: Gate;
   readonly settings: HostSettings;
   readonly options: Pick<
@@ -63,22 +63,22 @@ export type MachineDeps = MachineControllerOptions &
     readonly pushes: RunningPushes;
   };
 
-/** What an act works with. */
+/** The context of an action. */
 export interface ActContext {
   readonly deps: MachineDeps;
   readonly patcher: MachinePatcher;
   readonly observation: Observation;
   readonly signal: AbortSignal;
-  /** Records that it has begun, for what takes long. */
+  /** Records the start of a long action. */
   reportStarted(attempt?: Pick<AttemptResult, 'task' | 'message'>): Promise<void>;
 }
 
 export interface ActionOutput {
   readonly result: ActionResult;
   readonly next: ReconcileResult;
-  /** What was tried, when it is not recorded yet. */
+  /** The attempt, if it is not recorded yet. */
   readonly attempt?: AttemptResult;
-  /** The machine has no finalizer of ours any more: there is nothing left to write to. */
+  /** Our finalizer was removed: the machine cannot be written any more. */
   readonly finalizerRemoved?: true;
 }
 
@@ -86,13 +86,13 @@ export const callOptions = ({ signal }: ActContext): CallOptions => ({ signal })
 
 export const currentStatus = ({ patcher }: ActContext): MachineStatus => patcher.machine.status ?? {};
 
-/** It is done: look again after that time. */
+/** Done: requeue after that time. */
 export const requeue = (afterMs: number): ActionOutput => ({ result: succeeded, next: requeueAfter(afterMs) });
 
-/** What was decided on has changed. */
+/** The decision is based on outdated data. */
 export const requeueStale: ActionOutput = { result: stale, next: requeueAfter(intervals.conflict) };
 
-/** Where the machine's Secret is. */
+/** The location of the machine's Secret. */
 export const secretLocation = ({ deps, patcher }: Pick<ActContext, 'deps' | 'patcher'>) => ({
   namespace: deps.options.secretsNamespace,
   machine: patcher.machine.metadata.name,

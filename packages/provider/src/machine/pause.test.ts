@@ -47,7 +47,7 @@ const rightBefore = (stage: Harness, method: string, path: RegExp, happen: () =>
   });
 };
 
-/** A push that ends only when it is told to. */
+/** A push that ends only by its signal. */
 const untilEnded = (_job: unknown, signal: AbortSignal): Promise<WorkOutcome> =>
   new Promise((resolve) => {
     signal.addEventListener('abort', () => resolve({ kind: 'aborted' }));
@@ -125,7 +125,7 @@ describe('a paused machine', () => {
   ] as const)
     it(`keeps its Mac when ${who} is paused while the pass that would release it is under way`, async (t) => {
       const stage = await livingInCluster(t);
-      // The second look at the Mac is that of the release: by then the pass has decided.
+      // The second read of the MacHost is that of the release: by then the pass has decided.
       let looks = 0;
       stage.interpose((send) => async (request) => {
         if (request.method === 'GET' && request.path.endsWith('machosts/server-1')) {

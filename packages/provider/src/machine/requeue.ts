@@ -1,41 +1,41 @@
 import { type ReconcileResult, requeueAfter } from '@tartan/kube';
 
-/** How long the machine controller waits for what, when nothing wakes it up before. In milliseconds. */
+/** How long the machine controller waits for what, if nothing triggers before. In milliseconds. */
 export const intervals = {
-  /** Something that only a person can mend. */
+  /** Something that only a user can fix. */
   manualFix: 5 * 60_000,
-  /** A Mac to become free: changes of MacHosts wake it up as well. */
+  /** A free Mac: changes of MacHosts trigger too. */
   freeHost: 60_000,
-  /** Another part of this manager, which tells when it is done. */
+  /** Another controller of this manager, whose changes trigger too. */
   otherController: 30_000,
-  /** After a bootstrap or a roll that failed. Often enough dialled, a Mac's SSH server stops to answer (INC-13). */
+  /** After a failed bootstrap or roll. If dialled too often, a Mac's SSH server stops answering (INC-13). */
   afterFailure: 60_000,
-  /** A Mac that does not answer gives its turn to another one; after this it is tried again. */
+  /** An unreachable Mac loses its turn to another one; it is retried after this. */
   unreachable: 5 * 60_000,
-  /** Somebody else works on the Mac. */
+  /** Another manager works on the Mac. */
   locked: 30_000,
-  /** The agent restarts after a push, and then says what the Mac has. */
+  /** The agent restarts after a push, and then reports its state. */
   afterPush: 60_000,
-  /** All pushes that may run at a time run. */
+  /** The maximum number of pushes is running. */
   pushSlot: 5000,
-  /** A restart. Beyond this a Mac that does not come back counts as unreachable. */
+  /** A restart. A Mac that takes longer counts as unreachable. */
   reboot: 10 * 60_000,
-  /** How long a Node may be missing before its agent is told to register again: it does that by itself at first. */
+  /** How long a Node may be missing before its agent is made to register again: it tries that itself first. */
   nodeMissing: 2 * 60_000,
-  /** Virtual machines to end. Nobody tells. */
+  /** Virtual machines to end. Nothing triggers. */
   idlePoll: 15_000,
-  /** A Node's Lease and its certificate, right after it has joined. */
+  /** The Lease and the certificate of a Node that has just joined. */
   afterJoin: 30_000,
-  /** Nothing at all. */
+  /** The regular resync. */
   resync: 5 * 60_000,
-  /** Somebody else has written the machine: look at what it is now. */
+  /** After a conflict: read the machine again. */
   conflict: 1000,
 } as const;
 
-/** More passes than this in a row, each right after the other, lead nowhere: a claim and a bootstrap take nine. */
+/** More immediate requeues in a row than this lead nowhere: a claim and a bootstrap take nine. */
 const maxImmediateRequeues = 20;
 
-/** A belt for mistakes, of ours or of somebody who works against us: two decisions that undo each other must not take the whole process. */
+/** Protects from hot loops: two decisions that undo each other, by a bug or an attack, must not use up the process. */
 export const createRequeueLimiter = () => {
   const immediateRequeues = new Map<string, number>();
   return {

@@ -10,7 +10,7 @@ const rejected = { kind: 'rejected', step: 'agent-job', message: 'it does not st
 const unreachable = { kind: 'unreachable', message: 'nobody answers' } as const;
 const notIdle = { step: 'tart', because: 'the host is not idle' };
 
-/** The agent restarts and says what it has. */
+/** The agent restarts and reports its state. */
 const report = async (stage: Harness): Promise<void> => {
   const { hostConfigHash } = await stage.status();
   await stage.patchNode({ metadata: { annotations: { [annotations.hostConfigHash]: hostConfigHash } } });
@@ -70,7 +70,7 @@ describe('a Mac with a new desired state', () => {
   it('is not pushed to when its turn was just revoked', async (t) => {
     const stage = await createHarness(t);
     await drifting(stage);
-    // The cache has not heard of it yet.
+    // The cache is stale.
     stage.interpose((send) => async (request) => {
       if (request.method === 'GET' && request.path.includes('/macfleets/runners'))
         await stage.meanwhile(() => stage.setTurns([]));

@@ -4,29 +4,29 @@ import type { CertificateIdentity, NodeLease } from '../identity/decide-join.ts'
 import type { RunnerState } from './builder-runners.ts';
 import type { PresentHost } from './observe/host.ts';
 
-/** All that matters of a machine and its surroundings, at one moment. Times in milliseconds. Plain data: whatever is in it can be made up. */
+/** All that decisions on a machine depend on. Times in milliseconds. Plain data, so that tests can create any snapshot. */
 export interface Snapshot {
   readonly now: number;
   readonly policy: Policy;
   readonly machine: MachineFacts;
   readonly cluster: ClusterFacts;
   readonly fleetKey: KeyFacts;
-  /** Which Mac would be claimed. Looked for only while the machine has none. */
+  /** The Mac that would be claimed. Only while the machine has none. */
   readonly choice: ChoiceFacts;
-  /** The Mac that `status.serverID` names. */
+  /** The Mac of `status.serverID`. */
   readonly host: HostFacts;
   readonly login: LoginFacts;
   readonly node: NodeFacts;
-  /** Of a builder that is being deleted. */
+  /** For a builder that is being deleted. */
   readonly runner: RunnerFacts;
   readonly join: JoinFacts;
   readonly desired: DesiredFacts;
   readonly turn: TurnFacts | undefined;
-  /** No Pod that may have a virtual machine is on the Node, and the runner of a builder has no job. Undefined: nobody had to know. */
+  /** The Node has no Pod with a virtual machine, and the builder's runner has no job. Undefined: not needed. */
   readonly idle: boolean | undefined;
 }
 
-/** What people chose; `undefined` is never. */
+/** From flags; `undefined`: never. */
 export interface Policy {
   readonly rebootAfter: number | undefined;
   readonly giveUpAfter: number | undefined;
@@ -39,16 +39,16 @@ export interface MachineFacts {
   readonly deleting: boolean;
   /** It has our finalizer. */
   readonly hasFinalizer: boolean;
-  /** It has the annotation that keeps `clusterctl move` from taking it. */
+  /** It has the annotation that blocks `clusterctl move`. */
   readonly blocksMove: boolean;
   readonly providerID: string | undefined;
   /** `spec.os` names an image, not a family. */
   readonly versionedPin: boolean;
-  /** Of its own, else of the manager. */
+  /** Of the machine, else the manager's default. */
   readonly poolPrefix: string | undefined;
-  /** Pools that the manager may claim from. What a machine holds goes back to its own all the same. */
+  /** Pools that the manager may claim from. A held Mac is released to its own pool regardless. */
   readonly allowedPoolPrefixes: readonly string[];
-  /** Counters, verdicts and reservations: what earlier passes wrote down. */
+  /** Counters, verdicts and reservations of earlier passes. */
   readonly status: MachineStatus;
 }
 
@@ -58,11 +58,11 @@ export interface Refusal {
 }
 
 export interface ClusterFacts {
-  /** What asks to touch nothing, in words. */
+  /** Why it is paused, in words. */
   readonly pauseReasons: readonly string[];
-  /** Why no Mac may be claimed for the machine; `undefined` when one may. */
+  /** Why the machine may not claim a Mac; `undefined`: it may. */
   readonly refusal?: Refusal | undefined;
-  /** What Cluster API has yet to do before a machine of its own may be worked on; `undefined` for nothing. */
+  /** What Cluster API has to do before its machine may be reconciled; `undefined`: nothing. */
   readonly waitingFor: string | undefined;
 }
 
@@ -77,23 +77,23 @@ export type ChoiceFacts =
   | { readonly kind: 'none'; readonly message: string };
 
 export type HostFacts =
-  /** None is reserved. */
+  /** No host is reserved. */
   | { readonly kind: 'none' }
-  /** There is no MacHost: the inventory makes one, unless Scaleway does not know the server either. */
+  /** There is no MacHost: the inventory creates one, unless Scaleway does not know the server either. */
   | { readonly kind: 'absent'; readonly server: 'exists' | 'gone' | 'unknown'; readonly message: string }
   | PresentHost;
 
 export type LoginFacts =
   | { readonly kind: 'missing' }
-  /** Of another server, so nothing in it is true. */
+  /** For another server, so nothing in it is valid. */
   | { readonly kind: 'stale' }
-  /** Nothing proves that the Secret is this machine's. */
+  /** Nothing proves that the Secret belongs to this machine. */
   | { readonly kind: 'foreign'; readonly message: string }
   | { readonly kind: 'known'; readonly hasPassword: boolean };
 
 export type NodeFacts =
   | { readonly kind: 'missing'; readonly forMs: number }
-  /** Somebody else's, under the name of the machine. The providerID may be empty. */
+  /** A Node of another server with the name of the machine. The providerID may be empty. */
   | { readonly kind: 'foreign'; readonly providerID: string }
   | {
       readonly kind: 'ours';
@@ -101,26 +101,26 @@ export type NodeFacts =
       readonly message: string;
       /** The summary that its agent publishes. */
       readonly summary: string | undefined;
-      /** No Pod comes to it, by whomever. */
+      /** Cordoned, by us or others. */
       readonly unschedulable: boolean;
       readonly cordonedByUs: boolean;
     };
 
 /** The runner of a builder, as GitHub lists it. */
 export type RunnerFacts =
-  /** It is no builder, or its Mac does not go back now. */
+  /** Not a builder, or its Mac is not about to be released. */
   | { readonly kind: 'not asked' }
   | Exclude<RunnerState, { kind: 'unknown' }>
   | (Extract<RunnerState, { kind: 'unknown' }> & {
-      /** Since GitHub has been asked in vain, as far as this process knows. */
+      /** How long GitHub has not answered, as far as this process knows. */
       readonly forMs: number;
-      /** It had a job when GitHub was last heard. */
+      /** It had a job in GitHub's last answer. */
       readonly wasBusy: boolean;
     });
 
 export interface JoinFacts {
   readonly lease: NodeLease | undefined;
-  /** The certificate that came from the recorded token. */
+  /** The certificate issued for the recorded token. */
   readonly identity: CertificateIdentity | undefined;
 }
 
@@ -129,11 +129,11 @@ type DesiredFacts =
   | { readonly kind: 'known'; readonly hash: string }
   | { readonly kind: 'problem'; readonly message: string };
 
-/** This machine's turn in the roll of its fleet, by name and UID. */
+/** This machine's turn in the roll of its fleet, by UID. */
 interface TurnFacts {
   readonly hash: string;
   readonly rollBack: boolean;
 }
 
-/** Its Mac was made ready once: virtual machines may run there. */
+/** Its Mac was provisioned once: virtual machines may run there. */
 export const isProvisioned = ({ initialization }: MachineStatus): boolean => initialization?.provisioned === true;

@@ -9,12 +9,12 @@ import type { ActionResult, Decision } from './decision.ts';
 import { isProvisioned, type Snapshot } from './snapshot.ts';
 import { conditionsOf, isHostRunning, pausedCondition } from './status/conditions.ts';
 
-/** What was found, what was decided, and what came of it. */
+/** The observation, the decision and its result. */
 export interface ReconcileResult {
   readonly snapshot: Snapshot;
   readonly decision: Decision;
   readonly result: ActionResult;
-  /** Of the Mac, as Scaleway says. */
+  /** Of the Mac, from Scaleway. */
   readonly ip: string | undefined;
   readonly nodeAddresses: NonNullable<MachineStatus['addresses']>;
   /** That of this manager. */
@@ -22,8 +22,8 @@ export interface ReconcileResult {
 }
 
 /**
- * What users see of a machine: derived here, from what was found and what came of it, and assigned nowhere else (INC-354). `memory` is
- * what is written down after the act. Idempotent; the very same status when there is nothing new to say.
+ * What users see of a machine: derived only here, from the observation and the result (INC-354). `persisted` is the status recorded after
+ * the action. Idempotent.
  */
 export const statusOf = (
   persisted: MachineStatus,
@@ -35,7 +35,7 @@ export const statusOf = (
   const { generation } = metadata;
   const withConditions = (updates: readonly ConditionUpdate[]) =>
     setConditions(status.conditions, updates, generation, snapshot.now);
-  // As everywhere in Cluster API: while it is paused, only that is said.
+  // As everywhere in Cluster API: while paused, only the condition Paused is written.
   if (decision.kind === 'pause') {
     const paused = pausedCondition(decision, snapshot.machine.deleting);
     return { ...persisted, conditions: withConditions([paused]) };
@@ -54,7 +54,7 @@ export const statusOf = (
   });
 };
 
-/** Whose word `desiredHostConfigHash` is. One that nobody signs is nobody's. */
+/** The release of the manager that set `desiredHostConfigHash`. Undefined if that manager has none. */
 const withPlanner = (
   persisted: MachineStatus,
   { snapshot: { desired }, releaseID }: ReconcileResult,
@@ -64,8 +64,8 @@ const withPlanner = (
 };
 
 /**
- * The fleet decides by these who is outdated. What was pushed last stays while it is what the Mac shall have: an agent that does not
- * start with it never says so, and the one before it may be heard of for a while.
+ * The fleet decides by these which machines are outdated. The last pushed hash stays while it is the desired one: an agent that does not
+ * start with it never reports it, and the previous agent may still report for a while.
  */
 const configHashes = (
   status: MachineStatus,
@@ -83,7 +83,7 @@ const configHashes = (
 
 type Addresses = NonNullable<MachineStatus['addresses']>;
 
-/** How the Mac is reached now: by what Scaleway says, and by what its Node says. None once the Mac is somebody else's. */
+/** The addresses of the Mac, from Scaleway and from its Node. None if the machine does not hold it. */
 const addressesOf = ({ snapshot, ip, nodeAddresses }: ReconcileResult): Addresses => {
   const { host } = snapshot;
   if (host.kind !== 'present' || host.holder !== 'me') return [];
@@ -94,7 +94,7 @@ const addressesOf = ({ snapshot, ip, nodeAddresses }: ReconcileResult): Addresse
   ];
 };
 
-/** One word for people. What a Mac refused stays in sight while its Node is Ready, or nobody would look (INC-354). */
+/** A summary for users. A refusal stays visible while the Node is Ready, or it would be overlooked (INC-354). */
 const phaseOf = (status: MachineStatus, { snapshot, decision }: ReconcileResult): MachinePhase => {
   if (snapshot.machine.deleting) return 'Deleting';
   if (decision.kind === 'lost host') return 'NotReady';

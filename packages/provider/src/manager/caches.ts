@@ -31,8 +31,8 @@ interface CacheOptions {
 }
 
 /**
- * Copies of all that controllers look at. Secrets are read one by one when they are needed; the only ones that are watched are the
- * kubeconfigs beside our own Secrets, and of those nothing but that they are there.
+ * The caches of all controllers. Secrets are read one by one when needed; only the kubeconfigs in the namespace of our Secrets are watched,
+ * without their content.
  */
 export const createCaches = (options: CacheOptions) => {
   const { client, clock, random, log, coreVersion, secretsNamespace } = options;
@@ -66,8 +66,8 @@ export const createCaches = (options: CacheOptions) => {
 export type Caches = ReturnType<typeof createCaches>;
 
 /**
- * What caches drop before it takes memory: a cluster has many more Pods and Nodes than Macs, and none of them can be left out by a
- * selector. Each transform changes the object in place, as caches allow.
+ * What caches drop to save memory: a cluster has many more Pods and Nodes than Macs, and no selector can leave them out. Each transform
+ * changes the object in place, as caches allow.
  */
 
 const deleteMembers = (object: object | undefined, ...members: readonly string[]): void => {
@@ -75,12 +75,12 @@ const deleteMembers = (object: object | undefined, ...members: readonly string[]
 };
 
 /**
- * Pods of which an agent may have a virtual machine: it starts none before the Pod has this finalizer. By the Pod itself and not by its
- * Node, which may be gone or not known yet. Whoever asks for all Pods of one Mac asks the server (`spec.nodeName`).
+ * Pods that may have a virtual machine: an agent starts none before the Pod has this finalizer. Judged by the Pod and not by its Node,
+ * which may be gone or unknown. To get all Pods of one Mac, ask the server (`spec.nodeName`).
  */
 export const isHeldByAgent = (pod: Live<Pod>): boolean => hasFinalizer(pod, finalizers.vmCleanup);
 
-/** Who holds it, whether it goes, and on which Node it is. */
+/** Keeps finalizers, deletion and the name of the Node. */
 export const trimPod = (pod: Live<Pod>): Live<Pod> => {
   const nodeName = pod.spec?.nodeName;
   deleteMembers(pod, 'status');
@@ -89,13 +89,13 @@ export const trimPod = (pod: Live<Pod>): Live<Pod> => {
   return pod;
 };
 
-/** Without the list of its images, which is the larger part of a Node. */
+/** Drops the list of images, which is the larger part of a Node. */
 export const trimNode = (node: Live<Node>): Live<Node> => {
   deleteMembers(node.status, 'images', 'volumesInUse', 'volumesAttached');
   return withoutManagedFields(node);
 };
 
-/** Its name and who owns it. What it holds stays on the server. */
+/** Keeps the name and the owners. The content stays on the server. */
 export const trimSecret = (secret: Live<SecretObject>): Live<SecretObject> => {
   deleteMembers(secret, 'data', 'stringData');
   deleteMembers(secret.metadata, 'annotations');

@@ -30,18 +30,18 @@ import type { CoreVersion } from './core-version.ts';
 import type { ProviderDeps } from './create-provider.ts';
 import type { ProviderMetrics } from './provider-metrics.ts';
 
-/** What controllers are made of. */
+/** The dependencies of all controllers. */
 interface ControllersDeps extends Pick<ReturnType<typeof assembleManager>, 'client' | 'transport' | 'events' | 'gate'> {
   readonly parts: ProviderDeps;
-  /** Of what is done to servers at Scaleway. */
+  /** For changes of servers at Scaleway. */
   readonly hostLimits: Partial<Limits>;
   readonly caches: Caches;
-  /** Of Cluster API's own kinds. */
+  /** Of Cluster API's kinds. */
   readonly coreVersion: CoreVersion;
   readonly metrics: ProviderMetrics;
 }
 
-/** Every controller there is. All of them run on the leader alone. */
+/** All controllers. They run only on the leader. */
 export const createControllers = (deps: ControllersDeps): readonly Controller[] => {
   const { parts, hostLimits, caches, coreVersion, client, transport, events, metrics, gate } = deps;
   const { options, settings, pool, clock, random, log, redactor, ca } = parts;
@@ -54,7 +54,7 @@ export const createControllers = (deps: ControllersDeps): readonly Controller[] 
   const fleetKeys = createFleetKeys({ ...common, secretsNamespace, redactor });
 
   return [
-    // What is looked after in Kubernetes alone: what Cluster API waits for, who may be a Node, and Pods of Macs.
+    // Kubernetes only: what Cluster API waits for, identities of Nodes, and Pods of Macs.
     createClusterController(common),
     createControlPlaneController({
       ...common,
@@ -76,7 +76,7 @@ export const createControllers = (deps: ControllersDeps): readonly Controller[] 
     createVmStartTaint(common),
     ...(spread ? [spread] : []),
 
-    // What is looked after at Scaleway and on Macs: the pool, machines, and their fleets.
+    // Scaleway and Macs: the pool, machines, and their fleets.
     createInventory({
       ...common,
       sightings,
@@ -121,9 +121,12 @@ export const createControllers = (deps: ControllersDeps): readonly Controller[] 
   ];
 };
 
-/** What the Macs of a fleet shall have in common, in one word. The key of the tailnet is read anew each time: somebody else writes it. */
+/** The revision of a fleet. Reads the key of the tailnet each time: another client writes it. */
 const fleetRevisionOf = (client: Pick<Client, 'get'>, settings: HostSettings, secretsNamespace: string) => {
-  /** All that a revision hangs on, beside the settings of this process: fleets are looked at often, and scripts are long to hash. */
+  /**
+   * Cached by all that a revision depends on besides the settings of this process: fleets are reconciled often, and hashing the scripts is
+   * slow.
+   */
   const revisions = new Map<string, { readonly tailscaleKeyVersion: string | undefined; readonly revision: string }>();
   return async (fleet: string, signal: AbortSignal): Promise<string> => {
     const { tailscale } = settings;

@@ -5,7 +5,7 @@ import { manualClock } from '@tartan/kube/clock';
 import { findCoreVersion } from './core-version.ts';
 import { flushPending } from './testing/harness.ts';
 
-/** What the server says of each version, from one moment to the next; the last one stays. */
+/** The server's successive responses for each version; the last one stays. */
 type Answers = readonly (readonly string[] | KubeError)[];
 
 const setUp = (answers: Answers) => {

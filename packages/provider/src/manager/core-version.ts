@@ -15,7 +15,7 @@ const newestFirst: readonly CoreVersion[] = ['v1beta2', 'v1beta1'];
 
 const notInstalled = `Cluster API core is not installed in this cluster: it serves neither ${newestFirst.join(' nor ')} of ${coreGroup}. Install Cluster API core with its custom resource definitions (clusterctl init); this manager goes on by itself once they are there.`;
 
-/** Undefined: there is no core. Found out by listing Clusters, as that is a right which the manager has anyway. */
+/** Undefined: core is not installed. Detected by listing Clusters, which the manager may do anyway. */
 const servedVersion = async (client: Pick<Client, 'list'>, call: CallOptions): Promise<CoreVersion | undefined> => {
   for (const version of newestFirst) {
     if ((await ignoreNotFound(client.list(coreClusters(version), call))) !== undefined) return version;
@@ -29,14 +29,14 @@ interface FindCoreDeps {
   readonly log: Logger;
   readonly deadlineMs: number;
   readonly retryMs: number;
-  /** Hears what is wrong so far. */
+  /** Called with the problem so far. */
   readonly onProblem: (problem: string) => void;
 }
 
 /**
- * Which version of Cluster API's own kinds to speak. Looks again until it is found, the time is over or the signal fires: core and we
- * are often installed by the same command, in no order (INC-301). Otherwise answers how the manager ends.
- * Caveat: asked once. A core that stops serving the version that was found is met by the next process.
+ * Which version of Cluster API's kinds to use. Retries until it is found, the deadline passes or the signal aborts: core and the provider
+ * are often installed by the same command, in any order (INC-301). Otherwise returns how the manager ends.
+ * Caveat: checked once. If core stops serving that version, only the next process notices.
  */
 export const findCoreVersion = async (
   finder: FindCoreDeps,

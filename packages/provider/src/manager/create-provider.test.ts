@@ -66,11 +66,11 @@ interface LifecycleDeps {
   readonly serverID: string;
   /** Where core finds the API server. Without it: by the Service, which not every server has. */
   readonly server?: string;
-  /** Asks until the answer is not undefined. */
+  /** Retries until the result is not undefined. */
   readonly eventually: <T>(look: () => Promise<T | undefined>) => Promise<T>;
 }
 
-/** Core's Cluster with its control plane, and one machine from its claim to its end: what every controller does at least once. */
+/** Core's Cluster with its control plane, and one machine from its claim to its deletion: every controller acts at least once. */
 const runMachineLifecycle = async ({ client, serverID, server, eventually }: LifecycleDeps): Promise<void> => {
   const account = { name: remoteServiceAccount, namespace };
   await client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: account });

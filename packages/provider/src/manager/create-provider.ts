@@ -12,24 +12,24 @@ import { createProviderMetrics, type ProviderMetrics, watchBootstrapDurations } 
 import { createScalewayPermissionCheck } from './scaleway-permissions.ts';
 
 export interface ProviderDeps extends ManagerDeps<ProviderOptions> {
-  /** PEM: the authority of the cluster, for Macs and for core. Undefined when everybody trusts it anyway. */
+  /** PEM: the CA of the cluster, for Macs and for core. Undefined if it is publicly trusted. */
   readonly ca: string | undefined;
   readonly pool: HostPool;
   readonly settings: HostSettings;
-  /** SSH unless told. */
+  /** Default: SSH. */
   readonly hostWork?: HostWork;
-  /** That of the log: it must know every secret that is made or read. */
+  /** That of the log: every secret must be added. */
   readonly redactor: Redactor;
-  /** One of its own unless given. */
+  /** Default: its own. */
   readonly metrics?: ProviderMetrics;
   readonly intervals?: Intervals;
 }
 
-/** What tests shorten. What people may want to change is a flag. */
+/** Shortened in tests. What users may want to change is a flag. */
 interface Intervals {
-  /** For core to be found, and again for the first lists of all caches. */
+  /** For finding core, and again for the initial sync of all caches. */
   readonly syncDeadlineMs?: number;
-  /** Of what is done to servers at Scaleway. */
+  /** For changes of servers at Scaleway. */
   readonly hosts?: Partial<Limits>;
 }
 
@@ -37,14 +37,14 @@ const defaultSyncDeadlineMs = 120_000;
 const coreRetryMs = 5_000;
 const permissionIntervals = { retryMs: 60_000, againMs: 10 * 60_000 };
 
-/** So many looks at a server that should be reinstalling, and it is asked for once more. */
+/** After this many polls without a reinstall, it is requested again. */
 const pollsUntilReinstall = 12;
-/** So many, and a machine that finds no Mac gets one reinstalled for it. */
+/** After this many polls, a free Mac is reinstalled for a machine that finds none. */
 const pollsUntilOSDemand = 6;
 
-/** Longer than `maxCallAgeMs` with the usual interval, on which managers that share a Scaleway project rely. */
+/** With the default interval this is longer than `maxCallAgeMs`, on which managers that share a Scaleway project rely. */
 const pollsUntilConfirmed = 2;
-/** Longer than the usual interval between two lists of a zone. */
+/** Longer than the default interval between two lists of a zone. */
 const pollsOfUnwipedGrace = 18;
 
 const hostLimitsOf = ({ options: { pollIntervals }, intervals }: ProviderDeps): Partial<Limits> => {
@@ -60,11 +60,10 @@ const hostLimitsOf = ({ options: { pollIntervals }, intervals }: ProviderDeps): 
 };
 
 /**
- * The whole provider in one object; nothing happens before `run`.
- *
- * Flow: probes and metrics are served; the version of Cluster API core is found; caches list; the permissions of the Scaleway key are
- * checked; and while this process leads, every controller runs. On stop all of that in the opposite order, and the lease is released.
- * Guarantees: it waits for what is missing (core, a permission at Scaleway), and names it in `readyz` and the log (INC-301, INC-333).
+ * The whole provider; nothing happens before `run`.
+ * Flow: serve probes and metrics; find the version of Cluster API core; sync the caches; check the permissions of the Scaleway key; run
+ * every controller while this process leads. On stop the reverse, and the lease is released.
+ * Guarantees: waits for what is missing (core, a permission at Scaleway), and names it in `readyz` and the log (INC-301, INC-333).
  */
 export const createProvider = (deps: ProviderDeps) => {
   const { options, clock, random, log } = deps;
@@ -143,9 +142,9 @@ export const createProvider = (deps: ProviderDeps) => {
   return {
     addresses,
     metrics,
-    /** Every destructive call of this process passes it. */
+    /** Guards every destructive call of this process. */
     gate,
-    /** Once. Resolves when everything has stopped: because `signal` fired, or because a part failed. */
+    /** To be called once. Resolves when everything has stopped, by `signal` or after a failure. */
     run: (signal: AbortSignal): Promise<ManagerResult> => {
       readyz.set('scaleway', permissions.check);
       return serve(signal, start);

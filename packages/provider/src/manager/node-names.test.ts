@@ -15,7 +15,7 @@ const address = '192.0.2.7';
 const elsewhere = 'default';
 const linux = 'linux-1';
 
-/** A manager with one Mac in its pool, on a cluster that has Nodes of its own. */
+/** A manager with one Mac in its pool, on a cluster that has other Nodes. */
 const setUp = async (t: TestContext, ...flags: readonly string[]) => {
   const stage = await createHarness(t);
   const { client, start, installCore, pass, as, refused } = stage;
@@ -27,7 +27,7 @@ const setUp = async (t: TestContext, ...flags: readonly string[]) => {
   let manager = startManager(...flags);
   await pass(3_000);
   let asked = 0;
-  /** Asks for a certificate and answers the verdict, if there is one within a minute. */
+  /** Requests a certificate and returns the verdict, if there is one within a minute. */
   const verdict = async (
     who: ReturnType<typeof as>,
     name: string,
@@ -73,7 +73,7 @@ const setUp = async (t: TestContext, ...flags: readonly string[]) => {
       };
       await client.patch(nodes, { name }, { type: 'merge', body: { status } }, { subresource: 'status' });
     },
-    /** One that Cluster API has made, unless it stands alone. */
+    /** Created by Cluster API, unless it stands alone. */
     addMachine: async (
       at: { namespace: string; name: string },
       { alone = false, spec = {} }: { alone?: boolean; spec?: Partial<MachineSpec> } = {},
@@ -94,7 +94,7 @@ const setUp = async (t: TestContext, ...flags: readonly string[]) => {
         kubeletClientSigner,
       );
     },
-    /** By a kubelet of that name, Mac or not. Those of Linux do not say for how long. */
+    /** By a kubelet of that name, Mac or not. Those of Linux set no expirationSeconds. */
     renew: (name: string, seconds?: 'unsaid') =>
       verdict(as(`system:node:${name}`, [nodesGroup]), name, kubeletClientSigner, seconds),
     serve: (name: string) => verdict(as(`system:node:${name}`, [nodesGroup]), name, kubeletServingSigner),

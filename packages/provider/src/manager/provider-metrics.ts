@@ -10,8 +10,7 @@ import { createSweepMetrics } from '../sweep/metrics.ts';
 import { createStateMetrics } from './state-metrics.ts';
 
 /**
- * All that the manager measures, in one registry. docs/reference/metrics.md is made from it. `process` adds what Prometheus knows of any
- * process.
+ * All metrics of the manager, in one registry. docs/reference/metrics.md is generated from it. `process` adds Prometheus' process metrics.
  */
 export const createProviderMetrics = (options: { clock: Clock; process?: boolean }) => {
   const metrics = createMetrics(options);
@@ -31,13 +30,13 @@ export const createProviderMetrics = (options: { clock: Clock; process?: boolean
 
 export type ProviderMetrics = ReturnType<typeof createProviderMetrics>;
 
-/** A request has 15 s at most. */
+/** A request takes 15 s at most. */
 const requestBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
-/** Outcomes that do not pass by themselves. */
+/** Outcomes that do not pass without action. */
 const permanentFailures = ['denied', 'unauthorized'] as const;
 
-/** For `onCall` of the pool: each page and each try is a request of its own. */
+/** For `onCall` of the pool: counts each page and each attempt. */
 export const createScalewayMetrics = (registry: Registry): ((report: CallReport) => void) => {
   const registers = [registry];
   const requests = new Counter({
@@ -46,7 +45,7 @@ export const createScalewayMetrics = (registry: Registry): ((report: CallReport)
     labelNames: ['operation', 'outcome'],
     registers,
   });
-  // From the start and at zero, or nobody sees the first one: a series that begins at 1 has not grown.
+  // Starts at zero, because a series that begins at 1 shows no increase.
   for (const operation of Object.keys(operations))
     for (const outcome of permanentFailures) requests.inc({ operation, outcome }, 0);
   const seconds = new Histogram({
@@ -62,7 +61,7 @@ export const createScalewayMetrics = (registry: Registry): ((report: CallReport)
   };
 };
 
-/** A Mac takes some minutes; one that had to be restarted, or tried eight times, an hour. */
+/** A Mac takes some minutes; with a restart or eight attempts, an hour. */
 const bootstrapBuckets = [15, 30, 60, 120, 180, 300, 450, 600, 900, 1800, 3600, 7200];
 
 export type ObserveBootstrapSeconds = (seconds: number) => void;
@@ -79,7 +78,7 @@ export const createBootstrapHistogram = (registry: Registry): ObserveBootstrapSe
 
 const isProvisioned = ({ status }: Machine): boolean => status?.initialization?.provisioned === true;
 
-/** Leader-only: watches machines become provisioned. Whoever does so while nobody leads is not measured. */
+/** Leader-only: watches machines become provisioned. Those that do so without a leader are not measured. */
 export const watchBootstrapDurations = (
   machines: Pick<Informers['machines'], 'subscribe'>,
   clock: Clock,
@@ -106,7 +105,7 @@ const counterBy = (
   return (value: string): void => counter.inc({ [label]: value });
 };
 
-/** Counts lists that failed: while it grows, what MacHosts of that zone say is old. */
+/** Counts failed lists: while it grows, MacHosts of that zone are stale. */
 export const createZoneListErrorCounter = (registry: Registry): ((zone: string) => void) =>
   counterBy(registry, {
     name: metricNames.zoneListErrors,
@@ -116,7 +115,7 @@ export const createZoneListErrorCounter = (registry: Registry): ((zone: string) 
 
 const causeLabel: Record<ReleaseCause, string> = { nodeGone: 'node_gone', neverBound: 'never_bound' };
 
-/** Counts Pods that were let go without their agent. One that keeps growing means Macs that die with Pods on them. */
+/** Counts Pods whose finalizer was removed without their agent. A steady increase means that Macs die with Pods on them. */
 export const createReleaseCounter = (registry: Registry): ((cause: ReleaseCause) => void) => {
   const count = counterBy(registry, {
     name: 'tart_pods_released_total',
@@ -127,7 +126,7 @@ export const createReleaseCounter = (registry: Registry): ((cause: ReleaseCause)
   return (cause) => count(causeLabel[cause]);
 };
 
-/** Counts Pods that had ended and were deleted so that their Mac could go. */
+/** Counts ended Pods that were deleted so that their Mac could be released. */
 export const createReapCounter = (registry: Registry): ((phase: ReapedPhase) => void) =>
   counterBy(registry, {
     name: metricNames.podsReaped,
@@ -136,7 +135,7 @@ export const createReapCounter = (registry: Registry): ((phase: ReapedPhase) => 
     values: ['succeeded', 'failed'] satisfies ReapedPhase[],
   });
 
-/** What the registry of a manager holds: metrics of its own, and those that every controller process has. */
+/** The metrics of the manager: its own, and those that every controller process has. */
 export const metricsTable = (): {
   readonly own: readonly MetricDescription[];
   readonly runtime: readonly MetricDescription[];

@@ -69,9 +69,9 @@ const clusterWide: readonly ExplainedRule[] = [
 ];
 
 /**
- * All that the manager asks of Kubernetes, and nothing else: the chart's roles are made from this. Secrets are read in one namespace
- * only, `--secrets-namespace`, where also the ExternalControlPlane is expected to be: its kubeconfig and its ServiceAccount are beside
- * it. Whoever has one elsewhere gives the same rights there (`besideControlPlane`).
+ * All permissions of the manager: the chart's roles are generated from this. Secrets are read only in `--secrets-namespace`, where the
+ * ExternalControlPlane has to be too, with its kubeconfig and its ServiceAccount. One in another namespace needs the same rights there
+ * (`besideControlPlane`).
  */
 export const explainedRights = (
   options: Pick<ProviderOptions, 'secretsNamespace' | 'leaderElection' | 'fleetSpread'>,
@@ -115,17 +115,17 @@ export const explainedRights = (
   };
 };
 
-/** The same as Kubernetes takes it. */
+/** The same as plain RBAC rules. */
 export const providerRights = (options: Parameters<typeof explainedRights>[0]): PolicyRules =>
   withoutReasons(explainedRights(options));
 
-/** RBAC cannot name what is yet to be created. */
+/** RBAC cannot limit `create` to names. */
 const leaseRights: readonly ExplainedRule[] = [
   rule('coordination.k8s.io', 'leases', ['create'], 'so that one manager leads'),
   rule('coordination.k8s.io', `leases ${leaderElectionID}`, ['get', 'update'], 'the same'),
 ];
 
-/** By its name alone: with more, whoever may write an ExternalControlPlane could be any ServiceAccount beside it. */
+/** Only for this name: otherwise a user who may write an ExternalControlPlane could act as any ServiceAccount of its namespace. */
 const besideControlPlane: readonly ExplainedRule[] = [
   rule('', `serviceaccounts ${remoteServiceAccount}`, ['get'], 'whether core has the account that it connects as'),
   rule('', `serviceaccounts/token ${remoteServiceAccount}`, ['create'], 'the token in the kubeconfig of core'),

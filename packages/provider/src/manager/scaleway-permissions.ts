@@ -7,13 +7,13 @@ interface PermissionCheckOptions {
   readonly zones: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
-  /** While something is missing, or nobody has answered yet. */
+  /** While something is missing, or Scaleway has not answered yet. */
   readonly retryMs: number;
-  /** While all is well: keys are revoked, too. */
+  /** While all is well: keys may be revoked. */
   readonly againMs: number;
 }
 
-/** `problem` undefined: all that we need can be read. */
+/** `problem` undefined: the key can read all that we need. */
 interface PermissionState {
   readonly problem: string | undefined;
 }
@@ -27,8 +27,7 @@ const messagesOf = (errors: readonly ScalewayError[]): string =>
   [...new Set(errors.map((error) => error.message))].join(' ');
 
 /**
- * A refusal is a verdict. No answer is none: what was known before stays, so that an outage of Scaleway does not make managers
- * unready that can do nothing about it.
+ * Only a refusal changes the state. Without an answer the known state stays, so that an outage of Scaleway does not make managers unready.
  */
 const nextPermissionState = (before: PermissionState, errors: readonly ScalewayError[]): PermissionState => {
   const refusals = errors.filter(isPermanent);
@@ -38,8 +37,8 @@ const nextPermissionState = (before: PermissionState, errors: readonly ScalewayE
 };
 
 /**
- * Whether the key may do what the manager needs. A missing right is a line in the log that names it and a `readyz` that fails; the
- * process goes on and looks again, since a Secret or a policy may be a moment late (INC-301, INC-333).
+ * Checks the permissions of the key. A missing one is logged by name and fails `readyz`; the process goes on and checks again, since a
+ * Secret or a policy may be late (INC-301, INC-333).
  */
 export const createScalewayPermissionCheck = (options: PermissionCheckOptions) => {
   const { pool, zones, clock, log, retryMs, againMs } = options;
@@ -56,7 +55,7 @@ export const createScalewayPermissionCheck = (options: PermissionCheckOptions) =
 
   return {
     name: 'scaleway rights',
-    /** For `readyz`: what is missing, for people. */
+    /** For `readyz`: what is missing, for users. */
     check: (): string | undefined => verdict.problem,
     run: async (signal: AbortSignal): Promise<void> => {
       while (!signal.aborted) {

@@ -5,7 +5,7 @@ import type { Host, Machine, Node, Pod } from '../controller-deps.ts';
 import { failuresOf } from '../machine/last-attempt.ts';
 import { podFacts } from '../pods/act.ts';
 
-/** What is there, as the caches of this process have it. */
+/** The objects in the caches of this process. */
 export interface FleetState {
   readonly machines: readonly Machine[];
   readonly hosts: readonly Host[];
@@ -17,15 +17,15 @@ export interface FleetState {
 }
 
 /**
- * Figures about objects are read off the objects at every scrape instead of being counted along the way: a series cannot outlive its
- * machine, and a new process has them all at once. Told by the leader alone, or sums over replicas would count every Mac twice.
+ * Gauges are computed from the objects at every scrape, not counted along the way: a series cannot outlive its machine, and a new process
+ * has them at once. Only the leader exports them, or sums over replicas would count every Mac twice.
  */
 export const createStateMetrics = (registry: Registry) => {
   let source: () => FleetState | undefined = () => undefined;
   const gauge = createScrapeGauges(registry, () => source());
   for (const measure of [addMachineGauges, addFleetGauges, addPodGauges, addControlPlaneGauges]) measure(gauge);
   return {
-    /** `state` answers undefined while this process does not lead: then there is no series. */
+    /** `state` returns undefined while this process does not lead: then there is no series. */
     setSource: (state: () => FleetState | undefined): void => {
       source = state;
     },
@@ -73,7 +73,7 @@ const machineLabels = ({ metadata, spec }: Machine) => ({
   fleet: spec.fleetName ?? '',
 });
 
-/** Reasons of Ready that only say which other condition has the reason. An alert wants to know that no Mac was free (E9). */
+/** Reasons of Ready that point to another condition. Alerts need the detailed reason, such as that no Mac was free (E9). */
 const detailCondition: Readonly<Record<string, string>> = {
   NotProvisioned: 'Provisioned',
   NotBootstrapped: 'Bootstrapped',
@@ -85,7 +85,7 @@ const failureReason = ({ status }: Machine): string => {
     return condition === undefined || condition.status === 'True' ? undefined : condition.reason;
   };
   const ready = reasonOf('Ready');
-  // It runs on with what it had, so it may well be Ready.
+  // It runs on with its previous state, so it may be Ready.
   if (ready === undefined) return status?.phase === 'Failed' ? (reasonOf('HostUpToDate') ?? '') : '';
   const deeper = detailCondition[ready];
   return (deeper === undefined ? undefined : reasonOf(deeper)) ?? ready;
@@ -138,7 +138,7 @@ const addFleetGauges = (gauge: ScrapeGauge<FleetState>): void => {
 
 const fleetLabels = ({ namespace = '', name }: Live<MacFleet>['metadata']) => ({ namespace, fleet: name });
 
-/** Of Pods that an agent holds. Their number alone looks the same for many that end as for one that never does (INC-17). */
+/** For Pods that an agent holds. Their count alone cannot tell many that end from one that never does (INC-17). */
 const addPodGauges = (gauge: ScrapeGauge<FleetState>): void => {
   gauge(
     metricNames.podsTerminating,
@@ -176,7 +176,7 @@ const overdueByNode = ({ pods, nodes, now }: FleetState) => {
   }));
 };
 
-/** How Cluster API core gets at the cluster: without its kubeconfig no Machine is bound, drained or deleted (INC-307). */
+/** Whether Cluster API core can connect: without its kubeconfig no Machine is bound, drained or deleted (INC-307). */
 const addControlPlaneGauges = (gauge: ScrapeGauge<FleetState>): void => {
   gauge(
     metricNames.controlPlaneCondition,

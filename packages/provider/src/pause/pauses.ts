@@ -12,7 +12,7 @@ import {
 import type { ClusterGetter, Machine } from '../controller-deps.ts';
 import type { CoreCluster } from '../core/kinds.ts';
 
-/** Why nothing may be done for an object, for people; empty when it may. The rule is Cluster API's: the annotation, or its Cluster. */
+/** Why an object is paused, for users; empty if it is not. The rule is Cluster API's: the annotation, or its Cluster. */
 export const pauseReasonsOf = (object: KubeObject, cluster: CoreCluster | undefined): readonly string[] => [
   ...(cluster?.spec?.paused === true ? ['Cluster spec.paused is set to true'] : []),
   ...(annotations.paused in (object.metadata?.annotations ?? {})
@@ -26,7 +26,7 @@ export const clusterNameOf = ({ metadata }: Machine): ObjectName | undefined => 
   return name ? { namespace: metadata.namespace ?? '', name } : undefined;
 };
 
-/** What is known of the objects that a pause of a Mac can come from. */
+/** Access to the objects that can pause a Mac. */
 interface PauseFacts {
   machine(name: ObjectName): Machine | undefined;
   cluster(name: ObjectName): CoreCluster | undefined;
@@ -35,13 +35,13 @@ interface PauseFacts {
 
 type MachineRef = NonNullable<NonNullable<MacHostSpec['release']>['machine']>;
 
-/** Of a machine and its Cluster, as the cache has it. */
+/** Of a machine and its Cluster, from the cache. */
 export const cachedPauseReasons = (machine: Machine, clusters: ClusterGetter): readonly string[] => {
   const name = clusterNameOf(machine);
   return pauseReasonsOf(machine, name && clusters.get(keyOf(name)));
 };
 
-/** The machine that holds a Mac, or gave it back; undefined when nothing says which. */
+/** The machine that holds a Mac, or released it; undefined if unknown. */
 const machineRefOf = ({ spec: { release, consumerRef } }: MacHost): MachineRef | undefined => {
   if (release !== undefined) return release.machine;
   const { group, kind } = kindNames.machine;
@@ -51,15 +51,15 @@ const machineRefOf = ({ spec: { release, consumerRef } }: MacHost): MachineRef |
 };
 
 /**
- * Why nothing may be done to a Mac, for people.
+ * Why a Mac is paused, for users.
  *
- *   | the MacHost                                           | is paused with                                       |
- *   |-------------------------------------------------------|------------------------------------------------------|
- *   | any                                                   | its own annotation                                   |
- *   | names a machine that exists                           | that machine, or the Cluster of it                   |
- *   | was given back by a machine that is gone              | the Cluster that the release names                   |
- *   | is released or stranded, and nothing says where from  | any Cluster of Macs: it may be of that one           |
- *   | is free, or held by something that is no machine      | nothing else                                         |
+ *   | the MacHost                                     | is paused with                                 |
+ *   |-------------------------------------------------|------------------------------------------------|
+ *   | any                                             | its own annotation                             |
+ *   | names a machine that exists                     | that machine, or the Cluster of it             |
+ *   | was released by a machine that is gone          | the Cluster that the release names             |
+ *   | is released or stranded, of unknown origin      | any Cluster of Macs: it may belong to that one |
+ *   | is free, or held by another kind than a machine | nothing else                                   |
  */
 export const hostPauseReasons = (host: Live<MacHost>, facts: PauseFacts): readonly string[] => {
   const own = pauseReasonsOf({ kind: kindNames.macHost.kind, metadata: host.metadata }, undefined);
@@ -72,18 +72,18 @@ export const hostPauseReasons = (host: Live<MacHost>, facts: PauseFacts): readon
   return hasUnknownOrigin(host) ? [...own, ...pausedMacClusters(facts.clusters())] : own;
 };
 
-/** A release remembers the Cluster of its machine, which may be gone. */
+/** A release records the Cluster of its machine, which may be gone. */
 const clusterOf = (ref: MachineRef | undefined, machine: Machine | undefined): ObjectName | undefined =>
   ref?.cluster ? { namespace: ref.namespace, name: ref.cluster } : machine && clusterNameOf(machine);
 
 const machinePauseReasons = (machine: Machine | undefined, cluster: CoreCluster | undefined): readonly string[] =>
   pauseReasonsOf({ kind: kindNames.machine.kind, metadata: machine?.metadata ?? {} }, cluster);
 
-/** Nothing but a release and a stranded Mac leads to a wipe. */
+/** Only released and stranded Macs get wiped. */
 const hasUnknownOrigin = (host: Live<MacHost>): boolean =>
   host.spec.release ? host.spec.release.machine === undefined : host.status?.state === 'stranded';
 
-/** Clusters whose infrastructure is ours. */
+/** Paused Clusters whose infrastructure is ours. */
 const pausedMacClusters = (clusters: readonly CoreCluster[]): readonly string[] =>
   clusters
     .filter(({ spec }) => spec?.paused === true && spec.infrastructureRef?.kind === kindNames.cluster.kind)
@@ -92,19 +92,19 @@ const pausedMacClusters = (clusters: readonly CoreCluster[]): readonly string[] 
         `Cluster ${metadata?.namespace ?? ''}/${metadata?.name ?? ''} is paused, and the Mac may belong to it`,
     );
 
-/** With it `clusterctl move` gives up before it creates or deletes anything; a value is not asked for. */
+/** With this annotation `clusterctl move` fails before it creates or deletes anything; the value does not matter. */
 export const moveBlockingPatch = { metadata: { annotations: { [annotations.blockMove]: '' } } };
 
 /**
- * Pauses as the API server has them at this moment: read right before something that cannot be undone. A watch may be behind, and whoever
- * pauses a Cluster relies on it once the server has taken it.
+ * Live reads of pauses, right before an irreversible action. A watch may lag, and a user who pauses a Cluster relies on it as soon as the
+ * API server has stored it.
  */
 export interface PauseReader {
   readonly client: Pick<Client, 'get' | 'list'>;
   readonly coreClusters: Resource<CoreCluster>;
 }
 
-/** Of a machine that is there. One that is gone is nobody's to pause. */
+/** Empty if the machine is gone. */
 export const readMachinePauseReasons = async (
   reader: PauseReader,
   name: ObjectName,

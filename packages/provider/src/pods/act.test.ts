@@ -16,7 +16,7 @@ import { createMissingNodeTracker } from './missing-nodes.ts';
 
 const graceMs = 300_000;
 
-/** A Pod that has waited long enough, a Node as told, and a server that answers the patch with that error. */
+/** A Pod whose grace is over, an optional Node, and a server that answers the patch with that error. */
 const setUp = (refusal?: KubeError, { nodeExists = false, podExists = true } = {}) => {
   const clock = manualClock();
   const missingNodes = createMissingNodeTracker(clock);

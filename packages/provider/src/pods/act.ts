@@ -27,22 +27,21 @@ export interface ActDeps {
   observer: ObserveDeps;
   client: Pick<Client, 'get' | 'patch'>;
   events: Pick<EventRecorder, 'event'>;
-  /** Called once for each Pod let go. */
+  /** Called after each Pod whose finalizer was removed. */
   count: (cause: ReleaseCause) => void;
   log: Logger;
 }
 
-/** Somebody else has written the Pod: look at what it is now. */
+/** After a conflict: read the Pod again. */
 const conflictRequeueMs = 1000;
 
 /**
  * Removes the agent's finalizer from a Pod that the caches say should lose it.
- *
- * Flow: Pod and Node read anew from the server, decided anew on what they are, one merge patch of `metadata.finalizers`.
- * Guarantees: those of `removeVMCleanupFinalizer`. To repeat it after a crash does nothing more.
- * Caveats: a Node that registers between the second read and the patch is not noticed, a few milliseconds. Its agent then finds a VM
- * without a Pod, which it collects. The Pod itself goes once nobody else holds it and its deletion has no grace period left: the
- * Pod garbage collector of Kubernetes sees to that for Pods without a Node.
+ * Flow: live reads of Pod and Node, a new decision, one merge patch of `metadata.finalizers`.
+ * Guarantees: those of `removeVMCleanupFinalizer`. Idempotent after a crash.
+ * Caveats: a Node that registers between its read and the patch, within a few milliseconds, is not noticed. Its agent then finds a VM
+ * without a Pod, and removes it. The Pod is deleted once no other finalizer is left and its grace period is over: Kubernetes' Pod garbage
+ * collector does that for Pods without a Node.
  */
 export const releasePod = async (
   releaser: ActDeps,
@@ -55,7 +54,7 @@ export const releasePod = async (
   if (pod === undefined) return done;
   switch (decision.kind) {
     case 'leave':
-      // The cache is behind, or was told to hold fewer Nodes than there are: it may never tell when this one goes.
+      // The cache is stale, or its selector leaves this Node out: it may never report the Node's deletion.
       return decision.because === 'nodeExists' ? requeueAfter(observer.graceMs) : done;
     case 'wait':
       return requeueAfter(decision.forMs);
@@ -82,15 +81,15 @@ const removeFinalizer = async (
 };
 
 type Removal =
-  /** As the server has stored it. Others may still hold it. */
+  /** As the server has stored it. Other finalizers may be left. */
   | { kind: 'removed'; pod: Live<Pod> }
   | { kind: 'gone' }
-  /** Somebody has written the Pod since it was read: look at what it is now. */
+  /** The Pod has changed since it was read: read it again. */
   | { kind: 'changed' };
 
 /**
- * Takes the agent's finalizer from a Pod, and nothing else. The patch holds UID and resource version of the Pod that was judged, so it
- * meets no other Pod and no other state of it; finalizers of others stay.
+ * Removes only the agent's finalizer from a Pod. The patch holds UID and resource version of the Pod that was judged, so it applies to no
+ * other Pod or version; finalizers of others stay.
  */
 export const removeVMCleanupFinalizer = async (
   client: Pick<Client, 'patch'>,
@@ -127,7 +126,7 @@ export const finalizerRemovedEvent = (because: ReleaseCause, node: string | unde
   }
 };
 
-/** Where Pods and Nodes are looked up: in the caches for a first look, on the server before anything is written. */
+/** Reads Pods and Nodes: from caches at first, from the server before a write. */
 interface ObjectReader {
   pod(name: ObjectName, options: CallOptions): Promise<Live<Pod> | undefined>;
   hasNode(name: string, options: CallOptions): Promise<boolean>;
@@ -144,7 +143,7 @@ const liveReader = (client: Pick<Client, 'get'>): ObjectReader => ({
 });
 
 interface Observation {
-  /** As it was read, for whoever writes it. */
+  /** As read, for writes guarded by its version. */
   pod: Live<Pod> | undefined;
   snapshot: Snapshot;
 }
@@ -155,10 +154,7 @@ interface ObserveDeps {
   graceMs: number;
 }
 
-/**
- * The Pod first and then the Node that this very Pod names. The count of a missing Node begins with the first observation and ends when it is
- * there.
- */
+/** Reads the Pod and then its Node. The count of a missing Node starts with the first observation and ends when the Node exists. */
 export const observe = async (
   { missingNodes, clock, graceMs }: ObserveDeps,
   reader: ObjectReader,
@@ -183,7 +179,7 @@ const nodePresence = async (
   return { kind: 'present' };
 };
 
-/** What of a Pod the decision hangs on. */
+/** The facts that the decision depends on. */
 export const podFacts = (pod: Live<Pod>): PodFacts => {
   const { deletionTimestamp } = pod.metadata;
   return {

@@ -102,7 +102,7 @@ test('a Node that registers just before the write is seen, and keeps its Pods', 
   await stage.addPod('vm', 'mac-1');
   await stage.deletePod('vm');
   let registered = false;
-  // The cache cannot know of it yet: it comes between the last look at the cache and the first look at the server.
+  // The cache is stale: the change comes between the last cached and the first live read.
   stage.interpose((send) => async (request) => {
     if (!registered && request.method === 'GET' && request.path.includes('/pods/vm')) {
       registered = true;

@@ -19,12 +19,12 @@ interface PodReleaseOptions
   extends ControllerDeps,
     Pick<Informers, 'pods' | 'nodes'>,
     Pick<ActDeps, 'events' | 'count'> {
-  /** 5 min unless told: a Mac that reboots is back by then. */
+  /** Default: 5 min, by which a Mac that reboots is back. */
   readonly graceMs?: number;
 }
 
 /**
- * Lets go of Pods that are being deleted and whose Mac is gone, so that a dead Mac does not hold them forever (invariant 6).
+ * Removes the agent's finalizer from Pods that are being deleted and whose Mac is gone, so that a dead Mac does not block them for ever.
  * Needs: get, list, watch of nodes; get, list, watch, patch of pods; create, patch of events.
  */
 export const createPodRelease = (options: PodReleaseOptions): Controller => {
@@ -54,7 +54,7 @@ export const createPodRelease = (options: PodReleaseOptions): Controller => {
   });
 };
 
-/** Told of every Node that comes back, also between two looks at its Pods. What was seen before this run is not trusted. */
+/** Records every Node that comes back, also between two reconciles of its Pods. Entries from before this run are not trusted. */
 const nodeSource =
   ({ pods, nodes }: PodReleaseOptions, missingNodes: MissingNodeTracker): Source =>
   (enqueue) => {
@@ -71,7 +71,7 @@ const podSource =
     pods.subscribe((change) => {
       if (change.type === 'removed') {
         const node = change.previous.spec?.nodeName;
-        // Names of Nodes that are gone do not pile up: who asks again later waits again.
+        // Entries of deleted Nodes do not pile up: a later Pod waits again.
         if (node && missingNodes.has(node) && podsOn(pods, node).length === 0) missingNodes.forget(node);
         return;
       }

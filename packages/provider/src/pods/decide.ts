@@ -1,52 +1,52 @@
-/** What matters of a Pod that an agent holds, and of the Node it is on. Times in milliseconds. */
+/** A Pod that an agent holds, and its Node. Times in milliseconds. */
 export interface Snapshot {
-  /** Undefined: no such Pod. */
+  /** Undefined: the Pod does not exist. */
   pod: PodFacts | undefined;
   node: NodePresence;
-  /** Wall clock, to be held against `deletedAt`. */
+  /** Wall clock, to compare with `deletedAt`. */
   now: number;
-  /** How long the agent of a Node that is gone gets to come back and clean up by itself. */
+  /** How long the agent of a missing Node may take to come back and clean up. */
   graceMs: number;
 }
 
 export interface PodFacts {
-  /** Has the finalizer of the agent. */
+  /** It has the agent's finalizer. */
   held: boolean;
-  /** When the Pod should have ended: its deletionTimestamp. Undefined: nobody has deleted it. */
+  /** When the Pod should have ended: its deletionTimestamp. Undefined: it is not deleted. */
   deletedAt: number | undefined;
 }
 
 export type NodePresence =
-  /** The Pod was never given to a Node, so there is no VM. */
+  /** The Pod was never bound to a Node, so there is no VM. */
   | { kind: 'unbound' }
-  /** Its Node exists, in whatever state: the agent's business. */
+  /** Its Node exists, in any state: the agent is responsible. */
   | { kind: 'present' }
-  /** No such Node, and for that long as far as this process has seen. */
+  /** The Node is missing, for that long as far as this process has seen. */
   | { kind: 'absent'; forMs: number };
 
 export type Decision =
   | { kind: 'leave'; because: 'podGone' | 'notHeld' | 'notDeleted' | 'nodeExists' }
-  /** Look again after that time. */
+  /** Requeue after that time. */
   | { kind: 'wait'; forMs: number }
   | { kind: 'release'; because: 'nodeGone' | 'neverBound' };
 
 /** A Mac that reboots is back by then. */
 export const defaultGraceMs = 5 * 60_000;
 
-/** A Pod may have hours to end, and somebody may set the clock: nothing is lost by a look in between. */
+/** A Pod may have hours to end, and the clock may be set: an earlier requeue does no harm. */
 const maxWaitMs = 10 * 60_000;
 
 const leave = (because: Extract<Decision, { kind: 'leave' }>['because']): Decision => ({ kind: 'leave', because });
 
 /**
- * Whether the finalizer goes without the agent.
+ * Whether the finalizer is removed without the agent.
  *
- *   | Pod                         | Node    | then                                                               |
- *   |-----------------------------|---------|--------------------------------------------------------------------|
- *   | gone, not held, not deleted | any     | leave                                                              |
+ *   | Pod                         | Node    | then                                                                 |
+ *   |-----------------------------|---------|----------------------------------------------------------------------|
+ *   | gone, not held, not deleted | any     | leave                                                                |
  *   | held and deleted            | exists  | leave: a NotReady Mac may still run the VM, and its agent comes back |
- *   | held and deleted            | absent  | release once both the deletion and the absence are a grace old      |
- *   | held and deleted            | unbound | release once the deletion is a grace old                            |
+ *   | held and deleted            | absent  | release once both the deletion and the absence are a grace old       |
+ *   | held and deleted            | unbound | release once the deletion is a grace old                             |
  */
 export const decide = ({ pod, node, now, graceMs }: Snapshot): Decision => {
   if (pod === undefined) return leave('podGone');
@@ -55,7 +55,7 @@ export const decide = ({ pod, node, now, graceMs }: Snapshot): Decision => {
   if (node.kind === 'present') return leave('nodeExists');
   const ageMs = Math.min(now - pod.deletedAt, node.kind === 'absent' ? node.forMs : Infinity);
   if (ageMs >= graceMs) return { kind: 'release', because: node.kind === 'absent' ? 'nodeGone' : 'neverBound' };
-  // A time that is none (NaN) makes no comparison true, and so waits.
+  // An invalid time (NaN) makes no comparison true, and so waits.
   const leftMs = graceMs - ageMs;
   return { kind: 'wait', forMs: leftMs < maxWaitMs ? leftMs : maxWaitMs };
 };

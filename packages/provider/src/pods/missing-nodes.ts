@@ -1,24 +1,24 @@
 import type { Clock } from '@tartan/kube/clock';
 
 /**
- * Since when Nodes have been missing, as far as this process knows. Memory only: whoever starts anew counts from zero, so that a
- * restart can make somebody wait longer and never shorter. On the monotonic clock: one that is set forward shortens nothing.
+ * Since when Nodes have been missing, as far as this process knows. In memory, on the monotonic clock: a restart counts from zero, and a
+ * clock set forward shortens nothing, so waits can only get longer.
  */
 export const createMissingNodeTracker = (clock: Pick<Clock, 'monotonic'>) => {
   const since = new Map<string, number>();
   return {
-    /** For how long that Node has been missing. 0 when nobody has recorded it as missing. */
+    /** How long that Node has been missing. 0 if it is not recorded as missing. */
     missingForMs: (node: string): number => {
       const now = clock.monotonic();
       return now - (since.get(node) ?? now);
     },
-    /** The first that says missing starts the count, one that says present ends it. */
+    /** The first missing record starts the count, a present one ends it. */
     record: (node: string, isMissing: boolean): void => {
       if (!isMissing) since.delete(node);
       else if (!since.has(node)) since.set(node, clock.monotonic());
     },
     has: (node: string): boolean => since.has(node),
-    /** Nobody asks any more: the next absence counts from zero. */
+    /** The next absence counts from zero. */
     forget: (node: string): void => {
       since.delete(node);
     },

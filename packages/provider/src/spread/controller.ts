@@ -25,20 +25,19 @@ import { decide, type Snapshot } from './decide.ts';
 import { createReadyMacTracker, matchesLabels, readyMacLabels, type ReadyMacTracker } from './ready-macs.ts';
 
 interface FleetSpreadOptions extends ControllerDeps, Pick<Informers, 'nodes'>, Pick<ActDeps, 'events'> {
-  /** By its namespace and name. Undefined, or without a name: nobody wants this. */
+  /** Namespace and name. Undefined, or without a name: the feature is off. */
   deployment: Required<ObjectName> | undefined;
-  /** How long the set of Ready Macs must have stayed the same. 60 s unless told. */
+  /** How long the set of Ready Macs must be stable. Default: 60 s. */
   settleMs?: number;
-  /** How often a Deployment that cannot be rolled yet is looked at. 30 s unless told. */
+  /** How often a Deployment that cannot be rolled yet is checked. Default: 30 s. */
   lookAgainMs?: number;
 }
 
 /**
- * Rolls one Deployment when the set of Ready Macs that its Pods may run on has changed. Undefined when no
- * Deployment is named.
+ * Rolls one Deployment when the set of Ready Macs that its Pods may run on has changed. Undefined when no Deployment is named.
  * Needs: get and patch of that one Deployment; get, list, watch of nodes; create, patch of events.
- * Caveats: while a Node joins and leaves more often than `settleMs`, nothing is rolled. Of what keeps a Pod off a Node
- * only `nodeSelector` is looked at, as in the original: no affinity, no cordon.
+ * Caveats: while a Node joins and leaves more often than `settleMs`, nothing is rolled. As in the original, only `nodeSelector` is
+ * considered: no affinity, no cordon.
  */
 export const createFleetSpread = (options: FleetSpreadOptions): Controller | undefined => {
   const { deployment, client, nodes, clock, log, settleMs = 60_000, lookAgainMs = 30_000 } = options;
@@ -71,7 +70,7 @@ export const createFleetSpread = (options: FleetSpreadOptions): Controller | und
   });
 };
 
-/** Once at the start, as the fleet may have changed while nobody looked, and then whenever a Mac joins or leaves. */
+/** Once at the start, as the fleet may have changed meanwhile, and then whenever a Mac joins or leaves. */
 const readyMacSource =
   (key: string, nodes: Informers['nodes'], flips: ReadyMacTracker): Source =>
   (enqueue) => {
@@ -89,10 +88,9 @@ interface ActDeps {
 }
 
 /**
- * Stamps the Pod template with the set of Macs, which makes Kubernetes roll the Deployment.
- *
- * Guarantees: nothing but that one annotation changes. UID and resource version keep the patch to the very state that was found
- * settled: a deploy that begins meanwhile is not rolled over. To repeat it after a crash changes nothing.
+ * Annotates the Pod template with the hash of the set of Macs, which makes Kubernetes roll the Deployment.
+ * Guarantees: only that annotation changes. UID and resource version limit the patch to the version that was found settled: a deploy that
+ * begins meanwhile is not rolled over. Idempotent after a crash.
  */
 const rollDeployment = async (
   { client, events, log }: ActDeps,
@@ -119,7 +117,7 @@ const fleetSpreadEvent = (ready: readonly string[]): EventInput =>
 type Deployment = NonNullable<(typeof deployments)['ofType']>;
 
 interface ObserveDeps extends Pick<Listers, 'nodes'> {
-  /** Read by name and never listed: the rights may be those on one Deployment. */
+  /** Reads by name and never lists: the rights may cover one Deployment only. */
   client: Pick<Client, 'get'>;
   flips: ReadyMacTracker;
   settleMs: number;
@@ -131,7 +129,7 @@ interface Observation {
   snapshot: Snapshot;
 }
 
-/** The Deployment first: which Macs matter is for its Pods' nodeSelector to say, so that a sibling fleet changes nothing. */
+/** The Deployment first: its Pods' nodeSelector decides which Macs matter, so that other fleets change nothing. */
 const observe = async (
   { client, nodes, flips, settleMs, lookAgainMs }: ObserveDeps,
   name: ObjectName,
@@ -155,13 +153,13 @@ const observe = async (
   };
 };
 
-/** The server leaves out numbers that are zero, and defaults `replicas` to one. */
+/** The server omits zeros, and defaults `replicas` to one. */
 export const deploymentFacts = ({ metadata, spec, status }: Live<Deployment>) => ({
   deleting: metadata.deletionTimestamp !== undefined,
   paused: spec?.paused ?? false,
-  /** The set of Macs it was last rolled for. */
+  /** The hash that it was last rolled for. */
   hash: spec?.template.metadata?.annotations?.[annotations.fleetHash],
-  /** Its controller has acted on this generation. */
+  /** Its controller has observed this generation. */
   observed: (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0),
   desired: spec?.replicas ?? 1,
   replicas: status?.replicas ?? 0,

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import type { deploymentFacts } from './controller.ts';
 
 export interface Snapshot {
-  /** Undefined: no such Deployment. */
+  /** Undefined: the Deployment does not exist. */
   deployment: DeploymentFacts | undefined;
   /** Names of the Ready Macs on which its Pods may run. */
   ready: readonly string[];
-  /** For how long nobody has joined or left them. */
+  /** How long this set has not changed. */
   stableForMs: number;
-  /** For how long nobody must have. */
+  /** How long it must not have changed. */
   settleMs: number;
-  /** When to look again at a Deployment that is not ours to roll yet: nothing is told of it, since it is not watched. */
+  /** Requeue interval of a Deployment that cannot be rolled yet: it is not watched, so nothing triggers. */
   lookAgainMs: number;
 }
 
@@ -21,14 +21,14 @@ export type Decision =
   | { kind: 'wait'; because: 'noDeployment' | 'flapping' | 'paused' | 'unsettled'; forMs: number }
   | { kind: 'roll'; hash: string };
 
-/** A roll on top of a roll would take away more Pods than the Deployment allows for each by itself. */
+/** A roll during a roll would remove more Pods than the Deployment allows. */
 const isRolledOut = ({ observed, desired, replicas, updated, available, unavailable }: DeploymentFacts): boolean =>
   observed && replicas === desired && updated === desired && available === desired && unavailable === 0;
 
 /**
- * Whether to roll, so that the scheduler, which never moves a running Pod, spreads the Pods over the Macs that are Ready now.
- * Without any Ready Mac there is nothing to spread over, and a roll would end the last Pods that still run; when the same Macs are
- * back nothing has changed. An outage of the whole fleet thus costs no roll.
+ * Whether to roll, so that the scheduler, which never moves a running Pod, spreads the Pods over the Macs that are Ready now. Without a
+ * Ready Mac a roll would only end the last running Pods; when the same Macs are back, nothing has changed. So an outage of the whole fleet
+ * causes no roll.
  */
 export const decide = ({ deployment, ready, stableForMs, settleMs, lookAgainMs }: Snapshot): Decision => {
   if (deployment === undefined) return { kind: 'wait', because: 'noDeployment', forMs: lookAgainMs };
@@ -44,7 +44,7 @@ export const decide = ({ deployment, ready, stableForMs, settleMs, lookAgainMs }
   return { kind: 'roll', hash };
 };
 
-/** Stands for a set of Nodes, whatever their order: the original's, so that a Deployment that it has stamped is not rolled anew. */
+/** The hash of a set of Nodes, in any order: the same as the original's, so that its Deployments are not rolled again. */
 export const fleetHash = (names: readonly string[]): string =>
   createHash('sha256')
     .update([...names].sort().join(','))

@@ -12,8 +12,8 @@ export const matchesLabels = (has: Labels, wanted: Labels): boolean =>
   Object.entries(wanted).every(([key, value]) => has[key] === value);
 
 /**
- * The labels by which a Node counts as a Ready Mac; undefined while it does not. By the Node's own word and not by the phase of
- * its machine, which turns Ready before the first heartbeat.
+ * The labels of a Node that is a Ready Mac; otherwise undefined. Uses the Node's condition and not the phase of its machine, which is Ready
+ * before the first heartbeat.
  */
 export const readyMacLabels = (node: Node | undefined): Labels | undefined => {
   if (node === undefined || node.metadata?.deletionTimestamp !== undefined) return undefined;
@@ -23,24 +23,24 @@ export const readyMacLabels = (node: Node | undefined): Labels | undefined => {
 };
 
 /**
- * When Nodes last joined or left the Ready Macs: one that flaps between two passes is noticed too. Kept per set of labels, so that
- * a sibling fleet that flaps keeps nobody else waiting. Memory only: a process that starts anew has seen everybody join just now.
+ * When Nodes last joined or left the Ready Macs, including flaps between two passes. By labels, so that a flapping fleet does not delay
+ * others. In memory only: to a new process all have just joined.
  */
 export const createReadyMacTracker = (clock: Pick<Clock, 'monotonic'>, rememberMs: number) => {
   let flips: { labels: Labels; at: number }[] = [];
   return {
-    /** Whether this change was one. */
+    /** Whether the change was a join or leave. */
     record: (change: InformerEvent<Node>): boolean => {
       const before = readyMacLabels(change.type === 'added' ? undefined : change.previous);
       const after = readyMacLabels(change.type === 'removed' ? undefined : change.object);
       if (isDeepStrictEqual(before, after)) return false;
       const at = clock.monotonic();
       flips = flips.filter((flip) => at - flip.at < rememberMs);
-      // As it was and as it is: a Node whose labels change leaves one fleet and joins another.
+      // Both: a Node whose labels change leaves one fleet and joins another.
       for (const labels of [before, after]) if (labels) flips.push({ labels, at });
       return true;
     },
-    /** For how long no Node that matches has joined or left; Infinity when that is longer than flips are remembered. */
+    /** How long no matching Node has joined or left; Infinity if longer than `rememberMs`. */
     stableForMs: (selector: Labels): number => {
       const last = Math.max(
         ...flips.filter(({ labels }) => matchesLabels(labels, selector)).map(({ at }) => at),

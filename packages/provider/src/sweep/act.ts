@@ -30,20 +30,19 @@ export interface ReclaimDeps extends ObserveDeps {
 }
 
 /**
- * Sends one Mac that the caches call stranded back to its pool.
- *
- * Flow: looked at again past all caches, judged anew, through the gate, one guarded write of the MacHost. Its own controller wipes it.
- * Guarantees: a Mac that a machine needs is never released: the machine is seen by the second look, or what it writes to claim the Mac
- * makes the write fail. To repeat it after a crash does nothing more.
- * Answers why the Mac was left alone, if it was: it is not stranded any more, or somebody writes it right now. Rejects when it could not be
- * looked at: who cannot see must not wipe, this Mac or any other.
+ * Releases one Mac that the caches call stranded.
+ * Flow: live reads, a new verdict, the gate, one guarded write of the MacHost. The MacHost controller wipes it.
+ * Guarantees: a Mac that a machine needs is never released: either the live reads find the machine, or the machine's claim makes the write
+ * conflict. Idempotent after a crash.
+ * Returns why the Mac was left alone: it is no longer stranded, or the write conflicted. Rejects when it could not be checked: then no Mac
+ * may be wiped, this or any other.
  */
 export const reclaim = async (reclaimer: ReclaimDeps, seen: Host, signal: AbortSignal): Promise<string | undefined> => {
   try {
     const found = await recheck(reclaimer, seen.metadata.name, { signal });
     return typeof found === 'string' ? found : await releaseStranded(reclaimer, found, signal);
   } catch (error) {
-    // That this process stops, or does not lead, is no news about the Mac.
+    // Stopping, or not leading, says nothing about the Mac.
     if (!signal.aborted && !(error instanceof NotLeadingError)) reclaimer.events.event(seen, abortedEvent(error));
     throw error;
   }
@@ -68,7 +67,7 @@ const releaseStranded = async (
   return undefined;
 };
 
-/** The macOS that it has: the pool it goes to is asked for that one. */
+/** The family that it has, which its pool expects. */
 const releaseOf = ({ status }: MacHost, poolPrefix: string, message: string, now: number): Release => {
   return defined({
     poolPrefix,
@@ -103,11 +102,10 @@ interface ObserveDeps extends PauseReader {
 }
 
 /**
- * The last look before a Mac is wiped, past all caches (E5). Answers the MacHost as the server has it: whoever acts on it guards the write with
- * this version. A text: it is not stranded, and why. Rejects when anything cannot be looked at: then nothing is known.
- *
- * The MacHost comes first and the machines last: a machine that appears afterwards takes the Mac by a write to the MacHost, which the
- * version that was read here does not survive.
+ * The last check before a Mac is wiped, with live reads only (E5). Returns the MacHost, whose version guards the write; or a text: why it
+ * is not stranded. Rejects when anything cannot be read: then nothing is known.
+ * Reads the MacHost first and the machines last: a machine that appears afterwards claims the Mac by a write to the MacHost, which makes
+ * the write with this version fail.
  */
 const recheck = async (
   { client, pool }: ObserveDeps,
@@ -133,16 +131,16 @@ const ignoreNotFound = (error: unknown): undefined => {
   throw error;
 };
 
-/** A Mac, and its name at Scaleway as it is right now. */
+/** A Mac, and its present name at Scaleway. */
 interface FoundServer {
   readonly host: Host;
   readonly serverName: string;
 }
 
 /**
- * The machine that may still need this Mac, if there is one; also one that is being deleted. Whoever has reserved it, is bound to it, or
- * bears its name (E2: the rename is part of a claim, so a name counts before anything else is written).
- * Its holder does not need it if it is known to live on another one.
+ * The machine that may still need this Mac, if there is one, even if it is being deleted: it has reserved the Mac, is bound to it, or has
+ * its name (E2: the rename is part of a claim, so a name counts before anything else is written). Its holder does not need it if it
+ * provably has another one.
  */
 export const ownerOf = (found: FoundServer, machines: readonly Machine[]): Machine | undefined =>
   machines.find((machine) => mayNeed(machine, found));
@@ -152,7 +150,8 @@ const mayNeed = ({ metadata, spec, status }: Machine, { host, serverName }: Foun
   const bound = parseProviderID(spec.providerID ?? '')?.serverID;
   if (status?.serverID === id || bound === id) return true;
   const isHolder = host.spec.consumerRef?.uid === metadata.uid;
-  // Both say so, and one of them never changes once the machine is provisioned: a status alone may have been edited by hand (tuist/tuist#10858).
+  // Both must agree, since the providerID never changes once the machine is provisioned: a status may have been edited by hand
+  // (tuist/tuist#10858).
   const livesElsewhere = !!status?.serverID && status.serverID === bound;
   return isHolder ? !livesElsewhere : metadata.name === serverName;
 };

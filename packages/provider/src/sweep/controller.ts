@@ -16,17 +16,17 @@ interface SweepOptions extends ReclaimDeps, Pick<Informers, 'macHosts'>, Pick<Co
   readonly intervalMs: number;
 }
 
-/** There is one sweep over all zones: one that cannot look stops for all of them. */
+/** One sweep for all zones: a failed check stops it for all of them. */
 const sweepKey = 'sweep';
 
 /**
- * Finds Macs that are in no pool and that no machine knows (E2), tells of them, and, where it is allowed to, sends them back (E4). What is
- * stranded is for the controller of MacHosts to say; this one acts on it, on the leader only.
+ * Finds Macs that are in no pool and that no machine knows (E2), reports them, and, if allowed, releases them (E4). The MacHost controller
+ * decides which are stranded; the sweep acts on it, on the leader only.
  * Needs: get, list, watch, patch of machosts; get, list of machines and of clusters; create, patch of events.
  */
 export const createSweep = (options: SweepOptions): Controller => {
   const { macHosts, policy, intervalMs, clock, log, events } = options;
-  /** What was last said of each, by UID. Memory only: who starts anew says it once more. */
+  /** The last message for each, by UID. In memory only: a restart repeats it once. */
   const reported = new Map<string, string>();
 
   const reconcile: Reconciler = async (_key, signal) => {
@@ -60,7 +60,7 @@ const startSource: Source = (enqueue) => {
   return () => {};
 };
 
-/** Between two sweeps as well: whoever looks at the gauge waits for no interval. */
+/** Also between two sweeps, so that the gauge is current. */
 const strandedGaugeSource =
   ({ macHosts, figures }: Pick<SweepOptions, 'macHosts' | 'figures'>): Source =>
   () => {
@@ -77,7 +77,7 @@ const strandedGaugeSource =
     };
   };
 
-/** By name: the order of a cache is no order. */
+/** By name, as a cache has no order. */
 const listStranded = (macHosts: Listers['macHosts']): Host[] =>
   macHosts
     .list()

@@ -1,55 +1,55 @@
 import { type ConditionReason, managerFlags, serverNames } from '@tartan/api';
 
-/** What is known of a Mac that is stranded. */
+/** What is known of a stranded Mac. */
 export interface StrandedHost {
-  /** At Scaleway. Undefined: nobody has seen it there. */
+  /** At Scaleway. Undefined: never seen there. */
   readonly name: string | undefined;
   /** Since when it is stranded, in milliseconds since the epoch. Undefined: since now. */
   readonly since: number | undefined;
-  /** The pool it was claimed from, as its MacHost remembers it. */
+  /** The pool it was claimed from, from its MacHost. */
   readonly poolPrefix: string | undefined;
-  /** Its MacHost names a holder, which is gone. */
+  /** Its MacHost names a holder that is gone. */
   readonly hadHolder: boolean;
-  /** `namespace/name` of a machine that bears its name and has no record of holding it. Undefined: none, or nobody has looked. */
+  /** `namespace/name` of a machine that has its name but no record of holding it. Undefined: none, or not checked. */
   readonly namesake?: string | undefined;
-  /** Why nothing may be done to it, for people. */
+  /** Why it is paused, for users. */
   readonly pauses: readonly string[];
 }
 
-/** What the manager was told. */
+/** From flags. */
 export interface ReclaimPolicy {
-  /** How machines of this cluster are called. Undefined: only report (E4). */
+  /** The prefix of this cluster's machine names. Undefined: only report (E4). */
   readonly claimNamePrefix: string | undefined;
-  /** The pool for Macs whose own is not known. */
+  /** The pool for Macs whose own is unknown. */
   readonly defaultPoolPrefix: string | undefined;
 }
 
 type StrandedReason = Exclude<ConditionReason<'MacHost', 'Stranded'>, 'Accounted'>;
 
-/** What becomes of it; `reason` and `message` are those of its condition Stranded. A message changes only when the verdict does. */
+/** The verdict; `reason` and `message` are those of its condition Stranded. The message changes only with the verdict. */
 export type StrandedVerdict =
   | { readonly kind: 'leave'; readonly reason: Exclude<StrandedReason, 'Reclaiming'>; readonly message: string }
   | { readonly kind: 'reclaim'; readonly reason: 'Reclaiming'; readonly message: string; readonly poolPrefix: string };
 
-/** No claim takes that long: whoever gave that name has forgotten it. */
+/** Longer than any claim takes: the claim was abandoned. */
 export const maxClaimMs = 60 * 60_000;
 
 /**
- * Whether a stranded Mac is put back into a pool by the sweep, and if not, why.
+ * Whether the sweep releases a stranded Mac, and if not, why.
  *
- *   | claim-name prefix | name at Scaleway                   | pool    | then                    |
- *   |-------------------|------------------------------------|---------|-------------------------|
- *   | any               | that of a machine                  | any     | NotOurs                 |
- *   | not set           | any                                | any     | ReportOnly              |
- *   | set               | claim-pending, for less than 1 h   | any     | ClaimPending            |
- *   | set               | not ours                           | any     | NotOurs                 |
- *   | set               | ours, or claim-pending for longer  | unknown | NoAdoptPoolPrefix       |
- *   | set               | ours, or claim-pending for longer  | known   | Paused, if it is        |
- *   | set               | ours, or claim-pending for longer  | known   | reclaim into that pool  |
+ *   | claim-name prefix | name at Scaleway                  | pool    | then                   |
+ *   |-------------------|-----------------------------------|---------|------------------------|
+ *   | any               | that of a machine                 | any     | NotOurs                |
+ *   | not set           | any                               | any     | ReportOnly             |
+ *   | set               | claim-pending, for less than 1 h  | any     | ClaimPending           |
+ *   | set               | not ours                          | any     | NotOurs                |
+ *   | set               | ours, or claim-pending for longer | unknown | NoAdoptPoolPrefix      |
+ *   | set               | ours, or claim-pending for longer | known   | Paused, if it is       |
+ *   | set               | ours, or claim-pending for longer | known   | reclaim into that pool |
  *
- * Ours is what begins with the prefix. Another cluster may share the project and its machines cannot be seen from here; a person may
- * be about to set a Mac up under any other name. A pool name is ours too if a machine of this cluster took the Mac and went away
- * before it was renamed.
+ * Names with the prefix are ours. Another cluster may share the project, and its machines cannot be seen from here; a user may be about to
+ * set up a Mac under any other name. A pool name is ours too if a machine of this cluster claimed the Mac and was deleted before it was
+ * renamed.
  */
 export const strandedVerdict = (host: StrandedHost, policy: ReclaimPolicy, now: number): StrandedVerdict => {
   const called = host.name === undefined ? 'A Mac that Scaleway has not shown yet' : `The Mac ${host.name}`;
@@ -76,7 +76,7 @@ export const strandedVerdict = (host: StrandedHost, policy: ReclaimPolicy, now: 
     );
   }
   const isPending = host.name?.startsWith(serverNames.claimPendingPrefix) ?? false;
-  // A time that is none (NaN) makes no comparison true, and so waits.
+  // An invalid time (NaN) makes no comparison true, and so waits.
   if (isPending && !(now - (host.since ?? now) >= maxClaimMs)) {
     return leave(
       'ClaimPending',

@@ -2,8 +2,8 @@ import { metricNames } from '@tartan/api';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 /**
- * The gauge counts MacHosts, which stay as they are while their zone cannot be listed: it keeps its value then, and never tells that all
- * is well because nobody could look.
+ * The gauge counts MacHosts, which do not change while their zone cannot be listed: so it keeps its value and never drops because of a
+ * failed list.
  */
 export const createSweepMetrics = (registry: Registry) => {
   const stranded = new Gauge({
@@ -16,10 +16,10 @@ export const createSweepMetrics = (registry: Registry) => {
     help: 'Stranded Macs that were sent back to the pool',
     registers: [registry],
   });
-  // Without this it would say 0 before anybody has looked.
+  // Otherwise it would export 0 before the first check.
   stranded.remove();
   return {
-    /** How many Macs are stranded. Undefined: this process does not sweep, so it does not say. */
+    /** How many Macs are stranded. Undefined: this process does not sweep, so there is no series. */
     stranded: (count: number | undefined): void => (count === undefined ? stranded.remove() : stranded.set(count)),
     reclaimed: (): void => reclaimed.inc(),
   };

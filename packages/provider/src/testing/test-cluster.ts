@@ -23,16 +23,16 @@ type Send = Transport['send'];
 
 interface TestClusterOptions {
   readonly namespace: string;
-  /** Of ours, by kind. Those of Cluster API core come with them. */
+  /** Our kinds to install. Cluster API core's are installed with them. */
   readonly kinds?: readonly string[];
   readonly startTime?: number | undefined;
-  /** Whether the controllers of Kubernetes run. */
+  /** Whether Kubernetes' own controllers run. */
   readonly controllers?: boolean;
   /** Called with each request of the controller under test. */
   readonly onRequest?: (method: string, path: string) => void;
 }
 
-/** An embedded Kubernetes on virtual time, and what the tests of a controller need around it. */
+/** An embedded Kubernetes on virtual time, and what tests of a controller need. */
 export const createTestCluster = async (t: TestContext, options: TestClusterOptions) => {
   const { namespace, kinds, startTime, controllers = false, onRequest } = options;
   const clock = manualClock(startTime);
@@ -74,7 +74,7 @@ export const createTestCluster = async (t: TestContext, options: TestClusterOpti
     stopping.abort();
     await Promise.all(running);
   });
-  /** Until no request is in flight, and what follows from the last one has happened. */
+  /** Waits until no request is in flight, and the effects of the last one have happened. */
   const settle = async (): Promise<void> => {
     for (let quiet = 0; quiet < 80; quiet += 1) {
       await setImmediate();
@@ -84,7 +84,7 @@ export const createTestCluster = async (t: TestContext, options: TestClusterOpti
   return {
     clock,
     kubernetes,
-    /** Of somebody who may do everything. */
+    /** With all rights. */
     client,
     /** Of the controller under test. */
     theirs,
@@ -92,11 +92,11 @@ export const createTestCluster = async (t: TestContext, options: TestClusterOpti
     log,
     lines,
     settle,
-    /** Wraps what is between the controller and the server. */
+    /** Wraps the requests of the controller. */
     interpose: (wrap: (send: Send) => Send) => {
       between = wrap;
     },
-    /** Lets time pass in steps, so that what falls due on the way finds the world as it is then. */
+    /** Advances the clock in steps, so that timers fire at their time. */
     advance: async (milliseconds: number, step: number): Promise<void> => {
       for (let passed = 0; passed < milliseconds; passed += step) {
         await settle();

@@ -35,7 +35,7 @@ const parseOptions = (argv: readonly string[]) =>
 const hook: Hook<ReturnType<typeof parseOptions>> = {
   help,
   read: parseOptions,
-  // Whoever uninstalls waits for it. Long enough for a Pod whose network comes up late, and for a server that is busy.
+  // The user waits for it. Long enough for a Pod whose network is late, and for a busy server.
   timeoutMs: 60_000,
   run: async ({ namespace: told, release: name }, place) => {
     const namespace = told ?? place.namespace;
@@ -46,11 +46,11 @@ const hook: Hook<ReturnType<typeof parseOptions>> = {
     `Nobody could tell whether Macs would be left behind: ${why}\nTry again, or skip this with helm uninstall --no-hooks.`,
 };
 
-/** The guard of `helm uninstall` as a program. Answers the code to exit with. */
+/** The check before `helm uninstall` as a program. Returns the exit code. */
 export const runCheck = (argv: readonly string[], surroundings: ProcessContext): Promise<number> =>
   runHook(hook, argv, surroundings);
 
-/** What there is of a release. Nothing, where our kinds are not defined: then there is nothing to lose either. */
+/** The objects of a release. Empty if our CRDs are not installed: then nothing can be left behind. */
 export const observe = async (client: Client, namespace: string, patience: RetryOptions): Promise<Snapshot> => {
   const { signal } = patience;
   const all = <T extends KubeObject>(resource: Resource<T>, options: ListOptions<T>): Promise<List<T>['items']> =>
@@ -58,14 +58,14 @@ export const observe = async (client: Client, namespace: string, patience: Retry
       patience,
       async () => (await ignoreNotFound(client.list(resource, { ...options, signal })))?.items ?? [],
     );
-  // In this order: a machine that goes meanwhile has left its Mac on the way back.
+  // In this order: a machine that is deleted in between has released its Mac before.
   const machines = await all(machine.resource, { namespace });
   return { machines, hosts: await all(macHost.resource, {}) };
 };
 
 const { machine: machineNames, macHost: macHostNames } = kindNames;
 
-/** All that looking for what would be left behind takes. Macs belong to no namespace. */
+/** All permissions that the check needs. MacHosts are cluster-scoped. */
 export const uninstallRights: {
   readonly clusterWide: readonly PolicyRule[];
   readonly inNamespace: readonly PolicyRule[];
@@ -74,9 +74,9 @@ export const uninstallRights: {
   inNamespace: [{ apiGroups: [machineNames.group], resources: [machineNames.plural], verbs: ['list'] }],
 };
 
-/** What there is, as far as it needs a manager. */
+/** The objects that need a manager. */
 export interface Snapshot {
-  /** Of the namespace of the release: all its fleets are there. */
+  /** In the namespace of the release, where all its fleets are. */
   readonly machines: readonly Machine[];
   readonly hosts: readonly Host[];
 }
@@ -86,17 +86,17 @@ export type Decision =
   | { readonly kind: 'refuse'; readonly machines: readonly string[]; readonly hosts: readonly string[] };
 
 /**
- * May the manager go?
+ * Whether the manager may be uninstalled.
  *
- *   | there is                                   |                                                             |
- *   |--------------------------------------------|-------------------------------------------------------------|
- *   | a machine, whatever it is about to become  | no: nobody else wipes its Mac and takes its finalizer away  |
- *   | a Mac on its way back to a pool            | no: nobody else sees the wipe through and gives it its name |
- *   | such a Mac that cannot be wiped            | yes: it waits for a person, not for the manager             |
- *   | such a Mac that a person has abandoned     | yes: nothing is done to it                                  |
- *   | Macs in a pool, stranded or in quarantine  | yes                                                         |
+ *   | there is                                  |                                                              |
+ *   |-------------------------------------------|--------------------------------------------------------------|
+ *   | a machine, in any state                   | no: only the manager wipes its Mac and removes its finalizer |
+ *   | a Mac that is being released              | no: only the manager completes the wipe and renames it       |
+ *   | such a Mac that cannot be wiped           | yes: it waits for a user, not for the manager                |
+ *   | such a Mac that a user has abandoned      | yes: nothing is done to it                                   |
+ *   | Macs in a pool, stranded or in quarantine | yes                                                          |
  *
- * A Mac on its way back belongs to no machine any more, so nobody can tell whose it was: all of the cluster count.
+ * A Mac that is being released has no machine any more, so its release is unknown: all Macs of the cluster count.
  */
 export const decide = ({ machines, hosts }: Snapshot): Decision => {
   const left = machines.map(({ metadata }) => metadata.name);
@@ -117,7 +117,7 @@ const listNames = (names: readonly string[], one: string, several: string): read
   return [`  ${names.length} ${names.length === 1 ? one : several}: ${joinNames(names)}`];
 };
 
-/** Why a release cannot go yet, and what to do: for whoever ran `helm uninstall`. */
+/** Why a release cannot be uninstalled yet, and what to do, for the user of `helm uninstall`. */
 export const refusalMessage = (
   { machines, hosts }: Extract<Decision, { kind: 'refuse' }>,
   { namespace, name }: Release,

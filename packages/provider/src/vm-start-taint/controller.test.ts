@@ -21,7 +21,7 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 60; turn += 1) await setImmediate();
 };
 
-/** A Mac and the scheduler of an embedded Kubernetes, on virtual time. The agent is played, as the Node that it is. */
+/** A Mac and the scheduler of an embedded Kubernetes, on virtual time. The test acts as the agent, with the identity of its Node. */
 const createHarness = async (t: TestContext) => {
   const clock = manualClock();
   const kubernetes = await createKubernetes({ clock });
@@ -87,7 +87,7 @@ const createHarness = async (t: TestContext) => {
   return {
     admin,
     pass,
-    /** Before the next write of the controller. */
+    /** Runs before the next write of the controller. */
     beforeWrite: (work: () => Promise<void>) => void patched.push(work),
     says: async (status: 'True' | 'False' | 'Unknown') => {
       const conditions = [{ type: 'VMStart', status }];

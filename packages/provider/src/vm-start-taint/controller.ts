@@ -16,10 +16,9 @@ import type { ControllerDeps, Informers, Node } from '../controller-deps.ts';
 type VmStartTaintOptions = ControllerDeps & Pick<Informers, 'nodes'>;
 
 /**
- * Taints the Node of a Mac that cannot start virtual machines, and takes the taint away when it can.
- *
- * Guarantees: nothing but the list of taints is written, by optimistic locking: a taint that somebody else adds or removes meanwhile is
- * not lost. The effect is NoSchedule, so nothing that runs is ended. To repeat it after a crash changes nothing.
+ * Taints the Node of a Mac that cannot start virtual machines, and removes the taint when it can.
+ * Guarantees: writes only the list of taints, by optimistic locking: a concurrent change of another taint is not lost. The effect is
+ * NoSchedule, so running Pods stay. Idempotent after a crash.
  * Needs: list, watch, patch of nodes.
  */
 export const createVmStartTaint = (options: VmStartTaintOptions): Controller => {
@@ -52,14 +51,14 @@ type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
 
 type Decision =
   | { readonly kind: 'leave' }
-  /** The taints as they are to be, all of them: a list of taints is replaced as a whole. */
+  /** All taints: the list is replaced as a whole. */
   | { readonly kind: 'add taint' | 'remove taint'; readonly taints: readonly Taint[] };
 
 const isOurs = ({ key, effect }: Taint): boolean => key === vmStartTaint.key && effect === vmStartTaint.effect;
 
 /**
- * Whether the Node of a Mac bears the taint that keeps Pods off it while it cannot start virtual machines. Pure and total. The agent
- * says so in a condition, as no Node may taint itself. `Unknown` changes nothing: an agent that has just started says that.
+ * Whether the Node needs the taint that keeps Pods off while its Mac cannot start virtual machines. Pure and total. The agent reports it in
+ * a condition, as no Node may taint itself. `Unknown` changes nothing: an agent that has just started reports that.
  */
 export const decide = ({ metadata, spec, status }: Node): Decision => {
   const leave: Decision = { kind: 'leave' };

@@ -14,15 +14,15 @@ interface ActorDeps {
   readonly random: () => number;
 }
 
-/** How one manager is: each in [0, 1]. */
+/** The behaviour of one manager: probabilities in [0, 1]. */
 interface ManagerBehaviour {
-  /** How often it looks at the machines, or the Macs, anew. */
+  /** How often it refreshes its cache of machines, or of hosts. */
   readonly refreshes: { readonly machines: number; readonly hosts: number };
-  /** How often a Mac cannot be made ready. */
+  /** How often provisioning a host fails. */
   readonly givesUp: number;
 }
 
-/** What a crash, a lost answer or somebody else's write does to whoever meets it: that pass is over. */
+/** A crash, a lost response or a conflict ends the pass. */
 const ignoreKubeErrors = async (act: () => Promise<void>): Promise<void> => {
   try {
     await act();
@@ -33,7 +33,7 @@ const ignoreKubeErrors = async (act: () => Promise<void>): Promise<void> => {
 
 const pickOne = <T>(random: () => number, all: readonly T[]): T | undefined => all[Math.floor(random() * all.length)];
 
-/** A manager that believes to lead. Its copies of machines and Macs are as old as its habits and chance make them. */
+/** A manager that believes to be the leader. The age of its caches depends on `refreshes` and chance. */
 export const createManager = ({ client, ledger, random }: ActorDeps, { refreshes, givesUp }: ManagerBehaviour) => {
   let machines: Machine[] = [];
   let hosts: Host[] = [];
@@ -54,7 +54,7 @@ export const createManager = ({ client, ledger, random }: ActorDeps, { refreshes
       const reservedByOthers = new Set(
         machines.filter((each) => each !== own).flatMap(({ status }) => status?.serverID ?? []),
       );
-      // Now and then it does not know of the others' reservations, so that more of them meet.
+      // Sometimes it ignores the reservations of others, to cause more conflicts.
       const choice = chooseHost(want, { hosts, now, reservedByOthers: random() < 0.5 ? new Set() : reservedByOthers });
       if (choice.kind !== 'chosen') return;
       const reservation = await reserveHost(client, own, choice.host);
@@ -64,7 +64,7 @@ export const createManager = ({ client, ledger, random }: ActorDeps, { refreshes
     }
     const outcome = await takeHost(client, { machine: reserved, wanted: want, host, now });
     if (outcome.kind === 'lost') await forgetReservation(client, reserved);
-    // A Mac that cannot be made ready: given back first, forgotten then.
+    // A host that cannot be provisioned is released first, then the reservation is removed.
     if (outcome.kind === 'taken' && random() < givesUp) {
       const given = await giveBack(outcome.machine);
       if (given !== 'conflict') await forgetReservation(client, outcome.machine);
@@ -108,7 +108,7 @@ export const createManager = ({ client, ledger, random }: ActorDeps, { refreshes
         await ignoreKubeErrors(pass);
       }
     },
-    /** Sees everything as it is, and gives every machine its turn. */
+    /** Reads everything anew, and reconciles every machine. */
     finish: async (): Promise<void> => {
       for (const { metadata } of ledger.machines.values()) {
         refreshMachines();
@@ -120,7 +120,7 @@ export const createManager = ({ client, ledger, random }: ActorDeps, { refreshes
   };
 };
 
-/** As much of whoever looks after MacHosts as a claim meets: wipes what was released, and writes something now and then. */
+/** As much of the MacHost controller as a claim meets: wipes released hosts, and writes a status now and then. */
 export const createHostController = ({ client, ledger, random }: ActorDeps) => {
   const write = ({ metadata: { name, uid, resourceVersion } }: Host, change: object, subresource?: 'status') =>
     client.patch(
@@ -169,7 +169,7 @@ export const createUser = ({ client, ledger, random }: ActorDeps) => ({
     }),
 });
 
-/** As whoever looks after machines does it, once the Mac is lost or given back. */
+/** As the machine controller does it, once the host is lost or released. */
 export const forgetReservation = (client: Client, machine: Live<ScalewayAppleSiliconMachine>) => {
   const { serverID: _id, serverVersion: _version, ...rest } = machine.status ?? {};
   return patchStatus(client, machineKind.resource, machine, rest);

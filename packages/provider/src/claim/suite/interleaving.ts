@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Client, KubeError } from '@tartan/kube';
 
-/** Numbers in [0, 1) that a seed decides (mulberry32). */
+/** Pseudo-random numbers in [0, 1) from a seed (mulberry32). */
 export const seeded = (seed: number): (() => number) => {
   let state = seed >>> 0;
   return () => {
@@ -15,20 +15,20 @@ export const seeded = (seed: number): (() => number) => {
 type CallFate = 'done' | 'refused' | 'lost';
 interface Waiting {
   readonly weight: number;
-  /** Resolves when the call has ended, whatever came of it. */
+  /** Resolves when the call has ended, in success or failure. */
   readonly go: (fate: CallFate) => Promise<void>;
 }
 
 export interface Interleaving {
-  /** A client whose calls wait for their turn. One of little weight is frozen for long, again and again. */
+  /** A client whose calls wait for their turn. One of little weight waits long. */
   clientOf(client: Client, weight: number): Client;
-  /** Gives turns until all of these have ended. */
+  /** Lets calls through until all actors have ended. */
   play(actors: readonly Promise<void>[]): Promise<void>;
 }
 
 /**
- * Lets several who call a server at once take turns, one call at a time, in an order that a seed decides. Some calls get no answer, done
- * or not.
+ * Serializes the calls of several actors to a server, in an order that a seed decides. Some calls fail, before or after the server has
+ * handled them.
  */
 export const createInterleaving = (random: () => number, faults: number): Interleaving => {
   const waiting: Waiting[] = [];
@@ -80,7 +80,7 @@ export const createInterleaving = (random: () => number, faults: number): Interl
         actor.then(leave, leave);
       }
       while (left.size > 0) {
-        // By then everybody either waits for a turn or has ended: nothing but calls takes time.
+        // By then every actor either waits for its turn or has ended: only calls take time.
         await setImmediate();
         await pick()?.go(fate());
       }

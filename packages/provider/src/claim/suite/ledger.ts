@@ -10,19 +10,19 @@ const holdOf = ({ spec }: MacHost): HostHold =>
 type Machine = Live<ScalewayAppleSiliconMachine>;
 type Host = Live<MacHost>;
 
-/** Everything that there is now, as the answers to all writes tell it. Whoever copies it has something that grows old. */
+/** The current objects, from the responses to all writes. A copy of them gets stale. */
 export interface Ledger {
   readonly machines: ReadonlyMap<string, Machine>;
   readonly hosts: ReadonlyMap<string, Host>;
   readonly claims: number;
-  /** A client all of whose writes are noted, whatever becomes of the answer. */
+  /** A client whose writes are all recorded, even if the response is lost. */
   recording(client: Client): Client;
 }
 
 const isHost = (object: KubeObject): object is Host => object.kind === macHost.names.kind;
 const isMachine = (object: KubeObject): object is Machine => object.kind === machine.names.kind;
 
-/** Follows every write, and objects as soon as one breaks what must always hold. */
+/** Follows every write, and fails as soon as one breaks an invariant. */
 export const createLedger = (): Ledger => {
   const machines = new Map<string, Machine>();
   const hosts = new Map<string, Host>();

@@ -18,7 +18,7 @@ export interface ClaimCluster {
 const machineCount = 3;
 const managerCount = 3;
 
-/** Machines and Macs of one schedule. Those of earlier ones stay where they are: nobody looks at them again. */
+/** Machines and hosts of one schedule. Those of earlier schedules stay, unused. */
 const setUp = async (client: Client, namespace: string, label: string, hostCount: number): Promise<void> => {
   for (let at = 0; at < machineCount; at += 1) {
     const metadata = { namespace, name: `m${at}-${label}`, finalizers: [finalizers.machine] };
@@ -32,7 +32,7 @@ const setUp = async (client: Client, namespace: string, label: string, hostCount
   }
 };
 
-/** Plays one schedule to its end, then lets everybody see clearly and finish. Answers how many claims there were. */
+/** Plays one schedule to its end, then lets every actor finish with fresh caches. Returns the number of claims. */
 const playSchedule = async (client: Client, namespace: string, label: string, seed: number): Promise<number> => {
   const random = seeded(seed);
   const hostCount = 1 + Math.floor(random() * 3);
@@ -78,7 +78,7 @@ const playSchedule = async (client: Client, namespace: string, label: string, se
   return ledger.claims;
 };
 
-/** Whoever serves: machines, managers with old copies and lost answers, and too few Macs. */
+/** For any API server: machines, managers with stale caches and lost responses, and too few hosts. */
 export const runClaimSuite = (
   title: string,
   start: () => Promise<ClaimCluster>,

@@ -37,7 +37,7 @@ export const startKubernetes = async (): Promise<{ transport: Transport; clock: 
   return { transport, clock, close: () => kubernetes.stop() };
 };
 
-/** What tests put there, past everything that is tested. */
+/** Objects that tests create, bypassing the code under test. */
 export const fixturesFor = (client: Client) => ({
   addMachine: async (name: string, status?: MachineStatus, spec: object = {}) => {
     const made = await client.create(machine.resource, machine.make({ metadata: { name, namespace }, spec }));
@@ -56,7 +56,7 @@ export const fixturesFor = (client: Client) => ({
   },
   host: (name: string): Promise<Live<MacHost>> => client.get(macHost.resource, { name }),
   machine: (name: string) => client.get(machine.resource, { name, namespace }),
-  /** Whoever looks after MacHosts writes something. */
+  /** A status write by the MacHost controller. */
   touchHost: (name: string, status: MacHostStatus = { ip: '198.18.0.9' }) =>
     client.patch(macHost.resource, { name }, { type: 'merge', body: { status } }, { subresource: 'status' }),
   removeHost: (name: string) => client.delete(macHost.resource, { name }),
@@ -83,10 +83,10 @@ export const createHarness = async (t: TestContext) => {
   };
   return {
     clock,
-    /** Of the code under test. */
+    /** For the code under test. */
     client: createClient({ ...transport, send }, { clock }),
     fixtures: fixturesFor(createClient(transport, { clock })),
-    /** `PATCH machosts/a`, as the code under test sends them. */
+    /** `PATCH machosts/a`: the requests of the code under test. */
     requests,
     interpose: (wrap: (send: Send) => Send) => {
       between = wrap;

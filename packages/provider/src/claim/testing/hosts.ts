@@ -12,7 +12,7 @@ export const wanted: HostRequirements = {
   recordedServer: 'z',
 };
 
-/** What makes a Mac fit for `wanted`. */
+/** A status that fits `wanted`. */
 export const freeStatus = {
   state: 'pool',
   since: '2026-01-01T00:00:00Z',
@@ -37,7 +37,7 @@ export const exampleRelease = {
   requestedAt: '2026-01-01T00:00:00Z',
 } as const;
 
-/** A Mac of the pool, as the server answers it, except for what is said otherwise. */
+/** A free host of the pool, as the server returns it, with these changes. */
 export const hostWith = (
   name: string,
   { spec, status, metadata }: { spec?: Partial<MacHostSpec>; status?: MacHostStatus; metadata?: object } = {},

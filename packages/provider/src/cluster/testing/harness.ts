@@ -7,7 +7,7 @@ import { createTestCluster } from '../../testing/test-cluster.ts';
 export const namespace = 'fleet';
 export const clusters = coreClusters('v1beta2');
 
-/** A Cluster of Cluster API, on a cluster with our kinds. */
+/** A Cluster of Cluster API, in a cluster with our CRDs. */
 export const createHarness = async (t: TestContext, startTime?: number) => {
   const writes: string[] = [];
   const harness = await createTestCluster(t, {
@@ -26,9 +26,9 @@ export const createHarness = async (t: TestContext, startTime?: number) => {
   return {
     ...harness,
     owner,
-    // Not that of the log: what is looked for is whether a token gets as far as the logger.
+    // Not the redactor of the log: tests check whether a token reaches the logger.
     redactor: createRedactor(),
-    /** What the controller has asked to change, oldest first. */
+    /** The controller's write requests, oldest first. */
     writes,
     pass: (minutes: number) => advance(minutes * 60_000, (minutes > 60 ? 5 : 1) * 60_000),
     setPaused: async (paused: boolean): Promise<void> => {

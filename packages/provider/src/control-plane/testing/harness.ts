@@ -16,7 +16,7 @@ import { createControlPlaneController } from '../controller.ts';
 const secretName = { namespace, name: 'macs-kubeconfig' };
 const controlPlaneName = { namespace, name: 'macs' };
 
-/** A kubeconfig that somebody else wrote. */
+/** A kubeconfig in a user's form. */
 export const foreign = (token: string): string =>
   [
     'apiVersion: v1',
@@ -40,7 +40,7 @@ export const createHarness = async (t: TestContext, { account = true, startTime 
       metadata: { name: 'capi-remote', namespace },
     });
   if (account) await addAccount();
-  /** What the cluster is said to be; a test may change it. */
+  /** The address and CA that the controller sees; a test may change them. */
   const world = {
     address: async (): Promise<string> => 'https://10.0.0.1:443',
     ca: stage.kubernetes.identity.caCertificate,
@@ -78,7 +78,7 @@ export const createHarness = async (t: TestContext, { account = true, startTime 
     memory: async (): Promise<Record<string, string>> =>
       JSON.parse((await secret()).metadata.annotations?.[annotations.kubeconfigToken] ?? '{}'),
     reasonOf: async (type: string) => getCondition((await get()).status?.conditions, type)?.reason,
-    /** Somebody else makes the Secret. */
+    /** A user creates the Secret. */
     provide: (token: string, metadata: ObjectMeta = {}, more: object = {}) =>
       client.create(secrets, {
         apiVersion: 'v1',
@@ -99,7 +99,7 @@ export const createHarness = async (t: TestContext, { account = true, startTime 
       await stage.pass(1);
     },
     messages: async () => (await client.list(events, { namespace })).items.map(({ message }) => message ?? ''),
-    /** Writes of Secrets and requests for tokens. */
+    /** Writes of Secrets, and token requests. */
     mints: () => stage.writes.filter((write) => /\/secrets|\/token$/.test(write)),
   };
 };

@@ -14,8 +14,8 @@ const ignoreAlreadyExists = async (creation: Promise<unknown>): Promise<void> =>
 };
 
 /**
- * What Cluster API core writes on the infrastructure of a Machine: the label of the Cluster and the owner. Both exist in the cluster, as
- * garbage collection would otherwise delete the machine, and the Cluster is provisioned. For tests in which core does not run.
+ * The label and the owner that Cluster API core sets on the infrastructure of a Machine. Creates both owners, as garbage collection would
+ * otherwise delete the machine, and marks the Cluster as provisioned. For tests in which core does not run.
  */
 export const clusterMember = async (
   client: Client,

@@ -17,7 +17,7 @@ export const withSchema = (
   },
 });
 
-/** As a later version of ours would be: its spec has one more field. */
+/** Like a later version of our definition: its spec has one more field. */
 export const withExtraField = (definition: CustomResourceDefinition, name: string): CustomResourceDefinition =>
   withSchema(definition, (schema) => {
     const { spec = { type: 'object' } } = schema.properties ?? {};

@@ -5,7 +5,7 @@ import type { Memory, Turn } from '../turns.ts';
 
 export const minute = 60_000;
 export const now = Date.parse('2026-01-01T12:00:00Z');
-/** So many minutes before now, as the wire has it. */
+/** That many minutes before now, as a timestamp. */
 export const ago = (minutes: number): string => timestamp(now - minutes * minute);
 
 export const limits: Limits = {
@@ -15,7 +15,7 @@ export const limits: Limits = {
   passAgainMs: 10 * minute,
 };
 
-/** Ready, and with what was wanted before. */
+/** Ready, and outdated. */
 export const machineFacts = (name: string, facts: Partial<MachineFacts> = {}): MachineFacts => ({
   name,
   uid: `uid-${name}`,
@@ -40,7 +40,7 @@ export const machineFacts = (name: string, facts: Partial<MachineFacts> = {}): M
 export const updated = (name: string, facts: Partial<MachineFacts> = {}): MachineFacts =>
   machineFacts(name, { actual: `${name}-2`, pushed: `${name}-2`, ...facts });
 
-/** For what is wanted now, since a minute ago. */
+/** For the desired hash, granted a minute ago. */
 export const turnFor = (machine: string, turn: Partial<Turn> = {}): Turn => ({
   machine,
   uid: `uid-${machine}`,

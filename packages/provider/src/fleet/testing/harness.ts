@@ -40,7 +40,7 @@ const ours: readonly string[] = [kindNames.machine.kind, kindNames.macFleet.kind
 
 const minute = 60_000;
 
-/** An embedded Kubernetes with machines, on virtual time. What their own controller would do is for the tests to play. */
+/** An embedded Kubernetes with machines, on virtual time. Tests do what the machine controller would do. */
 export const createHarness = async (t: TestContext) => {
   const clock = manualClock();
   const kubernetes = await createKubernetes({ clock, controllers: false });
@@ -55,7 +55,7 @@ export const createHarness = async (t: TestContext) => {
 
   let underWay = 0;
   let isRefused: (request: Parameters<Send>[0]) => boolean = () => false;
-  /** Every answer to a write of a status: 200, or 409 for whoever came second. */
+  /** The code of every response to a PATCH: 200, or 409 for a conflict. */
   const codes: number[] = [];
   const creates: number[] = [];
   const watched: Transport = {
@@ -109,17 +109,17 @@ export const createHarness = async (t: TestContext) => {
     clock,
     client,
     codes,
-    /** The same for creations. */
+    /** The same for POST. */
     creates,
     settle,
-    /** Requests of managers that fail. */
+    /** Lets chosen requests of managers fail. */
     refuse: (choose: (request: Parameters<Send>[0]) => boolean) => {
       isRefused = choose;
     },
-    /** Reasons of the events, oldest first, and what they said. */
+    /** Reasons of the events, oldest first, and their messages. */
     told,
     messages,
-    /** One manager. Each has caches of its own. `between` is what happens to its requests on the way. */
+    /** Starts a manager with its own caches. `between` wraps its requests. */
     start: async (between: (send: Send) => Send = (send) => send, releaseID?: string) => {
       const theirs = createClient({ ...watched, send: between(watched.send) }, { clock });
       const controller = createFleetController({
@@ -152,7 +152,7 @@ export const createHarness = async (t: TestContext) => {
       }
       await settle();
     },
-    /** Ready and up to date, unless told. */
+    /** Ready and up to date by default. */
     addMachine: async (
       of: string,
       spec: Partial<MachineSpec> = { fleetName: 'runners' },
@@ -175,7 +175,7 @@ export const createHarness = async (t: TestContext) => {
       await setNodeReady(of, ready);
       await settle();
     },
-    /** Something new is wanted of all machines. */
+    /** The desired state of these machines changes. */
     release: async (next: string, ...machines: readonly string[]) => {
       revision = next;
       for (const of of machines) {
@@ -184,7 +184,7 @@ export const createHarness = async (t: TestContext) => {
       }
       await settle();
     },
-    /** Every machine with a turn is pushed to, as its own controller would. Answers whom. */
+    /** Pushes to every machine with a turn, as the machine controller would. Returns their names. */
     push: async (of = 'runners'): Promise<string[]> => {
       const turns = (await fleetOf(of)).status?.turns ?? [];
       for (const { machine: holder, hash } of turns) {
@@ -194,7 +194,7 @@ export const createHarness = async (t: TestContext) => {
       await settle();
       return turns.map(({ machine: holder }) => holder);
     },
-    /** What its agent says that the Mac has. */
+    /** What the agent reports. */
     report: async (of: string, hash: string) => {
       const body = { metadata: { annotations: { [annotations.hostConfigHash]: hash } } };
       await client.patch(nodes, { name: of }, { type: 'merge', body });

@@ -2,8 +2,8 @@ import type { MacFleet } from '@tartan/api';
 import { isConditionTrue } from '@tartan/kube';
 
 /**
- * What `helm --wait` makes of an object of a kind it does not know, in the order of kstatus (kstatus/status/{status,generic}.go): it waits
- * while it is InProgress, is content when it is Current, and gives up when it is Failed. An object without Ready is Current.
+ * The kstatus of an object of an unknown kind (kstatus/status/{status,generic}.go): `helm --wait` waits while it is InProgress, succeeds
+ * when it is Current, and fails when it is Failed. An object without Ready is Current.
  */
 export const kstatusOf = ({ metadata, status }: MacFleet): 'InProgress' | 'Failed' | 'Current' => {
   if (status?.observedGeneration !== undefined && status.observedGeneration !== metadata?.generation)

@@ -11,7 +11,7 @@ export type Revision = 'good' | 'refused' | 'kills the agent' | 'cuts off the Ma
 interface ModelMachine extends MachineFacts {
   /** Whether SSH answers. */
   reachable: boolean;
-  /** What it had before the last push. */
+  /** The hash before the last push. */
   previous: string | undefined;
 }
 
@@ -22,8 +22,8 @@ export interface Write {
 }
 
 /**
- * A fleet, its Macs, and managers that look at it and write it down in two steps, so that what one of them has seen may be old when it
- * writes. The server takes a write of the latest version only, as resource versions make it do.
+ * A fleet, its Macs, and managers that read and write it in two steps, so that a manager may write on a stale read. As with resource
+ * versions, only a write to the latest version succeeds.
  */
 export const modelFleet = ({ size = 4, maxUnavailable = 2 } = {}) => {
   let now = noon;
@@ -54,7 +54,7 @@ export const modelFleet = ({ size = 4, maxUnavailable = 2 } = {}) => {
     if (machine.ready) machine.notReadySince = undefined;
   };
 
-  /** What the machine's own controller does in a pass: wants what is wanted, forgives, and pushes with a turn. */
+  /** A pass of the machine controller: sets the desired hash, forgets old refusals, and pushes if it has a turn. */
   const work = (machine: ModelMachine): void => {
     machine.desired = hash(machine.name);
     const turn = findTurn({ status }, machine.uid, machine.desired);
@@ -101,7 +101,7 @@ export const modelFleet = ({ size = 4, maxUnavailable = 2 } = {}) => {
   return {
     machines,
     writes,
-    /** Names of the Macs that a bad revision took down, one entry each time. */
+    /** Names of the Macs that a bad revision took down, once for each time. */
     lost,
     get memory() {
       return memoryFromStatus(status);

@@ -1,6 +1,6 @@
 import type { ProcessContext } from '@tartan/kube';
 
-/** Runs a program of a hook in this process: its exit code, and what it said. */
+/** Runs the program of a hook in this process. Returns its exit code and output. */
 export const runCaptured = async (
   run: (argv: readonly string[], surroundings: ProcessContext) => Promise<number>,
   argv: readonly string[],

@@ -3,7 +3,7 @@ import { type Client, createClient, inProcessTransport } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 
-/** An embedded Kubernetes of one test, as somebody sees it who may do everything. */
+/** An embedded Kubernetes for one test, with the client of an administrator. */
 export const startCluster = async (
   t: TestContext,
 ): Promise<{ client: Client; clock: ReturnType<typeof manualClock> }> => {

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A line to a Mac on which one can see who is still connected. */
+/** A proxy to a Mac that tracks connections. */
 export interface TcpProxy {
   readonly port: number;
   /** Connections so far. */
   connections(): number;
-  /** Resolves when nobody is connected any more. */
+  /** Resolves when no connection is open. */
   idle(): Promise<void>;
-  /** Ends every connection, as a network that is gone. */
+  /** Drops every connection, like a network failure. */
   closeConnections(): void;
   close(): Promise<void>;
 }

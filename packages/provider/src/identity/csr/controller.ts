@@ -17,7 +17,7 @@ import { kubeletClientSigner, kubeletServingSigner } from '../names.ts';
 import { decide, type Decision } from './decide.ts';
 import { observeRequest, type RequestReaders } from './observe.ts';
 
-/** Which certificate requests the caches of the approver hold. A field selector takes one signer. */
+/** The certificate requests in the approver's caches. A field selector takes one signer. */
 export const clientRequests = { fieldSelector: `spec.signerName=${kubeletClientSigner}` } as const;
 export const servingRequests = { fieldSelector: `spec.signerName=${kubeletServingSigner}` } as const;
 
@@ -28,13 +28,12 @@ interface ApproverOptions extends RequestReaders, Omit<ControllerDeps, 'client'>
 }
 
 /**
- * Approves the certificates that Macs are Nodes with, and those that they serve the kubelet API with, for the Nodes and addresses of their
- * own machines, and denies what only looks like it. Without serving certificates the API server could not tell a Mac from whoever sits at
- * its address: `kubectl logs` and `exec` would trust either.
- *
+ * Approves client certificates of Macs as Nodes, and serving certificates for their kubelet API, for the Nodes and addresses of their own
+ * machines, and denies invalid requests. Without serving certificates the API server could not tell a Mac from another machine at its
+ * address: `kubectl logs` and `exec` would trust either.
  * Caveat: where `system:nodes` may create `certificatesigningrequests/selfnodeclient` (kubeadm sets that up), the controller manager
- * approves renewals of every Node by itself and may be faster. The Mac of a deleted machine is then kept out by the wipe that every
- * release begins with, not by us.
+ * approves renewals of every Node and may be faster. Then only the wipe at the start of every release keeps out the Mac of a deleted
+ * machine.
  */
 export const createApprover = (options: ApproverOptions): Controller => {
   const { requests, subresources, machineOf, macAddressesOf, clock, log } = options;
@@ -58,8 +57,8 @@ interface ActDeps {
 }
 
 /**
- * Writes the verdict into the request as it was read. Safe to repeat: a verdict that is there makes the next decision `leave`. Whoever
- * lost a race to another writer has nothing to do: that write brings the request back.
+ * Writes the verdict, guarded by the version that was read. Idempotent: with a verdict the next decision is `leave`. After a conflict there
+ * is nothing to do: the other write triggers again.
  */
 const applyDecision = async (
   request: Live<CertificateRequest>,

@@ -44,7 +44,7 @@ const with1 = (change: Partial<MachineIdentity>): Partial<RequestSnapshot> => ({
   machines: new Map([...machines, ['mac-1', { ...machineA, ...change }]]),
 });
 
-/** The first request of mac-1, in all honesty. */
+/** A valid first request of mac-1. */
 const honest: RequestSnapshot = {
   now,
   signerName: kubeletClientSigner,
@@ -269,7 +269,7 @@ describe('the decision over a certificate request', () => {
     tokenID: fc.option(fc.constantFrom('aaaaaa', 'bbbbbb'), { nil: undefined }),
     tokenExpiresAt: fc.option(fc.double(), { nil: undefined }),
   });
-  /** Anything, mostly a little away from an honest request: pure noise would hardly ever come near an approval. */
+  /** Any request, mostly close to a valid one: pure noise would hardly ever come near an approval. */
   const fields = {
     now: fc.double(),
     signerName: fc.oneof({ weight: 9, arbitrary: fc.constant(kubeletClientSigner) }, fc.string()),

@@ -38,7 +38,7 @@ const asNode = (name: string): Partial<RequestSnapshot> => ({
   groups: [nodesGroup, 'system:authenticated'],
 });
 
-/** mac-1 as Scaleway and its Node tell of it; mac-2 is 192.0.2.8 and 100.64.0.8. */
+/** mac-1 by Scaleway and its Node; mac-2 is 192.0.2.8 and 100.64.0.8. */
 const atHome: MacAddresses = {
   providerAddresses: ['192.0.2.7'],
   node: { kind: 'ours', internalAddresses: ['100.64.0.7', '10.0.0.7'] },
@@ -47,7 +47,7 @@ const atHome: MacAddresses = {
 };
 const at = (change: Partial<MacAddresses>): Partial<RequestSnapshot> => ({ macAddresses: { ...atHome, ...change } });
 
-/** mac-1 asks for its own address, in all honesty. */
+/** A valid request of mac-1 for its own address. */
 const honest: RequestSnapshot = {
   now,
   createdAt: now - 1000,
@@ -170,7 +170,7 @@ const rows: readonly Row[] = [
   ['a Node that no machine stands for', withSubject(subjectOf('worker-1')), 'deny NoSuchMachine'],
   ['a request that cannot be read', { reading: parseRequest('AAAA') }, 'deny MalformedRequest'],
 
-  // Who asks.
+  // Requesters.
   ['the subject of another Node', withSubject(subjectOf('mac-2')), 'deny NotItself'],
   ['another Node', asNode('mac-2'), 'deny NotItself'],
   ['a Linux node', asNode('worker-1'), 'deny NotItself'],
@@ -197,7 +197,7 @@ const rows: readonly Row[] = [
   ['a second more than seven days', { expirationSeconds: 7 * day + 1 }, 'deny LifetimeTooLong'],
   ['a year, by saying nothing', { expirationSeconds: undefined }, 'deny LifetimeTooLong'],
 
-  // What is there.
+  // Nodes and addresses.
   ['a machine that is being deleted', with1({ deleting: true }), 'deny MachineIsBeingDeleted'],
   ['a Node that was deleted', at({ node: { kind: 'absent' } }), 'wait NodeMissing'],
   [
@@ -207,7 +207,7 @@ const rows: readonly Row[] = [
   ],
   ['a place that nobody looked for', { macAddresses: undefined, ...old }, 'deny NodeMissing'],
 
-  // Not for us.
+  // Left alone.
   ['another signer', { signerName: 'kubernetes.io/kube-apiserver-client' }, 'leave OtherSigner'],
   ['no signer', { signerName: '' }, 'leave OtherSigner'],
   ['one that has a verdict', { decided: true }, 'leave AlreadyDecided'],

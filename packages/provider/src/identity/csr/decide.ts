@@ -25,11 +25,10 @@ import {
 } from './parse-request.ts';
 
 /**
- * Who becomes which Node, and who may answer under which address. All policy is here; pure and total.
- *
- * Ours are requests to the signers of kubelets' client and serving certificates that come with a join token (client only), from the Node
- * of a machine, or for the Node of a machine. Everything else is somebody else's, such as the Linux nodes of the same cluster; also when a
- * machine has the name of one. Ours are approved or denied. Only a serving request waits: for its Node to register, and for its address.
+ * Who becomes which Node, and which addresses a Node may serve under. All policy is here; pure and total.
+ * Requests for kubelet client and serving certificates are ours if they come with a join token (client only), from the Node of a machine,
+ * or for the Node of a machine. All others are left alone, such as those of Linux nodes in the same cluster, even if a machine has the name
+ * of one. Ours are approved or denied. Only a serving request may wait: for its Node to register, and for its address.
  */
 export const decide = (snapshot: RequestSnapshot): Decision => {
   const purpose = purposes.get(snapshot.signerName);
@@ -91,13 +90,13 @@ const clientProblem = (subject: Subject): DenyReason | undefined => {
   );
 };
 
-/** A Node renews itself; a token makes the one Node that it was minted for; nobody else has a say. */
+/** A Node renews itself; a token creates the one Node that it was minted for; all others are denied. */
 const requesterProblem = ({ snapshot, machine, name }: Subject): DenyReason | undefined => {
   if (isRenewal(snapshot)) return isFromNode(snapshot, name) ? undefined : 'NotItself';
   const tokenID = tokenIDOf(snapshot.username);
   if (tokenID === undefined || !snapshot.groups.includes(joinGroup)) return 'NotItsToken';
   if (machine.tokenID !== tokenID) return 'NotItsToken';
-  // The API server took it when the request was made; that may have been long ago.
+  // The API server accepted the token when the request was created, which may be long ago.
   return machine.tokenExpiresAt !== undefined && !(snapshot.now < machine.tokenExpiresAt) ? 'TokenExpired' : undefined;
 };
 
@@ -107,7 +106,7 @@ const formProblem = ({ snapshot, requested }: Subject, purpose: Purpose): DenyRe
   const allowed = [...needed, ...(requested.keyIsRSA ? ['key encipherment'] : [])];
   if (!usages.every((usage) => allowed.includes(usage)) || !needed.every((usage) => usages.includes(usage)))
     return 'WrongUsages';
-  // Without a wish the signer would give it a year. An address may be another Mac's tomorrow.
+  // Without `expirationSeconds` the signer would grant a year. Another Mac may have the address tomorrow.
   return expirationSeconds === undefined || !(expirationSeconds <= certificateLifetimeSeconds)
     ? 'LifetimeTooLong'
     : undefined;
@@ -132,7 +131,7 @@ const namesOf = ({ attributes }: RequestedCertificate): ParsedNames =>
     ? { ok: true, names: { addresses: [], dnsNames: [], others: 0 } }
     : parseAlternativeNames(attributes);
 
-/** For a Node to be registered, or for Scaleway to tell an address that is new. Agents are patient for longer. */
+/** Time for a Node to register, or for Scaleway to return a new address. Agents wait longer. */
 const gracePeriodMs = 5 * 60_000;
 const lookAgainMs = 5_000;
 
@@ -158,11 +157,10 @@ const addressProblem = (
 };
 
 /**
- * Whether a certificate may speak for that address.
- *
- * Scaleway's word is enough. An address of the tailnet nobody can vouch for but the Mac itself, as Scaleway does not know it; its Node's
- * word is taken when there is a tailnet, and no other Node says the same. Only there: who is on the tailnet cannot receive what is sent
- * to another member, so a certificate for an address that is not its own is of no use to it. On any other network it might be.
+ * Whether a certificate may contain that address.
+ * An address from Scaleway is trusted. Only the Mac itself knows its tailnet address, so what its Node reports counts if there is a tailnet
+ * and no other Node reports the same. This is safe only there: a member of the tailnet cannot receive traffic to another member, so a
+ * certificate for a foreign address is of no use to it. On any other network it might be.
  */
 const isOwnAddress = (
   address: string,
@@ -175,13 +173,13 @@ const isOwnAddress = (
     node.internalAddresses.includes(address) &&
     !otherNodeAddresses.has(address));
 
-/** 100.64.0.0/10, from which every tailnet takes its addresses. */
+/** 100.64.0.0/10, the range of every tailnet. */
 const isTailnetAddress = (address: string): boolean => {
   const [first, second] = address.split('.').map(Number);
   return isIPv4(address) && first === 100 && second !== undefined && second >= 64 && second < 128;
 };
 
-/** What can become of a certificate request. Messages name machines that exist and quote nothing else of the request. */
+/** The possible decisions. Messages name machines that exist and quote nothing else of the request. */
 export type Decision =
   | { readonly kind: 'leave'; readonly why: 'OtherSigner' | 'AlreadyDecided' | 'NotOurs' }
   | { readonly kind: 'wait'; readonly why: 'NodeMissing' | 'NotItsAddress'; readonly forMs: number }

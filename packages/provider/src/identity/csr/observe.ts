@@ -3,75 +3,74 @@ import type { CertificateRequest } from '../../controller-deps.ts';
 import { kubeletServingSigner, nodeNameOf } from '../names.ts';
 import { type ParsedRequest, parseRequest } from './parse-request.ts';
 
-/** A machine, as far as it matters to who may be its Node. */
+/** What decides who may become the Node of a machine. */
 export interface MachineIdentity {
   readonly uid: string;
-  /** On its way out. One whose deletion waits for a pause is not. */
+  /** Being deleted. False while a pause blocks the deletion. */
   readonly deleting: boolean;
-  /** The Node of that name: none, this machine's, or somebody else's. */
+  /** The Node of that name: none, this machine's, or another one. */
   readonly node: 'absent' | 'ours' | 'foreign';
-  /** The Mac it has reserved, and how its Node calls that Mac. Whether it holds it is for the Mac's own object to say. */
+  /** The reserved Mac, and its provider ID. Only the MacHost says whether the machine holds it. */
   readonly serverID?: string | undefined;
   readonly providerID?: string | undefined;
-  /** Of the machine's record: the token that was minted for it and is not retired yet. */
+  /** From the machine's status: the token that was minted for it and is not retired yet. */
   readonly tokenID?: string | undefined;
   readonly tokenExpiresAt?: number | undefined;
 }
 
 /**
- * The machine whose Node bears this name; undefined when there is none. Must not answer from a cache, neither of the machine nor of the
- * Node: an approval cannot be taken back; and a denial is final, and one because of a token that was recorded a moment ago would cost
- * the Mac its join.
+ * The machine of the Node with this name; undefined if there is none. Must use live reads of both the machine and the Node: an approval
+ * cannot be revoked; and a denial is final, and a stale read of a token that was just recorded would cost the Mac its join.
  */
 export type MachineOf = (
   nodeName: string,
   signal: AbortSignal,
 ) => Promise<MachineIdentity | undefined> | MachineIdentity | undefined;
 
-/** Where a machine's Mac can be reached, and who says so. */
+/** The addresses of a machine's Mac, by source. */
 export interface MacAddresses {
-  /** Those that Scaleway gives to the Mac that the machine holds. */
+  /** Those from Scaleway, of the Mac that the machine holds. */
   readonly providerAddresses: readonly string[];
   readonly node: NodeAddresses;
-  /** Macs of this manager are on a tailnet, and their agents publish the address there (`--node-ip-source=tailscale`). */
+  /** Macs of this manager are in a tailnet, and their agents publish the address there (`--node-ip-source=tailscale`). */
   readonly tailnet: boolean;
-  /** What other Nodes of the cluster say of themselves. */
+  /** Reported by other Nodes of the cluster. */
   readonly otherNodeAddresses: ReadonlySet<string>;
 }
 
-/** What the Node says of itself. It writes its own status: this proves nothing alone. */
+/** Reported by the Node, which writes its own status: proves nothing alone. */
 export type NodeAddresses =
-  /** Or it has become somebody else's since the machine was looked at. */
+  /** Or it has become the Node of another server since the machine was read. */
   { readonly kind: 'absent' } | { readonly kind: 'ours'; readonly internalAddresses: readonly string[] };
 
-/** Must not answer from a cache: an approval cannot be taken back. */
+/** Must use live reads: an approval cannot be revoked. */
 export type MacAddressesOf = (
   nodeName: string,
   machine: MachineIdentity,
   signal: AbortSignal,
 ) => Promise<MacAddresses> | MacAddresses;
 
-/** All that a request says, and what is known of the Nodes it is about. */
+/** The content of a request, and what is known of its Nodes. */
 export interface RequestSnapshot {
   readonly now: number;
-  /** NaN when the server has not said it. */
+  /** NaN if unknown. */
   readonly createdAt: number;
   readonly signerName: string;
-  /** Stamped by the API server: nobody can lie here. */
+  /** Set by the API server, so it can be trusted. */
   readonly username: string;
   readonly groups: readonly string[];
   readonly usages: readonly string[];
   readonly expirationSeconds: number | undefined;
-  /** Somebody has approved, denied or signed it. */
+  /** It is approved, denied or signed already. */
   readonly decided: boolean;
   readonly reading: ParsedRequest;
-  /** Those of the Nodes that ask or are asked for, by the name of the Node. */
+  /** The machines of the requesting and the requested Node, by the name of the Node. */
   readonly machines: ReadonlyMap<string, MachineIdentity>;
-  /** Of the Node that asks for a serving certificate; undefined when no machine stands for it. */
+  /** Of the Node that requests a serving certificate; undefined if it has no machine. */
   readonly macAddresses: MacAddresses | undefined;
 }
 
-/** Whether the Node of that name is a machine's, or will be: the machine has reserved a Mac, and nobody else has the name. */
+/** Whether the Node of that name belongs to a machine, or will: the machine has reserved a Mac, and no other Node has the name. */
 export const isMachineNodeName = (
   name: string | undefined,
   machines: ReadonlyMap<string, MachineIdentity>,
@@ -80,7 +79,7 @@ export const isMachineNodeName = (
   return machine?.node === 'ours' || (machine?.node === 'absent' && machine.serverID !== undefined);
 };
 
-/** The Node whose identity is asked for: that of the last common name, which is the one that counts for Go. */
+/** The Node whose identity is requested: from the last common name, which is the one that Go uses. */
 export const requestedNodeName = (reading: ParsedRequest): string | undefined => {
   if (!reading.ok) return undefined;
   return nodeNameOf(reading.requested.subject.findLast(({ type }) => type === 'CN')?.text ?? '');

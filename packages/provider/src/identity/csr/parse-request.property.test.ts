@@ -203,7 +203,7 @@ const fuzzedRequest = fc
     // RSA keys sign slowly, and the reader treats all keys alike.
     key: fc.constantFrom<(keyof typeof keys)[]>('ec', 'ec', 'ec', 'ec', 'ec', 'ed25519', 'ed25519', 'rsa'),
     changes: fc.array(fc.tuple(fc.nat(100_000), valueChange), { maxLength: 2 }),
-    // The API server passes on requests with a valid signature only. Those are made by who changes first and signs then.
+    // The API server accepts only requests with a valid signature, as those that are signed after the change have.
     signedLast: fc.boolean(),
     byteChanges: fc.oneof(often(fc.constant<ByteChange[]>([])), fc.array(byteChange, { maxLength: 2 })),
   })

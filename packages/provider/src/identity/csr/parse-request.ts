@@ -1,12 +1,12 @@
 import { nodesGroup, nodeUser } from '../names.ts';
 
-/** One value of DER: what it is, and its content. */
+/** A DER value: its tag and its content. */
 interface Element {
   readonly tag: number;
   readonly body: Uint8Array;
 }
 
-/** Not DER, or not what was expected there. */
+/** Not DER, or not the expected value. */
 class DerError extends Error {}
 
 const tags = {
@@ -23,8 +23,8 @@ const tags = {
 } as const;
 
 /**
- * The values that stand one after the other in `bytes`, to the last byte. As strict as Go's parser or stricter, so that the signer can
- * never read a request in another way than we did: short tags, definite lengths in their shortest form, nothing left over.
+ * The consecutive values in `bytes`, to the last byte. At least as strict as Go's parser, so that the signer can never read a request
+ * differently: short tags, definite lengths in their shortest form, nothing left over.
  */
 const elementsIn = (bytes: Uint8Array): Element[] => {
   const elements: Element[] = [];
@@ -52,22 +52,22 @@ const lengthAt = (bytes: Uint8Array, at: number): { length: number; start: numbe
   return { length, start };
 };
 
-/** The content of a value that must be of this kind. */
+/** The content of a value that must have this tag. */
 const bodyOf = (element: Element | undefined, tag: number, what: string): Uint8Array => {
   if (element?.tag !== tag) throw new DerError(`no ${what} where it should be`);
   return element.body;
 };
 
-/** One part of a subject: `{ type: 'CN', text: 'system:node:mac-1' }`. Types that we do not name are their OID in hexadecimal. */
+/** One part of a subject: `{ type: 'CN', text: 'system:node:mac-1' }`. Unknown types are their OID in hexadecimal. */
 interface SubjectPart {
   readonly type: string;
   readonly text: string;
 }
 
-/** What a PKCS#10 request asks to be certified. */
+/** What a PKCS#10 request asks for. */
 export interface RequestedCertificate {
   readonly subject: readonly SubjectPart[];
-  /** What it asks for besides a subject and a key, in DER: alternative names, extensions, whatever. Empty in a client's request. */
+  /** What it asks for besides a subject and a key, in DER, such as alternative names or extensions. Empty in a client's request. */
   readonly attributes: Uint8Array;
   readonly keyIsRSA: boolean;
 }
@@ -76,13 +76,13 @@ export type ParsedRequest =
   | { readonly ok: true; readonly requested: RequestedCertificate }
   | { readonly ok: false; readonly problem: string };
 
-/** Exactly one block and nothing else: where there are two, readers differ in which one counts. */
+/** Exactly one block: parsers differ in which of two they use. */
 const pemPattern =
   /^-----BEGIN CERTIFICATE REQUEST-----\r?\n([A-Za-z0-9+/=\r\n]+)\n-----END CERTIFICATE REQUEST-----[\r\n]*$/;
 
 /**
- * Of the base64. An agent's request has about 600 characters, one with an RSA key of 8192 bits about 4,000. A megabyte could hold half a
- * million values, and each one takes memory.
+ * Limit of the base64. An agent's request has about 600 characters, one with an RSA key of 8192 bits about 4,000. A megabyte could hold
+ * half a million values, each of which takes memory.
  */
 const maxLength = 32 * 1024;
 
@@ -90,8 +90,8 @@ const partTypes: Readonly<Record<string, string>> = { '550403': 'CN', '55040a': 
 const rsaEncryption = '2a864886f70d010101';
 
 /**
- * Reads `spec.request`. That its maker holds the key is not checked here: the API server does not store a request without a valid
- * signature. Nor is the key itself looked at. Problems never quote the request.
+ * Parses `spec.request`. Does not check the signature: the API server rejects a request without a valid one. Does not check the key either.
+ * Problems never quote the request.
  */
 export const parseRequest = (base64: string): ParsedRequest => {
   try {
@@ -135,7 +135,7 @@ const expectCount = (count: number, bytes: Uint8Array): Element[] => {
   return elements;
 };
 
-/** A part of a name may hold several attributes at once: Go writes two organisations so. */
+/** A part may hold several attributes: Go writes two organisations in this way. */
 const partsOf = (part: Element): SubjectPart[] =>
   elementsIn(bodyOf(part, tags.set, 'part of the subject')).map((attribute) => {
     const [type, value] = expectCount(2, bodyOf(attribute, tags.sequence, 'attribute of the subject'));
@@ -153,14 +153,14 @@ const textOf = (value: Element | undefined): string => {
   }
 };
 
-/** The characters of a PrintableString, and the two more that Go allows. */
+/** The characters of a PrintableString, and two more that Go allows. */
 const printableText = (body: Uint8Array): string => {
   const text = Buffer.from(body).toString('latin1');
   if (!/^[A-Za-z0-9 '()+,./:=?*&-]*$/.test(text)) throw new DerError('printable text with other characters');
   return text;
 };
 
-/** The name of an algorithm. Its parameter is missing, null, or the name of a curve. */
+/** The OID of an algorithm. Its parameter is missing, null, or the OID of a curve. */
 const algorithmOf = (algorithm: Element | undefined): string => {
   const [oid, parameter, ...rest] = elementsIn(bodyOf(algorithm, tags.sequence, 'algorithm'));
   if (rest.length > 0) throw new DerError('more than an algorithm holds');
@@ -169,12 +169,12 @@ const algorithmOf = (algorithm: Element | undefined): string => {
   return oidOf(oid);
 };
 
-/** Keys and signatures are whole bytes: none of the last byte's bits is unused. */
+/** Keys and signatures are whole bytes: the last byte has no unused bits. */
 const checkBits = (element: Element | undefined): void => {
   if (bodyOf(element, tags.bitString, 'bits')[0] !== 0) throw new DerError('bits that are no whole bytes');
 };
 
-/** In hexadecimal. In a longer form than needed, another reader could take it for another OID than we do. */
+/** In hexadecimal. Rejects padded forms, which another parser could read as another OID. */
 const oidOf = (element: Element | undefined): string => {
   const body = bodyOf(element, tags.oid, 'OID');
   const padded = body.some((byte, at) => byte === 0x80 && (body[at - 1] ?? 0) < 0x80);
@@ -184,18 +184,18 @@ const oidOf = (element: Element | undefined): string => {
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** The subject of that Node: one organisation, one common name, in any order, and nothing besides. */
+/** The subject of that Node: one organisation and one common name, in any order, and nothing else. */
 export const hasNodeSubject = ({ subject }: RequestedCertificate, nodeName: string): boolean =>
   subject.length === 2 &&
   subject.some(({ type, text }) => type === 'O' && text === nodesGroup) &&
   subject.some(({ type, text }) => type === 'CN' && text === nodeUser(nodeName));
 
-/** By what else than its subject a certificate is to be known. */
+/** The subject alternative names. */
 interface AlternativeNames {
-  /** As Kubernetes writes them: `192.0.2.7`, `2001:db8::7`. */
+  /** In Kubernetes' form: `192.0.2.7`, `2001:db8::7`. */
   readonly addresses: readonly string[];
   readonly dnsNames: readonly string[];
-  /** Names of any other kind: mail, URI, directory. */
+  /** Number of names of other kinds: mail, URI, directory. */
   readonly others: number;
 }
 
@@ -209,8 +209,8 @@ const dnsName = 0x82;
 const ipAddress = 0x87;
 
 /**
- * Reads the attributes of a request that must ask for alternative names and for nothing else: one attribute, in it one value, in it one
- * extension that is not critical. That is what Go and our agent write. Everything looser could be read in two ways.
+ * Parses the attributes of a request that must ask for alternative names only: one attribute with one value with one non-critical
+ * extension, as Go and our agent write it. Anything looser would be ambiguous.
  */
 export const parseAlternativeNames = (attributes: Uint8Array): ParsedNames => {
   try {
@@ -240,7 +240,7 @@ const namesExtension = (attributes: Uint8Array): Uint8Array => {
   return bodyOf(names, tags.sequence, 'list of names');
 };
 
-/** The content of a pair of OID and value: that OID, and a value of that kind. */
+/** The value of a pair of OID and value, which must have that OID and tag. */
 const expectOID = (pair: Uint8Array, oid: string, tag: number): Uint8Array => {
   const [type, value] = expectCount(2, pair);
   if (oidOf(type) !== oid) throw new DerError('something else than alternative names');
@@ -259,7 +259,7 @@ const addressOf = (bytes: Uint8Array): string => {
   return canonicalAddress(groups.join(':'));
 };
 
-/** One spelling for each address: `::` for the longest run of zeros, small letters. What is no address stays as it is. */
+/** The canonical form of an address: `::` for the longest run of zeros, lower case. Returns other text unchanged. */
 export const canonicalAddress = (address: string): string => {
   if (!address.includes(':')) return address;
   try {

@@ -29,15 +29,15 @@ import { isNodeOf } from '../../machine/observe/node.ts';
 import { alternativeNames, generalName, makeCSR, subjectOf } from './make-csr.ts';
 import { recordingLog, recordingTransport } from './recording.ts';
 
-/** A cluster on which Macs join, and how everybody in the story reaches it. */
+/** A cluster that Macs join, and its clients. */
 export interface JoinableCluster {
   readonly url: string;
   readonly ca: string;
   /** May do anything. */
   readonly admin: Transport;
-  /** Has the rights of `rights.ts`, and no others. */
+  /** Has only the rights of `rights.ts`. */
   readonly provider: Transport;
-  /** As whoever has this token or certificate. */
+  /** The user of this token or certificate. */
   as(credentials: { token: string } | { cert: string; key: string }): Transport;
   close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ const pem = ({ privateKey }: Keys): string => privateKey.export({ format: 'pem',
 type Machine = Omit<MachineIdentity, 'node'>;
 type Usage = 'client auth' | 'server auth' | 'digital signature';
 
-/** Asks for a client certificate and waits for the verdict: as an agent does, with an agent's rights. */
+/** Requests a client certificate and waits for the verdict, with an agent's rights. */
 const ask = (client: Client, nodeName: string, keys: Keys, signal: AbortSignal) =>
   send(client, kubeletClientSigner, 'client auth', makeCSR({ subject: subjectOf(nodeName), keys }), signal);
 
@@ -90,7 +90,7 @@ const outcomeOf = async (client: Client, { metadata: { name } }: Live<Certificat
 const verdictOf = ({ status }: Live<CertificateRequest>): string =>
   (status?.conditions ?? []).map(({ type, reason }) => `${type} ${reason}`).join(', ');
 
-/** The verdict, or why there could not even be one. */
+/** The verdict, or the error if the request was rejected. */
 const answerOf = async (asking: Promise<Live<CertificateRequest>>): Promise<string> =>
   asking.then(verdictOf, (error: unknown) => (isKubeError(error) ? error.reason : String(error)));
 
@@ -100,7 +100,7 @@ const refusal = (call: Promise<unknown>): Promise<string> =>
     (error: unknown) => (isKubeError(error) ? error.reason : String(error)),
   );
 
-/** The walk "a Mac joins", from the token to the Node, whoever serves. */
+/** The walk "a Mac joins", from the token to the Node, for any API server. */
 export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster>): void => {
   describe(title, { timeout: 120_000 }, () => {
     const suffix = randomUUID().slice(0, 8);
@@ -118,7 +118,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       [mac, known('u1')],
       [other, known('u2')],
     ]);
-    /** The Node as it is at this moment, as the provider does it. */
+    /** Reads the Node live, as the provider does. */
     const machineOf = async (name: string): Promise<MachineIdentity | undefined> => {
       const machine = machines.get(name);
       if (machine === undefined) return undefined;
@@ -127,7 +127,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       const isOurs = node !== undefined && isNodeOf(node, { providerID, address: undefined });
       return { ...machine, node: node === undefined ? 'absent' : isOurs ? 'ours' : 'foreign' };
     };
-    /** Of every Mac: a Node that is there, and an address that Scaleway told. */
+    /** For every Mac: a Node that exists, and an address from Scaleway. */
     const place: MacAddresses = {
       providerAddresses: ['192.0.2.7'],
       node: { kind: 'ours', internalAddresses: [] },
@@ -260,7 +260,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
     test('the Node renews its own certificate, and no other', async ({ signal }) => {
       const node = clientAs({ cert: certificate, key: pem(macKeys) });
       assert.equal(verdictOf(note(await ask(node, mac, newKeys(), signal))), 'Approved NodeRenewsItself');
-      // NodeRestriction of Kubernetes 1.36 does not even let such a request in.
+      // NodeRestriction of Kubernetes 1.36 rejects such a request.
       const outcome = await answerOf(ask(node, other, newKeys(), signal).then(note));
       assert.ok(['Denied NotItself', 'forbidden'].includes(outcome), outcome);
     });
@@ -286,7 +286,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
     test('a Node of the same name that is no Mac: its own requests are left alone, those of the Mac are denied', async ({
       signal,
     }) => {
-      /** The controller manager approves what an administrator asks for a kubelet, and we leave it alone. */
+      /** The controller manager approves what an administrator requests for a kubelet, and we leave it alone. */
       const kubelet = async (): Promise<Client> => {
         const keys = newKeys();
         const asked = makeCSR({ subject: subjectOf(linux), keys });
@@ -308,7 +308,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
         const asked = makeCSR({ subject: subjectOf(linux), attributes });
         const serving = await create(node, kubeletServingSigner, 'server auth', asked);
         assert.equal(verdictOf(note(await ask(joining, linux, newKeys(), signal))), 'Denied NodeNameTaken');
-        // Each approver has one worker, and takes requests in their order: what came after these has its verdict.
+        // Each approver has one worker and handles requests in order: after a later request has its verdict, these have been handled.
         const late = clientAs({ cert: certificate, key: pem(macKeys) });
         await askToServe(late, mac, [generalName.ip(192, 0, 2, 7)], signal);
         for (const { metadata } of [renewal, serving])
@@ -336,7 +336,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       await deleteJoinToken(provider, token.tokenID);
       await deleteJoinToken(provider, token.tokenID);
       machines.set(mac, known('u1'));
-      // The API server remembers a token for some seconds more; we do not.
+      // The API server caches a token for some seconds; the approver does not.
       const late = clientAs({ token: token.reveal() });
       const outcome = await answerOf(ask(late, mac, newKeys(), signal).then(note));
       assert.ok(['unauthorized', 'Denied NotItsToken'].includes(outcome), outcome);

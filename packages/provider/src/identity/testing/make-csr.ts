@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 
-/** Makes certificate requests, honest ones and others. Knows DER from the writing side, and nothing of how we read it. */
+/** Creates valid and invalid certificate requests. Writes DER independently of our parser. */
 
 export const der = (tag: number, ...parts: readonly Uint8Array[]): Buffer => {
   const body = Buffer.concat(parts);
@@ -23,7 +23,7 @@ const signatureAlgorithms: Readonly<Record<string, Buffer>> = {
 type Part = readonly [type: string, text: string | Uint8Array];
 
 export interface WantedRequest {
-  /** Each entry is one part of the name; an entry of several is one part that holds them all. */
+  /** Each entry is one part of the name; an entry with several attributes is one part that holds them all. */
   subject?: readonly (readonly Part[])[];
   /** Whole attributes, in DER. */
   attributes?: readonly Uint8Array[];
@@ -41,7 +41,7 @@ const extensionAttribute = (attribute: string, extension: string, value: Uint8Ar
 
 const dnsNames = (name: string): Buffer => der(0x30, der(0x82, Buffer.from(name)));
 
-/** The usual attribute for extensions, and the one that Microsoft made up: readers differ in which they follow. */
+/** The standard attribute for extensions, and Microsoft's: parsers differ in which they use. */
 export const alternativeName = (name: string): Buffer =>
   extensionAttribute('2a864886f70d01090e', '551d11', dnsNames(name));
 export const microsoftAlternativeName = (name: string): Buffer =>
@@ -57,13 +57,13 @@ export const generalName = {
   uri: (text: string): Buffer => der(0x86, Buffer.from(text)),
 };
 
-/** The attribute of a serving request: any names. */
+/** The attribute of a serving request, with any names. */
 export const alternativeNames = (...names: readonly Uint8Array[]): Buffer =>
   extensionAttribute('2a864886f70d01090e', '551d11', der(0x30, ...names));
 
 const ecKeys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-/** What the requester signs, in DER. */
+/** The part that the requester signs, in DER. */
 export const makeContent = ({ subject, attributes = [], keys = ecKeys, textTag = 0x13 }: WantedRequest): Buffer => {
   const name = der(
     0x30,
@@ -84,19 +84,19 @@ export const makeContent = ({ subject, attributes = [], keys = ecKeys, textTag =
   return der(0x30, hex('020100'), name, key, der(0xa0, ...attributes));
 };
 
-/** The whole request, with a valid signature whatever its content is. */
+/** The whole request, with a valid signature for any content. */
 export const signContent = (content: Uint8Array, privateKey: KeyObject): Buffer => {
   const type = privateKey.asymmetricKeyType ?? '';
   const signature = sign(type === 'ed25519' ? null : 'sha256', content, privateKey);
   return der(0x30, content, signatureAlgorithms[type] ?? Buffer.of(), der(0x03, Buffer.of(0), signature));
 };
 
-/** In DER, signed. */
+/** Signed, in DER. */
 export const makeDer = (wanted: WantedRequest): Buffer =>
   signContent(makeContent(wanted), (wanted.keys ?? ecKeys).privateKey);
 
 export const pemOf = (bytes: Buffer): string =>
   `-----BEGIN CERTIFICATE REQUEST-----\n${bytes.toString('base64').replaceAll(/.{64}/g, '$&\n')}\n-----END CERTIFICATE REQUEST-----\n`;
 
-/** As it stands in `spec.request`. */
+/** In the form of `spec.request`. */
 export const makeCSR = (wanted: WantedRequest = {}): string => Buffer.from(pemOf(makeDer(wanted))).toString('base64');

@@ -1,6 +1,6 @@
 import type { Fields, Logger, Transport } from '@tartan/kube';
 
-/** A transport that remembers what it was asked: `DELETE /api/v1/…`, without queries. */
+/** A transport that records requests: `DELETE /api/v1/…`, without queries. */
 export const recordingTransport = (transport: Transport): { transport: Transport; requests: string[] } => {
   const requests: string[] = [];
   return {
@@ -15,7 +15,7 @@ export const recordingTransport = (transport: Transport): { transport: Transport
   };
 };
 
-/** A logger that keeps all that it is told, as text. */
+/** A logger that keeps all lines as text. */
 export const recordingLog = (): { log: Logger; lines: string[] } => {
   const lines: string[] = [];
   const errors = (_: string, value: unknown): unknown =>

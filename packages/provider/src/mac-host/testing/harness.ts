@@ -38,7 +38,7 @@ const projectID = '9a1f7c52-0d7e-4a2b-8f43-3c2d1b0a9e87';
 const secretKey = '5e8d2c1b-7f60-4c39-9b1a-2f4e6d8c0a13';
 const ours: readonly string[] = [kindNames.machine.kind, kindNames.macHost.kind];
 
-/** Opens and closes for everybody. */
+/** One gate for all managers. */
 interface TestGate extends Gate {
   isOpen: boolean;
   remainingMs: number;
@@ -54,16 +54,16 @@ export interface RunningManager {
 }
 
 interface StartOptions {
-  /** Allowed beside the usual one. */
+  /** Allowed pools besides the default. */
   readonly pools?: readonly string[];
   readonly inventory?: boolean | 'blind to machines';
-  /** After that many requests that change something it learns no answer and does nothing more, as if it were killed. */
+  /** After this many write requests it receives no response and does nothing more, as if it were killed. */
   readonly dieAfter?: number;
-  /** What it knows of Clusters, in place of what there is. */
+  /** Its cache of Clusters, in place of the real one. */
   readonly clusters?: Pick<Informer<CoreCluster>, 'get' | 'list' | 'subscribe'>;
 }
 
-/** Scaleway over HTTP, an embedded Kubernetes with our kinds, and managers that can be started and stopped, on virtual time. */
+/** Scaleway over HTTP, an embedded Kubernetes with our CRDs, and managers that can be started and stopped, on virtual time. */
 export const createHarness = async (t: TestContext) => {
   const clock: ManualClock = manualClock();
   const kubernetes = await createKubernetes({ clock, controllers: false });
@@ -80,7 +80,7 @@ export const createHarness = async (t: TestContext) => {
       underWay -= 1;
     }
   };
-  /** Lets everything happen that waits for no clock. */
+  /** Waits until only timers are left. */
   const settle = async (): Promise<void> => {
     for (let quiet = 0; quiet < 60; quiet += 1) {
       await setImmediate();
@@ -91,7 +91,7 @@ export const createHarness = async (t: TestContext) => {
   const server = inProcessTransport(kubernetes.handle, {
     user: { commonName: 'admin', organizations: ['system:masters'] },
   });
-  /** What happens between our programs and the server. */
+  /** Wraps the requests of our programs to the server. */
   let between: (send: Send) => Send = (send) => send;
   const transport: Transport = { ...server, send: (request) => counted(() => between(server.send)(request)) };
   const client = createClient(transport, { clock });
@@ -100,11 +100,11 @@ export const createHarness = async (t: TestContext) => {
   for (const definition of definitions)
     if (ours.includes(definition.spec.names.kind)) await client.create(customResourceDefinitions, definition);
 
-  /** Calls to Scaleway that find no connection, and those that did not. */
+  /** Which calls to Scaleway fail to connect, and those that did. */
   let silence: RegExp | undefined;
   const silenced: string[] = [];
 
-  /** The two ways out of a process that may die. */
+  /** The client and the pool of a process that may die. */
   const mortal = (dieAfter = Infinity) => {
     let changes = 0;
     const unlessDead = async <T>(method: string | undefined, send: () => Promise<T>): Promise<T> => {
@@ -162,7 +162,7 @@ export const createHarness = async (t: TestContext) => {
   let suffixes = 0;
   let told = 0;
 
-  /** A manager, as far as it has to do with Macs. */
+  /** A manager with only its host controllers. */
   const start = async (more: StartOptions = {}): Promise<RunningManager> => {
     const { client, pool, isDead } = mortal(more.dieAfter);
     const stopping = new AbortController();
@@ -250,7 +250,7 @@ export const createHarness = async (t: TestContext) => {
     beSilent: (match: RegExp | undefined) => {
       silence = match;
     },
-    /** In steps, so that what falls due on the way finds the world as it is then. */
+    /** In steps, so that timers fire at their time. */
     pass: async (milliseconds: number, step = 10_000) => {
       for (let passed = 0; passed < milliseconds; passed += step) {
         await settle();
@@ -263,7 +263,7 @@ export const createHarness = async (t: TestContext) => {
     hostIfAny: (id: string) => ignoreNotFound(host(id)),
     /** `Named` → `NameMatches` */
     reason: async (id: string, type: string) => getCondition((await host(id)).status?.conditions, type)?.reason,
-    /** A Mac at Scaleway, with a simulated clock that has moved on since. */
+    /** Orders a Mac at Scaleway, and advances the clock a little. */
     order: async (name: string, more: { type?: string; family?: string } = {}) => {
       const ordered = await scaleway.order({ zone, name, ...more });
       clock.advance(1);
@@ -275,7 +275,7 @@ export const createHarness = async (t: TestContext) => {
       const body = { status: { serverID } };
       return client.patch(machine.resource, { name, namespace }, { type: 'merge', body }, { subresource: 'status' });
     },
-    /** What a machine says once its Mac was made ready. */
+    /** Marks a machine as provisioned. */
     provision: (name: string) =>
       client.patch(
         machine.resource,
@@ -285,10 +285,10 @@ export const createHarness = async (t: TestContext) => {
       ),
     deleteMachine: (name: string) => client.delete(machine.resource, { name, namespace }),
     patchSpec,
-    /** What a machine does when it takes a Mac. */
+    /** As a machine claims a Mac. */
     take: (id: string, { metadata: { name, uid } }: { metadata: { name: string; uid: string } }) =>
       patchSpec(id, { consumerRef: { ...kindOfMachine, namespace, name, uid }, poolPrefix }),
-    /** What a machine, or the sweep, does when it gives one back. */
+    /** As a machine, or the sweep, releases a Mac. */
     release: (id: string, more: Partial<NonNullable<MacHostSpec['release']>> = {}) =>
       patchSpec(id, {
         consumerRef: null,
@@ -300,7 +300,7 @@ export const createHarness = async (t: TestContext) => {
           ...more,
         },
       }),
-    /** The calls since the last time, lists of zones left out: `PATCH`, `POST reinstall`. */
+    /** The calls since the last time, without lists of zones: `PATCH`, `POST reinstall`. */
     calls: () => {
       const made = scaleway.requests.slice(told).map((request) => {
         const [method = '', target = ''] = request.split(' ');

@@ -15,8 +15,8 @@ import { releaseUnwipedHost } from './remediation.ts';
 const blockedBy = (attempt: AttemptResult): ActionOutput => ({ result: blocked, next: requeueAfter(0), attempt });
 
 /**
- * Makes the Mac ready, all of it in one go. Join credentials are made anew for each try: the secret half of those before is forgotten, and
- * nobody knows how far they got.
+ * Provisions the Mac, in one go. Creates new join credentials for each attempt: the secret half of earlier ones is lost, and it is unknown
+ * how far they got.
  */
 export const bootstrap = (context: ActContext): Promise<ActionOutput> =>
   withPushSlot(context, { task: 'Bootstrap' }, () => attemptBootstrap(context));
@@ -35,20 +35,20 @@ const attemptBootstrap = async (context: ActContext): Promise<ActionOutput> => {
   const hash = summaryHash(spec);
   const secrets = { ...plan.secrets, joinKubeconfig: kubeconfig };
   const runner = runnerTokenSource(context);
-  // Unless its agent joined in an earlier try, nothing can run on a Mac that was just wiped.
+  // Nothing can run on a Mac that was just wiped, unless its agent joined in an earlier attempt.
   const idle = snapshot.idle !== false;
   const { onDemandSecrets } = runner;
   const outcome = await push(context, { kind: 'converge', mode: 'changed', spec, secrets, onDemandSecrets, idle });
   const noToken = runner.problem();
-  // All is done but the runner, and a builder without one bakes nothing: it is not ready. Nothing of that is the Mac's fault, so that it
-  // counts as no failure: no restart helps, nor another Mac.
+  // Everything is done but the runner, and a builder without one is useless: it is not ready. The Mac is not at fault, so this does not
+  // count as a failure: neither a restart nor another Mac would help.
   if (outcome.kind === 'done' && noToken !== undefined)
     return blockedBy({ task: 'Bootstrap', outcome: 'GHRunnerRegistrationTokenUnavailable', message: noToken });
   await patcher.updateStatus((status) => afterBootstrap(status, outcome, { joinVersion, hash, now: deps.clock.now() }));
   return outcome.kind === 'not wiped' ? releaseUnwipedHost(context, outcome) : pushed(outcome);
 };
 
-/** New credentials to join with. The machine names their token before it exists, so that none is ever left behind. */
+/** New join credentials. The status names their token before it exists, so that no token is leaked. */
 const newJoinCredentials = async (
   context: ActContext,
 ): Promise<JoinCredentials | Pick<AttemptResult, 'outcome' | 'message'>> => {
@@ -76,7 +76,7 @@ const newJoinCredentials = async (
   }
 };
 
-/** The token first: a record without a token is harmless, a token without a record is nobody's. */
+/** Deletes the token before its record: a record without a token is harmless, a token without a record would be leaked. */
 export const retireToken = async (
   context: ActContext,
   certificateExpires: number | undefined,
@@ -88,8 +88,8 @@ export const retireToken = async (
 };
 
 /**
- * The light way back for a Mac whose Node is gone: every step is looked at again and mended, none that would disturb a virtual machine.
- * New credentials only when those on the Mac are of no use any more. It is tried every now and then, and never leads further.
+ * Light recovery for a Mac whose Node is gone: every step is verified and repaired, except steps that would disturb a virtual machine.
+ * Creates new credentials only if those on the Mac are useless. Retried now and then, without escalation.
  */
 export const reregister = (
   context: ActContext,

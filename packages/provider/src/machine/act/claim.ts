@@ -29,7 +29,7 @@ export const reserve = async (context: ActContext): Promise<ActionOutput> => {
   return requeue(0);
 };
 
-/** Compare-and-swap 2. Who loses it gives the reservation up, or the machine would wait for somebody else's Mac. */
+/** Compare-and-swap 2. If it is lost, the reservation is removed, or the machine would wait for the Mac of another machine. */
 export const take = async (context: ActContext): Promise<ActionOutput> => {
   const { deps, patcher, observation } = context;
   const { host, wanted, snapshot } = observation;
@@ -42,7 +42,7 @@ export const take = async (context: ActContext): Promise<ActionOutput> => {
     case 'conflict':
       return requeueStale;
     case 'lost':
-      // One that was made ready keeps its server for ever, whoever has it: the next look says so.
+      // A provisioned machine keeps its server for ever, even if another machine holds it: the next pass reports that.
       if (isProvisioned(currentStatus(context)))
         return { result: stale, next: requeueAfter(intervals.otherController) };
       return { ...(await detachHost(context)), result: stale };
@@ -50,8 +50,8 @@ export const take = async (context: ActContext): Promise<ActionOutput> => {
 };
 
 /**
- * Asks Scaleway how to log in, and stores it, with or without a password: people put one into the Secret when Scaleway has none. What
- * somebody has put there for this server stays.
+ * Reads the login from Scaleway and stores it, with or without a password: users put one into the Secret if Scaleway has none. What a user
+ * has stored for this server stays.
  */
 export const fetchCredentials = async (context: ActContext): Promise<ActionOutput> => {
   const { deps, patcher, observation } = context;
@@ -78,7 +78,7 @@ export const fetchCredentials = async (context: ActContext): Promise<ActionOutpu
   return credentialsMissing(context, 'MissingSudoPassword', message);
 };
 
-/** A machine that was made ready works without, and keeps what is recorded of its updates. */
+/** A provisioned machine works without credentials, and keeps the records of its updates. */
 const credentialsMissing = (context: ActContext, outcome: Outcome, message: string): ActionOutput => ({
   result: blocked,
   next: requeueAfter(intervals.otherController),
@@ -87,11 +87,11 @@ const credentialsMissing = (context: ActContext, outcome: Outcome, message: stri
   }),
 });
 
-/** What macOS writes in place of a password is none, and one try with it too many locks the user (INC-207). */
+/** The text that macOS writes in place of a password is none, and too many attempts with it lock the user (INC-207). */
 const usablePassword = (password: Server['password']): Server['password'] =>
   password === undefined || ['', '<sealed>'].includes(password.reveal()) ? undefined : password;
 
-/** Not to be told is another thing than that there is none (INC-204). */
+/** An error is not the same as a missing password (INC-204). */
 const readServer = async (get: () => Promise<Server>): Promise<Server | ScalewayError> => {
   try {
     return await get();
@@ -101,7 +101,7 @@ const readServer = async (get: () => Promise<Server>): Promise<Server | Scaleway
   }
 };
 
-/** Once, and never again: guarded by the version of the machine that had none (invariant 7). */
+/** Set once: guarded by the version of the machine that had none. */
 export const setProviderID = async (context: ActContext): Promise<ActionOutput> => {
   const { patcher, observation } = context;
   const { serverID } = currentStatus(context);

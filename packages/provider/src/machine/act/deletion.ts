@@ -19,7 +19,7 @@ import {
 } from '../options.ts';
 import { requestRelease } from './remediation.ts';
 
-/** The Mac goes back. Its controller wipes it; this machine waits until that has begun. */
+/** Releases the Mac. The MacHost controller wipes it; this machine waits until that has begun. */
 export const release = (
   context: ActContext,
   poolPrefix: string,
@@ -30,7 +30,7 @@ export const release = (
   return requestRelease(context, { poolPrefix, reason: 'MachineDeleted' }, requeue(intervals.otherController));
 };
 
-/** All that is left, and then the finalizer: nothing of the machine outlives it. */
+/** Deletes all that is left, and then the finalizer: nothing outlives the machine. */
 export const cleanUp = async (context: ActContext): Promise<ActionOutput> => {
   await context.reportStarted();
   if (!(await endOwnReservation(context))) return requeueStale;
@@ -38,7 +38,7 @@ export const cleanUp = async (context: ActContext): Promise<ActionOutput> => {
     await clearConsumerRef(context);
     await deleteHostObjects(context);
   } catch (error) {
-    // Who waits for a deletion looks here, and not into a log.
+    // A user who waits for a deletion looks at events, not at logs.
     if (isKubeError(error, 'forbidden'))
       context.deps.events.event(context.patcher.machine, buildEvent('DeleteFailed', error.message));
     throw error;
@@ -53,7 +53,7 @@ export const cleanUp = async (context: ActContext): Promise<ActionOutput> => {
   return { result: succeeded, next: done, finalizerRemoved: true };
 };
 
-/** Another manager may be about to take the reserved Mac for this machine, and nobody would be left to give it back. */
+/** Another manager may be about to claim the reserved Mac for this machine, and nothing would release it. */
 const endOwnReservation = async (context: ActContext): Promise<boolean> => {
   const { deps, patcher, observation } = context;
   const { host } = observation;
@@ -62,7 +62,7 @@ const endOwnReservation = async (context: ActContext): Promise<boolean> => {
   return (await endReservation(deps.client, patcher.machine, host, callOptions(context))) === 'ended';
 };
 
-/** Takes the runner off the list at GitHub, which gives it no job from then on. What came of it is seen by the next look. */
+/** Removes the runner at GitHub, which assigns it no job from then on. The next pass sees the result. */
 export const removeRunner = async (context: ActContext, id: number): Promise<ActionOutput> => {
   const { deps, patcher } = context;
   deps.gate.pass();
@@ -71,8 +71,8 @@ export const removeRunner = async (context: ActContext, id: number): Promise<Act
 };
 
 /**
- * The Mac is not this machine's (any more). What belonged to it goes, then what the machine remembers of it: the reservation last, and
- * only if the machine is as it was when the Mac was looked at. So a crash on the way leads here again.
+ * The machine does not hold the Mac (any more). Deletes what belongs to it, then what the status records of it: the reservation last,
+ * guarded by the version of the machine. So a crash in between leads here again.
  */
 export const detachHost = async (context: ActContext): Promise<ActionOutput> => {
   const { patcher } = context;
@@ -83,7 +83,7 @@ export const detachHost = async (context: ActContext): Promise<ActionOutput> => 
   return requeue(intervals.conflict);
 };
 
-/** A server that is gone cannot be given back. Its MacHost goes once nobody holds it. */
+/** A server that is gone cannot be released. Its MacHost is deleted once it has no holder. */
 const clearConsumerRef = async (context: ActContext): Promise<void> => {
   const { deps, patcher, observation } = context;
   const { host } = observation;
@@ -95,8 +95,8 @@ const clearConsumerRef = async (context: ActContext): Promise<void> => {
 };
 
 /**
- * Deletes all that speaks for one Mac: what it joins with, how to log in, its Node. Idempotent. What gives rights goes first.
- * Cluster API deletes the Node of a Machine itself, but neither when its Cluster goes, nor when the machine only changes its Mac.
+ * Deletes all objects of one Mac: join token, login, Node. Idempotent. Credentials go first. Cluster API deletes the Node of a Machine
+ * itself, but neither when its Cluster is deleted, nor when the machine only changes its Mac.
  */
 const deleteHostObjects = async (context: ActContext): Promise<void> => {
   const { joinTokenID } = currentStatus(context);
@@ -113,7 +113,7 @@ const deleteSecret = async (context: ActContext): Promise<void> => {
     reportKeptSecret(context, secretNames.machine(place.machine));
 };
 
-/** Only a Node that says that it is this very Mac: another one may have got its name. */
+/** Only a Node with the provider ID of this Mac: another Node may have got its name. */
 const deleteNode = async (context: ActContext): Promise<void> => {
   const { deps, patcher } = context;
   const { name } = patcher.machine.metadata;

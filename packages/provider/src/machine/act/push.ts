@@ -14,13 +14,13 @@ import { type ActContext, type ActionOutput, callOptions, secretLocation } from 
 
 const tailnetPort = 22;
 
-/** The next reconcile waits for as long as the outcome asks for. */
+/** The requeue depends on the outcome. */
 export const pushed = (outcome: WorkOutcome): ActionOutput => ({
   result: { kind: 'pushed', outcome },
   next: requeueAfter(outcome.kind === 'aborted' ? intervals.conflict : 0),
 });
 
-/** Does a task on the machine's Mac. Ended when the machine is being deleted or paused. */
+/** Runs a task on the machine's Mac. Aborted when the machine is deleted or paused. */
 export const push = async (context: ActContext, task: HostJob['task']): Promise<WorkOutcome> => {
   const { deps, patcher, observation, signal } = context;
   const { machine } = patcher;
@@ -41,23 +41,22 @@ export const push = async (context: ActContext, task: HostJob['task']): Promise<
     owner: lockOwner(machine),
     report: (event) => deps.log.debug('Working on a Mac', { machine: machine.metadata.name, event }),
   };
-  // Credentials were made since the slot was taken, which takes its time.
+  // Creating credentials since the slot was acquired may have taken a while.
   if ((await readMachinePauseReasons(deps, machine.metadata, { signal })).length > 0) return { kind: 'aborted' };
   deps.gate.pass();
   return deps.pushes.run(machine.metadata.uid, signal, (ending) => deps.hostWork.perform(job, ending));
 };
 
 /**
- * The machine, and not this process: who leads next takes the lock over at once from one that was killed in the middle of a push, instead
- * of half an hour later. Each push has a word of its own besides, so one that was only frozen is refused by the Mac when it thaws; and
- * nobody gets the lock while a script is still at work.
+ * The machine, and not this process: so the next leader takes over the lock of a killed push at once, instead of half an hour later. Each
+ * push also has its own token, so the Mac refuses a push that was only frozen; and the lock is not granted while a script is still running.
  */
 const lockOwner = ({ metadata: { namespace = '', name, uid } }: Machine): string =>
   `machine ${namespace}/${name} (${uid})`;
 
 /**
- * The key first, then for which install it counts: who crashes in between has no pin, and meets the Mac for the first time again, which
- * nothing has been changed on so far.
+ * The key first, then the install that it is valid for: a crash in between leaves no pin, and the first contact is repeated, with a Mac on
+ * which nothing was changed.
  */
 const pinHostKey = async (context: ActContext, hostKey: string): Promise<void> => {
   const { deps, patcher, observation } = context;
@@ -87,8 +86,8 @@ const addressesOf = ({ deps, patcher, observation }: ActContext, task: HostJob['
 };
 
 /**
- * How a push gets what the runner of a builder registers with, and what it was told. Made only when a step has looked at the Mac and must register: a runner that is there costs GitHub no call, and needs
- * none.
+ * Provides a push with the registration token of a builder's runner, and records why there was none. Fetched only when a step has found
+ * that the runner must register: an existing runner needs no call to GitHub.
  */
 export const runnerTokenSource = ({ deps, patcher }: ActContext) => {
   let problem: string | undefined;
@@ -103,14 +102,14 @@ export const runnerTokenSource = ({ deps, patcher }: ActContext) => {
   const isBuilder = patcher.machine.spec.ghActionsRunner !== undefined;
   return {
     onDemandSecrets: isBuilder ? onDemandSecrets : {},
-    /** Why there was none, when one was needed. */
+    /** Why there was no token, if one was needed. */
     problem: () => problem,
   };
 };
 
 /**
- * For what works on a Mac: at most so many at a time, and users see that it has begun. Who does not lead any more begins nothing: a
- * manager that was frozen would else make join credentials and push them beside its successor.
+ * Limits how many Macs are worked on at a time, and reports the start to users. Only the leader starts: otherwise a manager that was frozen
+ * would create and push join credentials beside its successor.
  */
 export const withPushSlot = async (
   context: ActContext,
@@ -129,9 +128,9 @@ export const withPushSlot = async (
 };
 
 /**
- * The host key that the Mac must show. It counts for the install that it was met on: of this server, and no older than its last reinstall.
- * Anything else would lock us out of a Mac that was wiped, or trust one that is another. The Secret first, where people look
- * for it; who loses that has not lost the key.
+ * The host key that the Mac must show. It is valid for the install that it was pinned on: of this server, and no older than its last
+ * reinstall. Otherwise we would be locked out of a wiped Mac, or trust another one. Prefers the Secret, where users look; the status is the
+ * backup.
  */
 export const pinnedKey = (
   { metadata, status }: Machine,
@@ -139,7 +138,7 @@ export const pinnedKey = (
 ): string | undefined => {
   if (snapshot.host.kind !== 'present') return undefined;
   const stored = login?.serverID === status?.serverID ? login?.hostFingerprint : undefined;
-  // The status was lost; the Secret goes with the Mac, so its key is of this install.
+  // The status was lost. The Secret is deleted with the Mac's other objects, so its key is of this install.
   if (status?.hostKeyEpoch === undefined) return login?.machineUID === metadata.uid ? stored : undefined;
   return status.hostKeyEpoch === snapshot.host.installs ? (stored ?? status.hostKey) : undefined;
 };

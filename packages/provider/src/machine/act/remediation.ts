@@ -13,8 +13,8 @@ import { type ActContext, type ActionOutput, callOptions, currentStatus, requeue
 import { pinnedKey } from './push.ts';
 
 /**
- * Asks for the one restart that may help. The time of the request is that of the last failure: who crashes before it is written down
- * asks for the very same restart again, and not for another one.
+ * Requests the one restart that may help. The time of the request is that of the last failure: after a crash before it is recorded, the
+ * same restart is requested again, not another one.
  */
 export const reboot = async (context: ActContext): Promise<ActionOutput> => {
   const { deps, patcher, observation } = context;
@@ -27,14 +27,14 @@ export const reboot = async (context: ActContext): Promise<ActionOutput> => {
   return requeue(intervals.otherController);
 };
 
-/** The Mac cannot be made ready: it goes back, and into quarantine. Only the swap; the next look sees it gone and lets go of it. */
+/** The Mac cannot be provisioned: it is released and quarantined. Only requests the release; the next pass detaches the host. */
 export const releaseFailedHost = (context: ActContext, poolPrefix: string): Promise<ActionOutput> => {
   const { count = 0, message: last } = lastAttemptOf(currentStatus(context)) ?? {};
   const message = `It could not be made ready in ${count} attempts.${last ? ` The last one: ${last}` : ''}`;
   return requestRelease(context, { poolPrefix, reason: 'BootstrapExhausted', message }, requeue(0));
 };
 
-/** At once, however often it was tried: nothing on it may be touched, since it is what somebody else left. */
+/** At once, without retries: nothing on it may be touched, since it belongs to another machine. */
 export const releaseUnwipedHost = (
   context: ActContext,
   outcome: Extract<WorkOutcome, { kind: 'not wiped' }>,
@@ -60,7 +60,7 @@ interface ReleaseRequest {
 
 const maxMessageLength = 1024;
 
-/** One guarded write, and only while this machine holds the Mac and nobody has paused it. Whoever comes too late finds that out at the next look. */
+/** One guarded write, only while this machine holds the Mac and is not paused. Otherwise the next pass finds out. */
 export const requestRelease = async (
   context: ActContext,
   request: ReleaseRequest,
@@ -94,5 +94,5 @@ const releaseOf = (context: ActContext, { poolPrefix, reason, message, hostKey }
   });
 };
 
-/** Older specs name an image: its family is what is installed (INC-328). */
+/** Older specs name an image: its family is installed (INC-328). */
 const familyOf = (os: string): string => osFamilyKey(os).replace(/\d.*$/s, '');

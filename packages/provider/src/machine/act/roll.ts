@@ -7,7 +7,7 @@ import { afterRoll, afterRollBack, withoutRollFailure } from '../status/transiti
 import { type ActContext, type ActionOutput, callOptions, requeue, requeueStale } from '../options.ts';
 import { push, pushed, runnerTokenSource, withPushSlot } from './push.ts';
 
-/** Gives the Mac what it shall have. Only steps that have changed run; those that would disturb virtual machines wait for a cordon. */
+/** Pushes the desired state. Only changed steps run; those that would disturb virtual machines wait for a cordon. */
 export const roll = (context: ActContext, { hash, idle }: Extract<Decision, { kind: 'roll' }>): Promise<ActionOutput> =>
   withPushSlot(context, { task: 'Update' }, async () => {
     const { deps, patcher, observation } = context;
@@ -24,13 +24,13 @@ export const roll = (context: ActContext, { hash, idle }: Extract<Decision, { ki
     return pushed(outcome);
   });
 
-/** The Mac refused something else, or long ago. */
+/** The refusal was of another hash, or is old. */
 export const clearFailedRoll = async (context: ActContext): Promise<ActionOutput> => {
   await context.patcher.updateStatus(withoutRollFailure);
   return requeue(0);
 };
 
-/** Puts the agent back that ran before the last roll, when the fleet says so. */
+/** Restores the agent that ran before the last roll, when the fleet says so. */
 export const rollBack = (context: ActContext, hash: string): Promise<ActionOutput> =>
   withPushSlot(context, { task: 'RollBack' }, async () => {
     const turn = await readTurn(context, hash);
@@ -42,7 +42,7 @@ export const rollBack = (context: ActContext, hash: string): Promise<ActionOutpu
     return pushed(outcome);
   });
 
-/** The machine's turn as the server has it now: a cache may still show one that was taken away, and two would roll at once (invariant 9). */
+/** A live read of the machine's turn: a cache may still show a turn that has ended, and two machines would roll at once. */
 const readTurn = async (context: ActContext, hash: string | undefined): Promise<Turn | undefined> => {
   const { deps, patcher } = context;
   const { namespace = '', uid } = patcher.machine.metadata;
@@ -52,8 +52,8 @@ const readTurn = async (context: ActContext, hash: string | undefined): Promise<
 };
 
 /**
- * Keeps Pods off the Node until its Mac is idle. A Node that somebody else has cordoned is left as it is, without our mark: it is not ours
- * to open again.
+ * Keeps Pods off the Node until its Mac is idle. A Node that a user has cordoned is left as it is, without our annotation: we must not
+ * uncordon it.
  */
 const cordon = async (context: ActContext, hash: string): Promise<void> => {
   const { deps, patcher } = context;
@@ -64,7 +64,7 @@ const cordon = async (context: ActContext, hash: string): Promise<void> => {
   await patchIfUnchanged(deps.client, nodes, node, change, callOptions(context));
 };
 
-/** Takes away a cordon that bears our mark. In one guarded write, so that nobody else's is taken with it. */
+/** Removes a cordon that has our annotation, in one guarded write, so that a user's cordon stays. */
 export const uncordon = async (context: ActContext): Promise<ActionOutput> => {
   const { deps, patcher } = context;
   const { name } = patcher.machine.metadata;

@@ -1,11 +1,11 @@
 /**
- * How many Macs are worked on at a time: memory and network of the manager are sized by it (INC-11). There are more workers than slots, so
- * that a machine that only has to be looked at, or deleted, does not wait for pushes.
+ * Limits how many Macs are worked on at a time: memory and network of the manager are sized by it (INC-11). There are more workers than
+ * slots, so that other reconciles, such as deletions, do not wait for pushes.
  */
 export const createPushSlots = (limit: number) => {
   let taken = 0;
   return {
-    /** Undefined when all are taken. The function gives it back; more than once is once. */
+    /** Undefined if all are taken. The returned function releases the slot and is idempotent. */
     acquire: (): (() => void) | undefined => {
       if (taken >= limit) return undefined;
       taken += 1;
@@ -24,15 +24,15 @@ const deletionError = new Error('the machine is being deleted');
 const pauseError = new Error('the machine is paused');
 
 /**
- * Pushes that are under way, so that they can be ended: whoever deletes or pauses a machine does not wait for what its Mac is being given.
- * A push may be cut anywhere: the Mac is about to be wiped, or the next push goes on from there.
+ * Pushes in progress, so that deleting or pausing a machine aborts its push instead of waiting for it. A push may be aborted at any point:
+ * the Mac is about to be wiped, or the next push continues from there.
  */
 export const createRunningPushes = () => {
   const running = new Map<string, AbortController>();
   const deleted = new Set<string>();
   const paused = new Set<string>();
   return {
-    /** `push` gets a signal that fires with `signal`, or when this very machine is being deleted or paused, also if that was before. */
+    /** `push` gets a signal that aborts with `signal`, or when this machine is deleted or paused, also if that was before. */
     run: async <T>(uid: string, signal: AbortSignal, push: (signal: AbortSignal) => Promise<T>): Promise<T> => {
       const controller = new AbortController();
       running.set(uid, controller);
@@ -44,7 +44,6 @@ export const createRunningPushes = () => {
         running.delete(uid);
       }
     },
-    /** The machine is being deleted. */
     cancel: (uid: string): void => {
       deleted.add(uid);
       running.get(uid)?.abort(deletionError);
@@ -54,7 +53,6 @@ export const createRunningPushes = () => {
       paused.add(uid);
       running.get(uid)?.abort(pauseError);
     },
-    /** The machine is gone. */
     forget: (uid: string): void => {
       deleted.delete(uid);
       paused.delete(uid);

@@ -5,24 +5,23 @@ import type { RunnerFacts, Snapshot } from '../snapshot.ts';
 const cleanUp = (because: CleanUpReason): Extract<Decision, { kind: 'clean up' }> => ({ kind: 'clean up', because });
 
 /**
- * The way out. The runner of a builder first, as a wipe would end its job; then the Mac: what belongs to the machine goes once the disk
- * is being erased, so that no agent is left that would bring its Node back. Every row can be met again after a crash, and none undoes an
- * earlier one.
+ * The deletion. First the runner of a builder, as a wipe would end its job; then the Mac. The machine's objects are deleted once the disk
+ * is being erased, so that no agent registers its Node again. Every row can be repeated after a crash, and none undoes an earlier one.
  *
- *   | the Mac                                  | then                                                                |
- *   |------------------------------------------|---------------------------------------------------------------------|
- *   | none, or gone at Scaleway                | clean up                                                            |
- *   | has no MacHost, which will be made again | wait                                                                |
- *   | abandoned by a person                    | clean up: the Mac stays as it is                                    |
- *   | held by this machine, pool known         | its runner, then the release                                        |
- *   | held by this machine, pool unknown       | its runner, then clean up: the Mac stays as it is                   |
- *   | on its way back, wipe begun              | clean up                                                            |
- *   | on its way back, Scaleway does not wipe  | wait; clean up once it is said to be stuck, an hour after the release |
- *   | somebody else's                          | clean up                                                            |
+ *   | the Mac                                | then                                                       |
+ *   |----------------------------------------|------------------------------------------------------------|
+ *   | none, or gone at Scaleway              | clean up                                                   |
+ *   | has no MacHost, but will get one again | wait                                                       |
+ *   | abandoned by a user                    | clean up: the Mac stays as it is                           |
+ *   | held by this machine, pool known       | its runner, then the release                               |
+ *   | held by this machine, pool unknown     | its runner, then clean up: the Mac stays as it is          |
+ *   | being released, wipe begun             | clean up                                                   |
+ *   | being released, Scaleway does not wipe | wait; clean up once it is stuck, an hour after the release |
+ *   | not held by this machine               | clean up                                                   |
  *
- * A Mac that is left without a wipe still has its agent. Its machine goes all the same: one locked server must not block a deletion, a
- * remediation or an uninstall for ever. The agent's certificate is not renewed any more, and its Node is deleted here; should the agent
- * register it again, the MacHost controller cordons it, and deletes it when the Mac was wiped.
+ * A Mac that is not wiped still has its agent. Its machine is deleted all the same: one locked server must not block a deletion, a
+ * remediation or an uninstall for ever. The agent's certificate is no longer renewed, and its Node is deleted here; if the agent registers
+ * it again, the MacHost controller cordons it, and deletes it when the Mac is wiped.
  */
 export const decideDeletion = (snapshot: Snapshot): Decision => {
   const { machine, host } = snapshot;
@@ -51,7 +50,7 @@ const decideHostRelease = ({ machine, runner }: Snapshot, host: PresentHost): De
   return host.release.stuck ? cleanUp('not wiped') : { kind: 'await wipe', message: host.message };
 };
 
-/** Nothing ends the job of its runner, so nobody waits for it; one that has no job gets none any more. */
+/** Nothing ends the job of its runner, so the deletion does not wait for it; an idle runner is removed, so that it gets no job. */
 const leaveAbandoned = (runner: RunnerFacts): Decision => {
   if (runner.kind === 'there' && !runner.isBusy) return { kind: 'remove runner', id: runner.id };
   const isLeft = runner.kind === 'there' || runner.kind === 'unknown';
@@ -59,24 +58,24 @@ const leaveAbandoned = (runner: RunnerFacts): Decision => {
   return { ...cleanUp('abandoned'), ...(isLeft && { runnerLeft }) };
 };
 
-/** How long a GitHub that does not answer holds a Mac back, which costs money meanwhile. */
+/** How long an unreachable GitHub delays the release of a Mac, which costs money meanwhile. */
 const githubGracePeriodMs = 10 * 60_000;
-/** The same for a runner that had a job: the longest that a job takes unless its workflow says otherwise. */
+/** The same for a runner that had a job: GitHub's default timeout of a job. */
 const longestJobMs = 6 * 3_600_000;
 
 type RunnerDecision = Extract<Decision, { kind: 'await runner' | 'remove runner' }>;
 
 /**
- * The runner of a builder whose Mac goes back.
+ * The runner of a builder whose Mac is to be released.
  *
- *   | GitHub says                               | then                                                             |
- *   |-------------------------------------------|------------------------------------------------------------------|
- *   | nothing, as it is not asked               | the Mac goes back                                                |
- *   | there is none                             | the Mac goes back                                                |
- *   | it is idle                                | it is taken off the list, and gets no job any more               |
- *   | it has a job                              | its job ends first: a wipe would end it                          |
- *   | nothing for a while                       | wait                                                             |
- *   | nothing for long                          | the Mac goes back; GitHub forgets a runner that is offline       |
+ *   | GitHub reports              | then                                                     |
+ *   |-----------------------------|----------------------------------------------------------|
+ *   | nothing, as it is not asked | release the Mac                                          |
+ *   | no runner                   | release the Mac                                          |
+ *   | an idle runner              | remove the runner, so that it gets no job                |
+ *   | a runner with a job         | wait for the job: a wipe would end it                    |
+ *   | nothing for a while         | wait                                                     |
+ *   | nothing for long            | release the Mac; GitHub deletes runners that are offline |
  */
 const decideRunner = (
   runner: RunnerFacts,

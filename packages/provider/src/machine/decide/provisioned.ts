@@ -5,14 +5,11 @@ import { lastAttemptOf, pauseMs } from '../last-attempt.ts';
 import { intervals } from '../requeue.ts';
 import type { Snapshot } from '../snapshot.ts';
 
-/**
- * A machine that was made ready once. Whatever happens to it now, its Mac is neither restarted nor given back: virtual machines may run
- * on it.
- */
+/** A machine that was provisioned once. Its Mac is never restarted or released: virtual machines may run on it. */
 export const decideProvisioned = (snapshot: Snapshot): Decision =>
   retireToken(snapshot) ?? rollBack(snapshot) ?? reregister(snapshot) ?? decideDrift(snapshot);
 
-/** A token that has done its work, or can do none any more, is nobody's. */
+/** A token that is used up or expired is deleted. */
 const retireToken = ({ now, join, machine: { status } }: Snapshot): Decision | undefined => {
   if (status.joinTokenID === undefined) return undefined;
   const expired = !(now < Date.parse(status.joinTokenExpires ?? ''));
@@ -20,7 +17,7 @@ const retireToken = ({ now, join, machine: { status } }: Snapshot): Decision | u
   return { kind: 'retire token', certificateExpires: join.identity?.expiresAt };
 };
 
-/** Once: what was put back is remembered as refused, and the fleet sees that. */
+/** Once: the rolled back hash is recorded as refused, and the fleet sees that. */
 const rollBack = (snapshot: Snapshot): Decision | undefined => {
   const { turn, fleetKey, machine } = snapshot;
   const { status } = machine;
@@ -30,7 +27,7 @@ const rollBack = (snapshot: Snapshot): Decision | undefined => {
   return left > 0 ? wait('pausing', left) : { kind: 'roll back', hash: turn.hash };
 };
 
-/** A Node that is gone, or an identity that nobody can renew any more: the agent is told to register, and nothing else is touched. */
+/** If the Node is gone, or its identity can no longer be renewed, the agent registers again, and nothing else is touched. */
 const reregister = (snapshot: Snapshot): Decision | undefined => {
   const { node, fleetKey, machine } = snapshot;
   if (node.kind === 'foreign' || (node.kind === 'ours' && node.ready === 'True')) return undefined;
@@ -38,7 +35,7 @@ const reregister = (snapshot: Snapshot): Decision | undefined => {
   const missing = node.kind === 'missing';
   // It may be back in a moment.
   if (missing && node.forMs < intervals.nodeMissing) return wait('not reported', intervals.nodeMissing - node.forMs);
-  // A Node that is there has joined, and whether its Mac is up is another question; unless nobody can renew what it joined with.
+  // An existing Node registers again only if its identity can no longer be renewed. Whether its Mac is up is another question.
   const shutOut = joinReason === 'CertificateExpired' || joinReason === 'TokenLost';
   if (!missing && !shutOut) return undefined;
   if (fleetKey.kind !== 'ready') return wait('no key', intervals.otherController);
@@ -66,14 +63,14 @@ const newJoinReason = ({ now, join, machine: { status } }: Snapshot): ReturnType
     now,
     token,
     nodeLease: join.lease,
-    // Who renews a Lease after its certificate has ended has got another one since, of which we were not told.
+    // A Lease renewed after that expiry proves a newer certificate, which we have not seen.
     certificateExpiresAt: join.lease !== undefined && join.lease.renewedAt < expires ? expires : undefined,
   });
 };
 
 /**
- * What the Mac has. Its agent knows best, but one that does not run any more said what was: then the last push counts, and a fleet can
- * see that a Mac got something new and did not come back with it.
+ * What the Mac has. The agent's report counts, unless the agent is down: then the last push counts, so that a fleet sees that a Mac got an
+ * update and did not come back with it.
  */
 export const actualHash = (
   snapshot: Pick<Snapshot, 'now' | 'node'>,
@@ -88,7 +85,7 @@ export const actualHash = (
 const pauseLeftMs = ({ now, node }: Pick<Snapshot, 'now' | 'node'>, status: MachineStatus): number =>
   pauseMs(lastAttemptOf(status), now, node);
 
-/** What the Mac has against what it shall have. Nothing is pushed without a turn (invariant 9). */
+/** Compares the actual with the desired state. Nothing is pushed without a turn. */
 const decideDrift = (snapshot: Snapshot): Decision => {
   const { node, desired, turn, machine } = snapshot;
   const { status } = machine;
@@ -101,7 +98,7 @@ const decideDrift = (snapshot: Snapshot): Decision => {
   }
   const upToDate = isUpToDate(snapshot, status, desired.hash);
   const mayRoll = turn !== undefined && turn.hash === desired.hash && !turn.rollBack && failed === undefined;
-  // A cordon of ours that serves no roll keeps virtual machines off a good Mac.
+  // A cordon of ours without a roll keeps virtual machines off a good Mac.
   if (cordoned && (upToDate || !mayRoll)) return { kind: 'uncordon' };
   if (upToDate) return wait('up to date', status.joinTokenID === undefined ? intervals.resync : intervals.afterJoin);
   if (failed !== undefined) return wait('refused', retryInMs(snapshot, status.lastUpdateFailureTime));
@@ -111,7 +108,7 @@ const decideDrift = (snapshot: Snapshot): Decision => {
   return roll(snapshot, desired.hash, cordoned);
 };
 
-/** Whether the Mac has what it shall have, or all of it but what may fail. */
+/** Whether the Mac is up to date, except for optional steps. */
 export const isUpToDate = (
   snapshot: Pick<Snapshot, 'now' | 'node' | 'policy'>,
   status: MachineStatus,
@@ -126,14 +123,14 @@ const roll = ({ fleetKey, idle, node }: Snapshot, hash: string, cordoned: boolea
   if (fleetKey.kind !== 'ready') return wait('no key', intervals.otherController);
   // What can be done beside virtual machines was done before the cordon.
   if (cordoned && idle !== true) return wait('waiting for idle', intervals.idlePoll);
-  // An idle Node that takes Pods may have one in the next moment.
+  // A schedulable idle Node may get a Pod at any moment.
   const staysIdle = idle === true && node.kind === 'ours' && node.unschedulable;
   return { kind: 'roll', hash, idle: staysIdle };
 };
 
 const wait = (drift: Drift, forMs: number): Decision => ({ kind: 'wait', drift, forMs });
 
-/** Nobody knows when it failed: then it is long ago (INC-13). */
+/** An unknown time of failure counts as long ago (INC-13). */
 const cooledDown = ({ now, policy }: Snapshot, failedAt: string | undefined): boolean =>
   policy.updateRetryAfterMs !== undefined && !(now < Date.parse(failedAt ?? '') + policy.updateRetryAfterMs);
 
@@ -143,8 +140,8 @@ const retryInMs = ({ now, policy }: Snapshot, failedAt: string | undefined): num
 };
 
 /**
- * What the Mac counts as having. Steps that may fail cost only themselves: a Mac without one of them is as good as up to date, so that
- * neither its turn nor the roll of its fleet waits for it. After a while, or when something else is wanted, it is tried again.
+ * The hash that the Mac counts as having. A failed optional step affects only itself: a Mac without it counts as up to date, so that
+ * neither its turn nor the roll of its fleet waits for it. It is retried after a while, or when the desired state changes.
  */
 export const effectiveHash = (
   actual: string | undefined,
@@ -154,7 +151,7 @@ export const effectiveHash = (
     leftOut !== undefined &&
     leftOut.actual === actual &&
     leftOut.desired === desired &&
-    // A time that is none is long ago.
+    // An invalid time is long ago.
     now < Date.parse(leftOut.at) + (retryAfterMs ?? Infinity);
   return tolerated ? desired : actual;
 };
@@ -163,6 +160,6 @@ export interface Tolerance {
   readonly desired: string | undefined;
   readonly leftOut: MachineStatus['leftOut'];
   readonly now: number;
-  /** Undefined: never tried again. */
+  /** Undefined: never retried. */
   readonly retryAfterMs: number | undefined;
 }

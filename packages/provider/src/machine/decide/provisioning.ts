@@ -5,7 +5,7 @@ import { intervals } from '../requeue.ts';
 import type { PresentHost } from '../observe/host.ts';
 import { type HostFacts, isProvisioned, type MachineFacts, type Snapshot } from '../snapshot.ts';
 
-/** What is missing to a Mac that the machine may log in to; `undefined` when it has one. */
+/** What is needed until the machine can log in to a Mac; `undefined`: nothing. */
 export const decideClaim = (snapshot: Snapshot): Decision | undefined => {
   const { host, machine } = snapshot;
   switch (host.kind) {
@@ -21,8 +21,8 @@ export const decideClaim = (snapshot: Snapshot): Decision | undefined => {
 const awaitHost = (message: string): Decision => ({ kind: 'await host', message });
 
 /**
- * The Mac is not the machine's any more. One that was never made ready takes another; one that was has told Cluster API its server for
- * ever, and nothing but its deletion helps.
+ * The machine no longer holds the Mac. If it was never provisioned, it claims another; otherwise Cluster API has its providerID for good,
+ * and the Machine has to be deleted.
  */
 const hostLost = (machine: MachineFacts, reason: 'HostGone' | 'HostReleased', message: string): Decision =>
   isProvisioned(machine.status) ? { kind: 'lost host', reason, message } : { kind: 'detach host', message };
@@ -36,7 +36,7 @@ const cannotClaim = (reason: Extract<Decision, { kind: 'cannot claim' }>['reason
 const mayClaim = ({ poolPrefix, allowedPoolPrefixes }: MachineFacts): boolean =>
   poolPrefix !== undefined && allowedPoolPrefixes.includes(poolPrefix);
 
-/** A Node of somebody else has the machine's name: no Mac can become that Node. The approval of its certificate looks again, uncached. */
+/** A Node that is not this Mac has the machine's name, so no Mac can become that Node. The certificate approver checks again, uncached. */
 export const nodeNameTaken = ({ node, machine: { name, providerID } }: Snapshot): Decision | undefined => {
   if (node.kind !== 'foreign') return undefined;
   const who = node.providerID
@@ -68,7 +68,7 @@ const claimNew = (snapshot: Snapshot): Decision => {
   if (versionedPin) return cannotClaim('InvalidOSPin');
   const taken = nodeNameTaken(snapshot);
   if (taken !== undefined) return taken;
-  // Scaleway puts keys on a Mac at its first boot only: one that is wiped before the key is registered never lets us in.
+  // Scaleway puts keys on a Mac only at its first boot: a Mac that is wiped before the key is registered never accepts it.
   if (fleetKey.kind !== 'ready') return awaitKey(fleetKey);
   switch (choice.kind) {
     case 'not asked':
@@ -89,7 +89,7 @@ const checkHold = (host: PresentHost, machine: MachineFacts): Decision | undefin
   if (host.gone) return hostLost(machine, 'HostGone', host.message);
   if (host.holder === 'other' || host.release !== undefined) return hostLost(machine, 'HostReleased', host.message);
   if (host.holder === 'nobody') {
-    // The MacHost of a Mac that was ours may have been lost and made again: it is ours if providerID names it and it bears our name.
+    // The MacHost of our Mac may have been lost and created again: it is ours if providerID names it and it has our name.
     const free =
       !host.abandoned &&
       ((host.nameMatches && host.providerIDMatches) ||
@@ -97,7 +97,7 @@ const checkHold = (host: PresentHost, machine: MachineFacts): Decision | undefin
     return free ? { kind: 'take' } : hostLost(machine, 'HostReleased', host.message);
   }
   if (host.abandoned && !isProvisioned(machine.status)) return awaitHost(host.message);
-  // Somebody may rename a Mac at work: its MacHost puts that right, and its VMs run on.
+  // If a user renames a provisioned Mac, its MacHost restores the name, and its VMs run on.
   return host.nameVerified || isProvisioned(machine.status) ? undefined : awaitHost(host.message);
 };
 
@@ -115,7 +115,7 @@ const checkLogin = (snapshot: Snapshot): Decision | undefined => {
   return providerIDMismatch(host, machine);
 };
 
-/** A providerID is never overwritten (invariant 7): Cluster API has bound a Node by it, or is about to. */
+/** A providerID is never overwritten: Cluster API has bound a Node by it, or is about to. */
 const providerIDMismatch = (host: HostFacts, { providerID = '', status }: MachineFacts): Decision => ({
   kind: 'lost host',
   reason: 'HostReleased',
@@ -125,8 +125,8 @@ const providerIDMismatch = (host: HostFacts, { providerID = '', status }: Machin
 });
 
 /**
- * Making a Mac ready: retry, restart it once, give it back (tuist/tuist#11013). Giving up is asked for first, so that restarts that fail do not hold
- * it up. Neither happens while Pods may run there: their agent has joined, and a wipe would end them.
+ * Provisioning: retry, restart once, release (tuist/tuist#11013). The release is checked first, so that failing restarts do not delay it.
+ * Neither happens while Pods may run there: the agent has joined, and a wipe would end them.
  */
 export const decideBootstrap = (snapshot: Snapshot): Decision => {
   const { host, fleetKey, idle, policy, machine } = snapshot;
@@ -153,11 +153,11 @@ const pauseAfterMs = (task: Task, { now, node, machine }: Snapshot): number => {
 
 const limitReached = (attempts: number, limit: number | undefined): boolean => limit !== undefined && attempts >= limit;
 
-/** While the restart that we asked for is under way. A Mac that does not come back counts as unreachable after a while. */
+/** While the requested restart is in progress. A Mac that does not come back counts as unreachable after a while. */
 const rebootRemainingMs = ({ now, host }: Snapshot): number => {
   if (host.kind !== 'present' || host.rebootRequestedAt === undefined) return 0;
   const { rebootRequestedAt, rebootIssuedAt, serverStatus } = host;
-  // Scaleway goes on to say `ready` for a moment after it was asked.
+  // Scaleway still reports `ready` for a moment after the request.
   const issued = rebootIssuedAt !== undefined && rebootIssuedAt >= rebootRequestedAt ? rebootIssuedAt : Infinity;
   const over = now - issued >= intervals.afterFailure && serverStatus === 'ready';
   const left = rebootRequestedAt + intervals.reboot - now;

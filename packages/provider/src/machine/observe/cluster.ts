@@ -5,7 +5,7 @@ import { type CoreCluster, ownerMachineOf } from '../../core/kinds.ts';
 import { clusterNameOf, pauseReasonsOf } from '../../pause/pauses.ts';
 import type { ClusterFacts, Refusal } from '../snapshot.ts';
 
-/** What Cluster API wants of a machine, and whether it may have a Mac. */
+/** What Cluster API says of a machine, and whether the machine may have a Mac. */
 export const clusterFacts = (
   machine: Machine,
   clusters: ClusterGetter,
@@ -21,9 +21,9 @@ export const clusterFacts = (
 };
 
 /**
- * A machine becomes a Node: whoever may create one anywhere would get the identity of a Node. So it counts where the manager was told to
- * work, and as part of a Cluster. It is asked before a Mac is claimed and before the first identity; never of a machine that was made
- * ready, whose Node would go dark.
+ * A machine becomes a Node: a user who may create one anywhere would get the identity of a Node. So it must be in an allowed namespace and
+ * part of a Cluster. Checked before a Mac is claimed and before the first identity; never for a provisioned machine, whose Node would be
+ * lost.
  */
 export const refusalOf = (machine: Machine, allowedNamespaces: readonly string[]): Refusal | undefined => {
   const { namespace = '', labels: machineLabels = {} } = machine.metadata;

@@ -13,7 +13,7 @@ import { wipeOf } from '../../mac-host/wipe.ts';
 import type { MachineControllerOptions } from '../options.ts';
 import type { ChoiceFacts, HostFacts } from '../snapshot.ts';
 
-/** What a MacHost says, as far as one machine is concerned. */
+/** What a MacHost means for one machine. */
 export const hostFacts = (host: Host, machine: Machine) => {
   const { consumerRef, release, reboot, poolPrefix } = host.spec;
   const { claim, name, state, serverStatus, installs = 0, wipe, rebootIssuedAt } = host.status ?? {};
@@ -23,26 +23,26 @@ export const hostFacts = (host: Host, machine: Machine) => {
   return {
     kind: 'present' as const,
     holder,
-    /** On its way back to the pool; `begun` once the disk is being erased, `stuck` when Scaleway has not done that for long. */
+    /** Being released; `begun`: the disk is being erased, `stuck`: Scaleway has not done that for long. */
     release: release && { begun: wipeStarted(wipe, release.requestedAt), stuck: wipeStuck(host, release) },
-    /** A person has told us to leave it alone. */
+    /** A user has annotated it as abandoned. */
     abandoned: abandonReason(host) !== undefined,
-    /** Scaleway does not know the server any more. */
+    /** Scaleway no longer knows the server. */
     gone: isGone(host),
-    /** At Scaleway it bears the name of the machine, verified. */
+    /** It has the machine's name at Scaleway, confirmed. */
     nameVerified: nameMatches && claim?.uid === machine.metadata.uid && claim.settledAt !== undefined,
-    /** The same, as the last list says. */
+    /** The same by the last list, unconfirmed. */
     nameMatches,
     /** `spec.providerID` of the machine names this server. */
     providerIDMatches: parseProviderID(machine.spec.providerID ?? '')?.serverID === host.metadata.name,
     inPool: state === 'pool',
-    /** `ready`, or what else Scaleway says; undefined when it was never seen. */
+    /** `ready` or another state at Scaleway; undefined: never seen. */
     serverStatus,
     installs,
     poolPrefix: poolPrefix || undefined,
     rebootRequestedAt: parseTime(reboot?.requestedAt),
     rebootIssuedAt: parseTime(rebootIssuedAt),
-    /** What is between it and its holder, for people. */
+    /** The situation of the host, for users. */
     message: hostSituation(host, holder),
   };
 };
@@ -52,7 +52,7 @@ type Holder = 'me' | 'nobody' | 'other';
 
 const isGone = ({ status }: MacHost): boolean => status?.gone === true;
 
-/** The wipe of an earlier release says nothing about this one. */
+/** The wipe of an earlier release does not count. */
 const wipeStarted = (wipe: NonNullable<MacHost['status']>['wipe'], requestedAt: string): boolean =>
   wipe?.reinstallingAt !== undefined && Date.parse(wipe.reinstallingAt) >= Date.parse(requestedAt);
 
@@ -78,7 +78,7 @@ const hostSituation = (host: Host, holder: Holder): string => {
   return `${server} is being renamed. If that lasts, see the condition Named of its MacHost.`;
 };
 
-/** There is no MacHost: only Scaleway can say whether there will be one again. */
+/** Without a MacHost only Scaleway knows whether the server exists and will get one again. */
 export const findServer = async (
   { pool }: Pick<MachineControllerOptions, 'pool'>,
   { spec, status }: Machine,
@@ -100,7 +100,6 @@ export const findServer = async (
   }
 };
 
-/** What a choice is made of. */
 interface ChoiceSources {
   readonly macHosts: Pick<Listers['macHosts'], 'list'>;
   readonly machines: Pick<Listers['machines'], 'list'>;
@@ -127,7 +126,7 @@ export const choiceFacts = (
   { metadata, spec }: Machine,
   wanted: HostRequirements,
 ): [ChoiceFacts, Host | undefined] => {
-  // Whoever has told Cluster API its server has no choice any more.
+  // Cluster API knows the server of such a machine, so it can no longer choose.
   const bound = spec.providerID ? parseProviderID(spec.providerID) : undefined;
   const hosts = macHosts
     .list()
@@ -149,7 +148,7 @@ export type HostPlan =
       readonly kind: 'planned';
       readonly spec: HostSpec;
       readonly hash: string;
-      /** All but those to join with, which are made when they are needed. */
+      /** Without the join credentials, which are created when needed. */
       readonly secrets: HostSecrets;
     }
   | {
@@ -158,7 +157,7 @@ export type HostPlan =
       readonly message: string;
     };
 
-/** What the Mac shall be: the same for first boot and roll, so that neither can lose a part of it (INC-237). */
+/** The desired state of the Mac, the same for first boot and roll, so that neither can lose a part of it (INC-237). */
 export const planHost = async (
   {
     client,

@@ -7,8 +7,8 @@ import type { MissingNodeTracker } from '../../pods/missing-nodes.ts';
 import type { NodeFacts } from '../snapshot.ts';
 
 /**
- * To the byte what the agent was told, and what Cluster API binds by (C8). Undefined without a server of its own: anybody may write a
- * providerID into a spec, also that of a Node that is no Mac.
+ * Exactly what the agent was configured with and what Cluster API binds by (C8). Undefined without a server in the status: a user may write
+ * any providerID into a spec, even that of a Node that is no Mac.
  */
 export const providerIDOf = ({ spec, status }: Machine): string | undefined => {
   const { serverID } = status ?? {};
@@ -18,15 +18,15 @@ export const providerIDOf = ({ spec, status }: Machine): string | undefined => {
     : formatProviderID({ zone: spec.zone, serverID });
 };
 
-/** That of a Mac which the machine is about to claim again: its status was lost. */
+/** For a machine whose status was lost, and that is about to claim its Mac again. */
 const recordedProviderID = ({ spec }: Machine): string | undefined =>
   spec.providerID && parseProviderID(spec.providerID) ? spec.providerID : undefined;
 
-/** Nobody misses the Node of a Mac that was never made ready. */
+/** Before a Mac is provisioned, its Node may be missing. */
 export const isNodeExpected = ({ status }: Pick<Machine, 'status'>): boolean =>
   status?.initialization?.provisioned === true;
 
-/** `host` is the Mac that is reserved, or would be. Whether its host key is pinned is asked before an identity is issued (machine-lookup.ts). */
+/** `host` is the Mac that is reserved, or would be. The pinned host key is checked before an identity is issued (machine-lookup.ts). */
 export const nodeFacts = (
   node: Live<Node> | undefined,
   machine: Machine,
@@ -65,19 +65,18 @@ export const nodeAddresses = (node: Live<Node> | undefined, facts: NodeFacts): r
         isKnown(type) && address ? [{ type, address }] : [],
       );
 
-/** A Mac, by what a Node can be recognised as it. */
+/** What identifies the Node of a Mac. */
 interface KnownMac {
   readonly providerID: string | undefined;
-  /** The address that Scaleway gives to it. Undefined: a Node without a providerID is not recognised. */
+  /** The address from Scaleway. Undefined: a Node without a providerID is not recognized. */
   readonly address: string | undefined;
 }
 
 /**
- * Whether a Node is this Mac, or somebody else's Node of the same name. Our agent registers its Node with its providerID, which nobody
- * can change from then on. Only Nodes that the agent of the original made may have none: those are recognised by their address.
- *
- * A Node can claim the providerID of a Mac that is not its own, but only under its own name: NodeRestriction lets no Node write another.
- * It gains nothing by it, as a Node is always looked for by the name of its machine.
+ * Whether a Node is this Mac, or another Node of the same name. Our agent registers its Node with its providerID, which is immutable from
+ * then on. Only Nodes of the original's agent may have none: those are recognized by their address.
+ * A Node can claim the providerID of another Mac, but only under its own name: NodeRestriction lets no Node write another. It gains
+ * nothing, as Nodes are always looked up by the name of the machine.
  */
 export const isNodeOf = ({ spec, status }: Node, { providerID, address }: KnownMac): boolean => {
   if (spec?.providerID) return spec.providerID === providerID;

@@ -5,12 +5,12 @@ import type { HostFacts, RunnerFacts } from '../snapshot.ts';
 
 type RunnerDeps = Pick<MachineControllerOptions, 'builderRunners'> & { readonly runnerLastSeen: RunnerLastSeen };
 
-/** Whose runner GitHub can be asked about: without an App there is nobody to ask. */
+/** Without a GitHub App, GitHub cannot be asked about the runner. */
 const hasGitHubApp = ({ spec }: Machine): boolean => Boolean(spec.ghActionsRunner?.ghAppSecretName);
 
 /**
- * Whether what restarts the runner, or takes its tools away, disturbs no job: it has no Pod, so that Kubernetes does not know of it.
- * Unknown means busy.
+ * Whether restarting the runner, or removing its tools, disturbs no job. A runner is no Pod, so Kubernetes does not know. Unknown means
+ * busy.
  */
 export const isRunnerIdle = async (
   { builderRunners }: Pick<RunnerDeps, 'builderRunners'>,
@@ -22,7 +22,7 @@ export const isRunnerIdle = async (
   return seen.kind === 'none' || (seen.kind === 'there' && !seen.isBusy);
 };
 
-/** GitHub is asked only while a builder that is being deleted still has its Mac. */
+/** Asks GitHub only while a builder that is being deleted still has its Mac. */
 export const runnerFacts = async (
   deps: RunnerDeps,
   machine: Machine,
@@ -37,8 +37,8 @@ export const runnerFacts = async (
 };
 
 /**
- * Since when GitHub says nothing about the runner of a machine, and what it said last. Memory of this process only: whoever starts anew
- * counts from zero, so that a restart can make somebody wait longer and never shorter. On the monotonic clock.
+ * Since when GitHub has not answered about the runner of a machine, and its last answer. In memory, on the monotonic clock: a restart
+ * begins at zero, which can only extend a wait.
  */
 export const createRunnerLastSeen = (clock: Pick<Clock, 'monotonic'>) => {
   const known = new Map<string, { readonly isBusy: boolean; readonly since: number | undefined }>();

@@ -28,8 +28,8 @@ export const pausedCondition = (decision: Decision, deleting: boolean): Conditio
 const deletionPausedNote = '. The machine is deleted, and its Mac released, when the pause ends';
 
 /**
- * Every condition of a machine that is not paused. Total: what was said before does not matter. `status` is what is recorded after the
- * act, above all the last attempt.
+ * Every condition of a machine that is not paused. Total: earlier conditions do not matter. `status` is the status after the action, above
+ * all the last attempt.
  */
 export const conditionsOf = (
   status: MachineStatus,
@@ -69,7 +69,7 @@ const provisioned = (status: MachineStatus, snapshot: Snapshot, decision: Decisi
   const isHeld = host.kind === 'present' && host.holder === 'me' && host.release === undefined;
   if (machine.deleting && !isHeld) return condition('Provisioned', 'HostReleased', releasedMessage);
   if (decision.kind === 'lost host') return condition('Provisioned', decision.reason, decision.message);
-  // A machine that works does not stop to because its Secret was lost, or because its MacHost is being made again.
+  // A provisioned machine stays provisioned if its Secret is lost, or while its MacHost is created again.
   if (isProvisioned(status)) return condition('Provisioned', 'HostClaimed');
   const attempt = lastAttemptOf(status);
   if (decision.kind === 'fetch credentials' && attempt?.outcome === 'CredentialsPersistFailed')
@@ -121,7 +121,7 @@ const ready = (status: MachineStatus, { machine, host, node }: Snapshot, claim: 
   return condition('Ready', 'NodeNotReady');
 };
 
-/** How far making the Mac ready has come. */
+/** The progress of provisioning. */
 const bootstrapped = (status: MachineStatus, snapshot: Snapshot, decision: Decision): ConditionUpdate => {
   const { node, now } = snapshot;
   const attempt = lastAttemptOf(status);
@@ -158,12 +158,12 @@ const bootstrapReasons = {
   NodeIdentityUnavailable: 'NodeIdentityUnavailable',
   GHRunnerRegistrationTokenUnavailable: 'GHRunnerRegistrationTokenUnavailable',
   CredentialsRefreshFailed: 'CredentialsRefreshFailed',
-  // Said by Provisioned.
+  // Reported by Provisioned.
   CredentialsPersistFailed: 'Bootstrapping',
   MissingSudoPassword: 'MissingSudoPassword',
 } as const satisfies Record<LastAttempt['outcome'], ConditionReason<Kind, 'Bootstrapped'>>;
 
-/** What stands between the Mac and what it shall have. */
+/** Whether the Mac has the desired state, and if not, why. */
 const hostUpToDate = (status: MachineStatus, snapshot: Snapshot): ConditionUpdate => {
   const { desired, node, turn, now } = snapshot;
   const wanted = desired.kind === 'known' ? desired.hash : status.desiredHostConfigHash;
@@ -203,7 +203,7 @@ const leftOutMessage = ({ leftOut }: MachineStatus): string | undefined =>
     ? undefined
     : `The Mac has all but what may fail, and did; it is tried again later. ${leftOut.message}`;
 
-/** As far as Scaleway says. One that nobody has been asked about is taken to run: its Node knows better. */
+/** By Scaleway's state. An unknown state counts as running: the Node tells more. */
 export const isHostRunning = (host: HostFacts): boolean => {
   switch (host.kind) {
     case 'none':

@@ -5,7 +5,7 @@ import type { CleanUpReason, Decision } from '../decision.ts';
 import { isComplete, outcomeMessage } from '../last-attempt.ts';
 import type { ReconcileResult } from '../status.ts';
 
-/** What users hear of a pass. What would be said again at every pass is a condition; its event comes when the condition changes. */
+/** The events of a pass. What lasts is a condition; its event is sent when the condition changes. */
 export const eventsOf = (
   reconciled: ReconcileResult,
   before: MachineStatus,
@@ -62,11 +62,11 @@ const pushSucceededEvents = (
   if (decision.kind === 're-register') return [buildEvent('Reregistered')];
   if (!isComplete(outcome)) return [];
   if (decision.kind === 'bootstrap') return [buildEvent('Bootstrapped')];
-  // Pushed a second time because the agent had not said so yet: no news.
+  // A repeated push, because the agent had not reported the first one yet, is no news.
   return decision.kind === 'roll' && had !== decision.hash ? [buildEvent('AgentRolled')] : [];
 };
 
-/** Reasons that are worth an event of their own, by the condition that they are of. */
+/** Reasons that have their own event, by condition. */
 const eventfulReasons = {
   Allowed: ['NamespaceNotAllowed'],
   Provisioned: ['NodeNameTaken', 'NoAdoptPoolPrefix', 'PoolPrefixNotAllowed', 'InvalidOSPin', 'NoAvailableHost'],

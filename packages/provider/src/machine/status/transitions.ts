@@ -5,9 +5,9 @@ import type { WorkOutcome } from '../../host-work/host-work.ts';
 import { attemptOutcome, failuresOf, isComplete, outcomeMessage, withAttempt } from '../last-attempt.ts';
 import type { Policy } from '../snapshot.ts';
 
-/** What a reconcile records of what it did, for those that come after it. Safe to lose: then something is tried once more. */
+/** What a reconcile records for later ones. Losing it only causes a retry. */
 
-/** The status without what belongs to one Mac, or the next one would be judged by it. */
+/** The status without what belongs to one Mac, so that the next one is not judged by it. */
 export const forgetHost = ({ phase, initialization, observedGeneration, conditions }: MachineStatus): MachineStatus =>
   defined({ ready: false, phase, initialization, observedGeneration, conditions });
 
@@ -24,15 +24,15 @@ export const afterBootstrap = (
       initialization: { provisioned: true },
       joinVersion,
     };
-  // A Mac that was not wiped goes back at once: there is nothing to count.
+  // A Mac that was not wiped is released at once: there is nothing to count.
   const counts = result.outcome !== 'WaitingForIdle' && result.outcome !== 'HostNotWiped';
   return withAttempt(status, result, now, failuresOf(status, 'Bootstrap') + (counts ? 1 : 0));
 };
 
-/** Nothing is to be said of what has worked. */
+/** Empty after success. */
 const messageOf = (outcome: WorkOutcome): string => (isComplete(outcome) ? '' : outcomeMessage(outcome));
 
-/** What the Mac has now, and what of it was left out because it may fail. */
+/** Records what the Mac has now, and the optional steps that failed. */
 const withAppliedConfig = (
   status: MachineStatus,
   outcome: DoneOutcome,
@@ -51,10 +51,10 @@ const withAppliedConfig = (
 
 type DoneOutcome = Extract<WorkOutcome, { kind: 'done' }>;
 
-/** Of the field. */
+/** Limit of the field. */
 const maxMessageLength = 1024;
 
-/** Only what the Mac itself refused counts against what was sent (INC-13). */
+/** Only a refusal by the Mac itself counts against what was sent (INC-13). */
 export const afterRoll = (
   status: MachineStatus,
   outcome: WorkOutcome,
@@ -99,7 +99,7 @@ const withRollRejection = (
   };
 };
 
-/** What was put back is remembered as refused, also when putting it back was: the Mac can do no more. */
+/** The rolled back hash counts as refused, even if the Mac refused the roll back: it can do no more. */
 export const afterRollBack = (
   status: MachineStatus,
   outcome: WorkOutcome,
@@ -124,7 +124,7 @@ const rollBackMessage = (outcome: WorkOutcome): string => {
     : `${why} What it had before could not be put back: ${outcomeMessage(outcome)}`;
 };
 
-/** The next update begins anew. */
+/** The next update starts anew. */
 export const withoutRollFailure = ({
   failedHostConfigHash: _hash,
   tartKubeletUpdateAttempts: _attempts,
@@ -133,8 +133,8 @@ export const withoutRollFailure = ({
 }: MachineStatus): MachineStatus => rest;
 
 /**
- * A Mac with a certificate for a token has got that token, also when nobody heard how the push ended that brought it. Taken for one with
- * the token before, it would be rolled back to that, without the secret half of it: it refuses, and stops its fleet.
+ * A Mac with a certificate for a token has that token, even if the outcome of the push is unknown. If the status still named the earlier
+ * token, a roll would restore that one without its secret half: the Mac would refuse, and the fleet would stop.
  */
 export const withoutToken = (status: MachineStatus, certificateExpires: number | undefined): MachineStatus => {
   const { joinTokenID, joinTokenExpires: _expires, ...rest } = status;

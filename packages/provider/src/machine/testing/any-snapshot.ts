@@ -22,7 +22,7 @@ const attempt: fc.Arbitrary<LastAttempt> = fc.record({
   count,
 });
 
-/** Any part of it may be missing. */
+/** Any field may be missing. */
 const status: fc.Arbitrary<MachineStatus> = fc.record(
   {
     initialization: fc.record({ provisioned: fc.boolean() }),
@@ -94,7 +94,7 @@ const node: fc.Arbitrary<NodeFacts> = fc.oneof(
   }),
 );
 
-/** Whatever the world may look like, likely or not. */
+/** Any snapshot, likely or not. */
 export const anySnapshot: fc.Arbitrary<Snapshot> = fc.record({
   now: fc.constant(now),
   policy: fc.record({

@@ -8,7 +8,7 @@ import type { BuilderRunners, RunnerState, RunnerToken } from '../builder-runner
 
 const artifact = (name: string): Artifact => ({ name, sha256: name.padEnd(64, '0'), size: 1, file: `/none/${name}` });
 
-/** What Macs are given; a test may exchange the agent. */
+/** What Macs get; a test may choose the agent. */
 export const hostSettingsWith = (release: string): HostSettings => ({
   agent: { runtime: artifact('node'), release: artifact(release), hostCPU: 8, hostMemoryMB: 14_336, maxPods: 2 },
   tart: artifact('tart'),
@@ -20,13 +20,13 @@ export const hostSettingsWith = (release: string): HostSettings => ({
 
 type FakeOutcome = WorkOutcome | ((job: HostJob, signal: AbortSignal) => Promise<WorkOutcome>);
 
-/** Macs that do as they are told: each job takes the next outcome, or is done. A first contact is pinned, as real ones are. */
+/** Scripted Macs: each job takes the next outcome, or succeeds. The first contact pins the host key, as with real Macs. */
 export const fakeHostWork = (hostKey = 'SHA256:first') => {
   const jobs: HostJob[] = [];
   const script: FakeOutcome[] = [];
   const work = {
     jobs,
-    /** The next jobs come to this, in order. */
+    /** The outcomes of the next jobs, in order. */
     next: (...outcomes: readonly FakeOutcome[]) => script.push(...outcomes),
     hostKey,
     perform: async (job: HostJob, signal: AbortSignal): Promise<WorkOutcome> => {
@@ -53,7 +53,7 @@ export const doneOutcome = (
   ...more,
 });
 
-/** Scaleway, as far as a machine asks it. */
+/** Scaleway, as far as the machine controller uses it. */
 export const fakeHostPool = () => {
   const servers = new Map<string, Server | ScalewayError>();
   const asked: string[] = [];
@@ -106,7 +106,7 @@ export const fakeFleetKeys = () => {
   };
 };
 
-/** What a manager makes builders with. */
+/** The artifacts for builders. */
 export const builderArtifacts: NonNullable<HostSettings['builder']> = {
   runner: artifact('runner'),
   packer: artifact('packer'),
@@ -114,14 +114,14 @@ export const builderArtifacts: NonNullable<HostSettings['builder']> = {
   oras: artifact('oras'),
 };
 
-/** GitHub, as far as the runner of one builder is concerned. */
+/** GitHub's runners, for one builder. */
 export const fakeBuilderRunners = () => {
   const asked: string[] = [];
   const runners = {
     asked,
     token: { kind: 'known', token: createSecret('AABB-token') } as RunnerToken,
     seen: { kind: 'none' } as RunnerState,
-    /** What a removal comes to, when it is not done. */
+    /** The result of a removal that fails. */
     refusal: undefined as RunnerState | undefined,
     registrationToken: async () => {
       asked.push('token');

@@ -57,7 +57,7 @@ const secretsNamespace = 'tuist';
 export const clusters = coreClusters('v1beta2');
 const machineName = { namespace, name: 'mac-1' };
 
-/** A machine, Macs and Nodes on an embedded Kubernetes, on virtual time. Nothing here has an SSH server, and nobody renames a Mac unasked. */
+/** A machine, Macs and Nodes on an embedded Kubernetes, on virtual time. There is no SSH server, and Macs are renamed only by tests. */
 export const createHarness = async (t: TestContext, changes: Partial<MachineControllerOptions['options']> = {}) => {
   const clock = manualClock();
   const kubernetes = await createKubernetes({ clock, controllers: false });
@@ -82,7 +82,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
       }
     },
   };
-  /** Lets everything happen that needs no time. */
+  /** Waits until only timers are left. */
   const settle = async (): Promise<void> => {
     if (meanwhile) return;
     for (let quiet = 0; quiet < 40; quiet += 1) {
@@ -112,7 +112,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
   const pool = fakeHostPool();
   const keys = fakeFleetKeys();
   const runners = fakeBuilderRunners();
-  /** Whether this process leads; a test may take that away. */
+  /** Whether this process leads; a test may change it. */
   const lead = { leads: true };
   const gate = {
     pass: () => {
@@ -120,7 +120,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
       return { remainingMs: Infinity };
     },
   };
-  /** A test may exchange what Macs shall have. */
+  /** The desired state of Macs; a test may change it. */
   const settings = { ...hostSettingsWith('agent-1') };
   const options = {
     machineWorkers: 2,
@@ -199,7 +199,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
     interpose: (wrap: (send: Send) => Send) => {
       between = wrap;
     },
-    /** For what happens while a request is under way: nobody can wait for that to be over. */
+    /** For changes during a request: `settle` cannot wait for that request. */
     meanwhile: async (happen: () => Promise<unknown>) => {
       meanwhile = true;
       await happen();
@@ -208,12 +208,12 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
     start: async () => {
       stop = await startProcess();
     },
-    /** The process dies; another one starts, which knows nothing of it. */
+    /** The process dies; another one starts without its memory. */
     restart: async () => {
       await stop();
       stop = await startProcess();
     },
-    /** In small steps, so that what falls due on the way finds the world as it is then. */
+    /** In small steps, so that timers fire at their time. */
     pass: async (minutes: number) => {
       await settle();
       for (let passed = 0; passed < minutes * 60; passed += 15) {
@@ -233,7 +233,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
     get,
     getIfExists: () => ignoreNotFound(get()),
     status: statusOf,
-    /** Of a condition: its reason, with what it says. */
+    /** Status, reason and message of a condition. */
     condition: async (type: string) => {
       const condition = getCondition((await statusOf()).conditions, type);
       return condition && { status: condition.status, reason: condition.reason, message: condition.message };
@@ -252,7 +252,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
       await settle();
     },
 
-    /** One in the pool. */
+    /** A host in the pool. */
     addHost: async (name = 'server-1', password: string | undefined = 'hunter2') => {
       pool.set(name, password);
       const made = macHost.make({ metadata: { name }, spec: { zone: 'fr-par-1' } });
@@ -283,7 +283,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
       await client.patch(macHost.resource, { name }, { type: 'merge', body: { spec } });
       await settle();
     },
-    /** What the MacHost controller does for a new holder. */
+    /** As the MacHost controller does for a new holder. */
     rename: async (name = 'server-1') => {
       const { consumerRef } = (await host(name)).spec;
       const at = timestamp(clock.now());
@@ -295,7 +295,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
       await setHostStatus({ gone: true }, name);
       await settle();
     },
-    /** The wipe that a release asked for has begun. */
+    /** The wipe of a release has begun. */
     beginWipe: async (name = 'server-1') => {
       const at = timestamp(clock.now());
       await setHostStatus({ state: 'releasing', wipe: { requestedAt: at, reinstallingAt: at } }, name);
@@ -355,7 +355,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
       await settle();
     },
 
-    /** The certificate that a Mac gets for its token, issued this moment. Answers when it ends. */
+    /** Issues the certificate that a Mac gets for its token. Returns its expiry. */
     issueCertificate: async (tokenID: string): Promise<string> => {
       const asMac = inProcessTransport(kubernetes.handle, {
         user: { commonName: `system:bootstrap:${tokenID}`, organizations: ['system:masters'] },
@@ -405,7 +405,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
         .map(({ metadata }) => metadata.name)
         .filter((name) => name.startsWith('bootstrap-token-')),
     events: async () => (await client.list(events, { namespace })).items.map(({ reason }) => reason ?? ''),
-    /** What an event says. */
+    /** The message of an event. */
     eventText: async (reason: string) =>
       (await client.list(events, { namespace })).items.find((event) => event.reason === reason)?.message ?? '',
 
@@ -431,7 +431,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
       await settle();
     },
 
-    /** A machine that holds a Mac, as far as its bootstrap. */
+    /** A machine that holds a Mac, up to its bootstrap. */
     claimed: async (spec: Partial<MachineSpec> = {}) => {
       await stage.addHost();
       await stage.addMachine(spec);
@@ -442,7 +442,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
       await stage.claimed(spec);
       await stage.addNode();
     },
-    /** Something else is wanted of all Macs. */
+    /** The desired state of all Macs changes. */
     release: async (agent: string) => {
       Object.assign(settings, hostSettingsWith(agent));
       await stage.patchMachine({ metadata: { annotations: { poke: agent } } });

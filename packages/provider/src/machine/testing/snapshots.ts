@@ -5,7 +5,7 @@ import type { MachineFacts, NodeFacts, Snapshot } from '../snapshot.ts';
 export const now = Date.parse('2026-01-01T12:00:00Z');
 export const at = (minutesAgo: number): string => new Date(now - minutesAgo * 60_000).toISOString();
 
-/** Its last attempt, as a field of its status. */
+/** The last attempt, as a field of the status. */
 export const tried = (
   task: LastAttempt['task'],
   outcome: LastAttempt['outcome'],
@@ -59,7 +59,7 @@ export const node: Extract<NodeFacts, { kind: 'ours' }> = {
   cordonedByUs: false,
 };
 
-/** A machine whose Mac is ready to be made ready. */
+/** A machine whose Mac can be bootstrapped. */
 export const claimedSnapshot: Snapshot = {
   now,
   policy: { rebootAfter: 3, giveUpAfter: 8, updateGiveUpAfter: 5, updateRetryAfterMs: 30 * 60_000 },
@@ -77,7 +77,7 @@ export const claimedSnapshot: Snapshot = {
   idle: undefined,
 };
 
-/** One that was made ready, with its Node, and has what it shall have. */
+/** Provisioned, with its Node, and up to date. */
 export const readySnapshot: Snapshot = {
   ...claimedSnapshot,
   machine: provisioned(),
@@ -85,7 +85,7 @@ export const readySnapshot: Snapshot = {
   desired: { kind: 'known', hash: 'a' },
 };
 
-/** One that shall have something else, and may. */
+/** Outdated, and with a turn. */
 export const driftedSnapshot: Snapshot = {
   ...readySnapshot,
   desired: { kind: 'known', hash: 'b' },

@@ -10,7 +10,7 @@ const covers = (right: PolicyRule, { group, resource, subresource, verb, name }:
   right.verbs.includes(verb) &&
   (right.resourceNames === undefined || right.resourceNames.includes(name));
 
-/** Lets everybody do everything, except for `provider`, who has these rights. Remembers what was refused: `list secrets in default`. */
+/** Allows everything, except for the user `provider`, who has these rights. Records denied calls: `list secrets in default`. */
 export const authorizeWith = (rights: PolicyRules): { authorize: Authorize; refused: string[] } => {
   const refused: string[] = [];
   return {

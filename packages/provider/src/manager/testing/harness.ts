@@ -51,7 +51,7 @@ export const settings: HostSettings = {
   builder: undefined,
 };
 
-/** A project at Scaleway with some servers in it, where nothing can be done. */
+/** A project at Scaleway with these servers, where every change is refused. */
 export const quietPool = (servers: readonly Server[] = []): HostPool => {
   const refuse = () => Promise.reject(new Error('nobody should ask for this'));
   return {
@@ -67,7 +67,7 @@ export const quietPool = (servers: readonly Server[] = []): HostPool => {
   };
 };
 
-/** Until nothing has been in flight for some turns of the event loop. */
+/** Waits until nothing has been in flight for some turns of the event loop. */
 export const flushPending = async (inFlight: () => number = () => 0): Promise<void> => {
   for (let quiet = 0; quiet < 60; quiet += 1) {
     await setImmediate();
@@ -75,7 +75,7 @@ export const flushPending = async (inFlight: () => number = () => 0): Promise<vo
   }
 };
 
-/** A cluster in this process, with our kinds and core's, on virtual time. */
+/** A cluster in this process, with our CRDs and core's, on virtual time. */
 export const createHarness = async (t: TestContext, coreVersions: readonly ('v1beta1' | 'v1beta2')[] = ['v1beta2']) => {
   const clock = manualClock();
   const { authorize, refused } = authorizeWith(providerRights(optionsWith()));
@@ -96,7 +96,7 @@ export const createHarness = async (t: TestContext, coreVersions: readonly ('v1b
       }
     },
   };
-  /** Until no request of a manager is in flight, and what follows from the last one has happened. */
+  /** Waits until no request of a manager is in flight, and its effects have happened. */
   const settle = (): Promise<void> => flushPending(() => inFlight);
   const client = createClient(as('admin'), { clock });
   for (const name of [namespace, 'default', 'kube-system'])
@@ -131,7 +131,7 @@ export const createHarness = async (t: TestContext, coreVersions: readonly ('v1b
       stopping.abort();
       const over = new AbortController();
       void ended.then(() => over.abort());
-      // Some parts wait by the clock for what is left of their work.
+      // Some parts wait by the clock for the rest of their work.
       for (let tries = 0; tries < 200 && !over.signal.aborted; tries += 1) {
         await settle();
         clock.advance(500);
@@ -164,14 +164,14 @@ export const createHarness = async (t: TestContext, coreVersions: readonly ('v1b
     clock,
     client,
     transport,
-    /** As somebody else, who may do everything. */
+    /** Another user with all rights. */
     as: (commonName: string, organizations: readonly string[]) =>
       createClient(as(commonName, organizations), { clock }),
-    /** What managers asked for without having the right to. */
+    /** Denied calls of managers. */
     refused,
     start,
     installCore,
-    /** In steps, so that what falls due on the way finds the world as it is then. */
+    /** In steps, so that timers fire at their time. */
     pass: async (milliseconds: number, step = 500): Promise<void> => {
       for (let passed = 0; passed < milliseconds; passed += step) {
         await settle();

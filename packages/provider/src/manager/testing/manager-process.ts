@@ -13,15 +13,15 @@ interface Ended {
 
 export interface ManagerProcess {
   readonly process: ChildProcess;
-  /** The first line of its log, past or to come, of which that is true. Rejects when it ends without one. */
+  /** The first matching line of its log, past or future. Rejects when the process ends without one. */
   logged(matches: (line: string) => boolean): Promise<string>;
   readonly ended: Promise<Ended>;
 }
 
-/** Where Node keeps what it has compiled, if anywhere: most of what a short life takes is compiling. */
+/** Node's compile cache, if set: a short process spends most of its time compiling. */
 const compiled = Object.entries(process.env).filter(([name]) => name === 'NODE_COMPILE_CACHE');
 
-/** `main.ts` as a process of its own, with these arguments and variables and no others. Killed when the test ends. */
+/** `main.ts` in its own process, with only these arguments and variables. Killed when the test ends. */
 export const startManager = (
   t: TestContext,
   argv: readonly string[],

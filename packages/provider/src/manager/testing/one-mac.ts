@@ -1,7 +1,7 @@
 import { createSecret } from '@tartan/kube';
 import { type HostPool, type RegisteredKey, ScalewayError, type Server } from '@tartan/scaleway';
 
-/** A project with one Mac in its pool, which does what it is asked: a reinstall is over after some looks at it. */
+/** A project with one Mac in its pool: a reinstall is over after some reads. */
 export const oneMac = (id: string) => {
   let keys: RegisteredKey[] = [];
   let looksLeft = 0;

@@ -1,6 +1,6 @@
 import type { PolicyRule, PolicyRules, Transport, TransportRequest } from '@tartan/kube';
 
-/** What RBAC looks at: one call to an API server. */
+/** One call to an API server, as RBAC sees it. */
 export interface Call {
   readonly verb: string;
   readonly group: string;
@@ -44,7 +44,9 @@ interface Sent {
   };
 }
 
-/** Rights that a server asks for beside that of the call itself: of who approves a certificate, and of who blocks the deletion of an owner. */
+/**
+ * Rights that a server requires besides that of the call itself: for approving a certificate, and for blocking the deletion of an owner.
+ */
 const impliedCalls = (call: Call, body: string | undefined): Call[] => {
   if (body === undefined || body === '') return [];
   const { spec, metadata }: Sent = JSON.parse(body);
@@ -61,7 +63,7 @@ const impliedCalls = (call: Call, body: string | undefined): Call[] => {
     }));
 };
 
-/** A transport that remembers what it was asked, each kind of call once. */
+/** A transport that records each kind of call once. */
 export const recordCalls = (inner: Transport): { transport: Transport; calls: () => readonly Call[] } => {
   const seen = new Map<string, Call>();
   const note = (call: Call): void => void seen.set(Object.values(call).join(' '), call);
@@ -78,9 +80,9 @@ export const recordCalls = (inner: Transport): { transport: Transport; calls: ()
   };
 };
 
-/** The smallest that can be taken from a table: one verb on one resource, of one name if it has names. */
+/** The smallest unit of a role: one verb on one resource, of one name if it has names. */
 export interface SingleRight {
-  /** Empty: everywhere. */
+  /** Empty: cluster-wide. */
   readonly namespace: string;
   readonly group: string;
   readonly resource: string;
@@ -112,11 +114,11 @@ const covers = (atom: SingleRight, call: Call): boolean =>
   atom.verb === call.verb &&
   (atom.name === undefined || atom.name === call.name);
 
-/** Calls that are refused with these rights. */
+/** Calls that these rights do not allow. */
 export const deniedCalls = (calls: readonly Call[], atoms: readonly SingleRight[]): readonly Call[] =>
   calls.filter((call) => !atoms.some((atom) => covers(atom, call)));
 
-/** Rights without which nothing would be refused. */
+/** Rights that no call needs. */
 export const unusedRights = (calls: readonly Call[], atoms: readonly SingleRight[]): readonly SingleRight[] =>
   atoms.filter(
     (atom) =>

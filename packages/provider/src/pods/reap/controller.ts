@@ -27,13 +27,13 @@ interface PodReaperOptions
     Pick<Informers, 'nodes'>,
     Omit<ObserveDeps, 'client' | 'nodes'>,
     Pick<ActDeps, 'events' | 'count'> {
-  /** 10 s unless told: core looks every 20 s whether its drain is over. */
+  /** Default: 10 s. Core checks every 20 s whether its drain is over. */
   lookAgainMs?: number;
 }
 
 /**
- * Deletes Pods that have ended on a Mac whose Machine is being deleted, as core's drain would wait for them for ever. Keys are names of
- * Nodes: core cordons before it drains, which is heard of; the rest is looked for while a Mac is cordoned.
+ * Deletes ended Pods on a Mac whose Machine is being deleted, as core's drain would wait for them for ever. Keys are names of Nodes: core
+ * cordons before it drains, which triggers; a cordoned Mac is then polled.
  * Needs: get of machines of cluster.x-k8s.io; list, watch of nodes and scalewayapplesiliconmachines; list, watch, delete of pods; create,
  * patch of events.
  */
@@ -66,7 +66,7 @@ export const createPodReaper = (options: PodReaperOptions): Controller => {
   });
 };
 
-/** Nodes say much, and often. What is cordoned already is looked at by the clock. */
+/** Nodes change often. Those already cordoned are polled. */
 const becameCordoned: Parameters<typeof fromInformer<Node>>[2] = (change) => {
   if (change.type === 'removed' || !isMac(change.object) || !isCordoned(change.object)) return false;
   return change.type !== 'changed' || !isCordoned(change.previous) || !isMac(change.previous);
@@ -75,14 +75,14 @@ const becameCordoned: Parameters<typeof fromInformer<Node>>[2] = (change) => {
 interface ActDeps {
   client: Pick<Client, 'delete'>;
   events: Pick<EventRecorder, 'event'>;
-  /** Called once for each Pod. */
+  /** Called after each deleted Pod. */
   count: (phase: ReapedPhase) => void;
   log: Logger;
 }
 
 /**
- * Deletes Pods that were seen to have ended. Each delete holds UID and resource version of what was judged, so it meets no other Pod and
- * no other state of it; whoever lost that race is looked at again. To repeat it after a crash does nothing more.
+ * Deletes ended Pods. Each delete holds UID and resource version of the Pod that was judged, so it applies to no other Pod or version;
+ * after a conflict the Pod is judged again. Idempotent after a crash.
  */
 const reapPods = async (
   { client, events, count, log }: ActDeps,
@@ -115,7 +115,7 @@ interface ObserveDeps extends Pick<Listers, 'nodes' | 'machines'> {
 
 interface Observation {
   snapshot: Snapshot;
-  /** As they were read, for whoever deletes them. */
+  /** As read, for deletes guarded by their versions. */
   pods: readonly Live<Pod>[];
 }
 
@@ -123,8 +123,8 @@ const isMac = ({ metadata }: Node): boolean => metadata?.labels?.[labels.runtime
 const isCordoned = ({ spec }: Node): boolean => spec?.unschedulable === true;
 
 /**
- * Asks the server for no more than what is still open: rolls cordon Macs for hours, and Pods are listed only once the Machine goes. The
- * Machine is read before the Pods, and both from the server, so that what is found of the Pods is never older than that their Mac goes.
+ * Makes only the reads that are needed: rolls cordon Macs for hours, and Pods are listed only once the Machine is being deleted. The
+ * Machine is read before the Pods, both uncached, so the Pods are never older than the deletion.
  */
 const observe = async (observer: ObserveDeps, name: string, signal: AbortSignal): Promise<Observation> => {
   const node = observer.nodes.get(name);
@@ -137,7 +137,7 @@ const observe = async (observer: ObserveDeps, name: string, signal: AbortSignal)
   return { snapshot: { node: facts, machine, pods: items.map(factsOf) }, pods: items };
 };
 
-/** The one that owns the machine whose Mac this Node is. One that is gone drains nothing any more. */
+/** The Machine that owns the machine of this Node. One that is gone no longer drains. */
 const readMachineOf = async (
   { client, machines, coreMachines }: ObserveDeps,
   { metadata, spec }: Live<Node>,

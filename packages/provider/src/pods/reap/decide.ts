@@ -1,10 +1,10 @@
-/** What matters of a Node, of the Machine behind it, and of the Pods on it. */
+/** A Node, its Machine, and the Pods on it. */
 export interface Snapshot {
-  /** Undefined: there is no such Node. */
+  /** Undefined: the Node does not exist. */
   node: { isMac: boolean; cordoned: boolean } | undefined;
-  /** The Machine of Cluster API core. `unknown`: it was not looked for, or is not to be found. */
+  /** The Machine of Cluster API core. `unknown`: not read, or not found. */
   machine: 'deleting' | 'staying' | 'unknown';
-  /** Those on the Node. Empty also when nobody looked. */
+  /** The Pods on the Node. Empty also if they were not listed. */
   pods: readonly PodFacts[];
 }
 
@@ -17,14 +17,13 @@ export interface PodFacts {
 
 export type Decision =
   | { kind: 'leave'; because: 'noNode' | 'notAMac' | 'notCordoned' }
-  /** The Node is cordoned: sooner or later one of its Pods ends, or somebody deletes its Machine. */
+  /** The Node is cordoned: one of its Pods may end, or its Machine may be deleted. */
   | { kind: 'wait' }
   | { kind: 'reap'; uids: readonly string[] };
 
 /**
- * Which Pods hold up a drain though nothing of them runs any more. Core waits for Pods that it may not evict and never looks at their phase,
- * so the object of one that has ended would keep its Mac for ever. While its Mac stays, an ended Pod stays too: its
- * logs and its result are somebody's.
+ * Which ended Pods block a drain. Core waits for Pods that it may not evict and ignores their phase, so an ended Pod would keep its Mac for
+ * ever. While its Mac stays, an ended Pod stays too: users may need its logs and its result.
  */
 export const decide = ({ node, machine, pods }: Snapshot): Decision => {
   if (node === undefined) return { kind: 'leave', because: 'noNode' };

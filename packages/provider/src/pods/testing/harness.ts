@@ -60,7 +60,7 @@ export const createHarness = async (t: TestContext, { builtInControllers: contro
   };
 };
 
-/** A process, of which the caches can be told to hold fewer Nodes, and the controller can be stopped and run again. */
+/** A process whose cache of Nodes can be limited, and whose controller can be stopped and run again. */
 const startProcess = async (
   client: Client,
   clock: ManualClock,
@@ -86,7 +86,7 @@ const startProcess = async (
   };
   let endReign = lead();
   return {
-    /** Does not lead any more; the caches go on. */
+    /** Stops leading; the caches go on. */
     abdicate: () => endReign(),
     leadAgain: () => {
       endReign = lead();

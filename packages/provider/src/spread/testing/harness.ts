@@ -18,7 +18,7 @@ interface DeploymentPatch {
   spec: { template: { metadata: { annotations: Record<string, string> } } };
 }
 
-/** The one Deployment, as a server would keep it: settled, for three Pods on Macs of the fleet `runners`. */
+/** The Deployment as a server stores it: settled, three Pods on Macs of the fleet `runners`. */
 const createDeployment = () => {
   const annotations: Record<string, string> = {};
   const template = {
@@ -41,7 +41,7 @@ const createDeployment = () => {
   };
 };
 
-/** A server that has this one Deployment, and lets nobody do more with it than get and patch. */
+/** A server with only this Deployment, which allows only get and patch. */
 const deploymentServer = (deployment: ReturnType<typeof createDeployment>) => {
   const { metadata, spec, status } = deployment;
   const path = `/apis/apps/v1/namespaces/${metadata.namespace}/deployments/${metadata.name}`;
@@ -77,12 +77,12 @@ const deploymentServer = (deployment: ReturnType<typeof createDeployment>) => {
     patches,
     /** The hashes it was rolled for, in order. */
     rolls,
-    /** The next patches are refused with these words. */
+    /** Messages of conflicts for the next patches. */
     conflicts,
   };
 };
 
-/** Nodes on an embedded Kubernetes, which has no Deployments yet: that one is played here, with nothing but get and patch. */
+/** Nodes on an embedded Kubernetes. It has no Deployments, so a fake server has the one, with get and patch only. */
 export const createHarness = async (t: TestContext) => {
   const { client, clock, log, settle, advance } = await createTestCluster(t, { namespace: 'apps' });
   const deployment = createDeployment();

@@ -1,7 +1,7 @@
 import { labels, labelValues } from '@tartan/api';
 import type { Node } from '../../controller-deps.ts';
 
-/** A Node as an agent registers it, as far as this folder looks at it. */
+/** A Node as an agent registers it, as far as this folder uses it. */
 export const macNode = (name: string, { ready = true, fleet = 'runners' } = {}): Node => ({
   apiVersion: 'v1',
   kind: 'Node',

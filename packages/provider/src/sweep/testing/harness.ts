@@ -42,12 +42,12 @@ const aServer: Server = {
   createdAt: '2026-01-01T00:00:00Z',
 };
 
-/** Lets everything happen that needs no time. */
+/** Waits until only timers are left. */
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 60; turn += 1) await setImmediate();
 };
 
-/** The sweep over an embedded Kubernetes, on virtual time. At Scaleway every server is called as its MacHost says, unless told. */
+/** The sweep on an embedded Kubernetes, on virtual time. By default a server's name at Scaleway is that in its MacHost. */
 export const createHarness = async (t: TestContext) => {
   const { transport, clock, close } = await startKubernetes();
   t.after(close);
@@ -85,7 +85,7 @@ export const createHarness = async (t: TestContext) => {
     interpose: (wrap: (send: Send) => Send) => {
       between = wrap;
     },
-    /** What happens right before Scaleway is asked for a server. */
+    /** Runs right before each read of a server. */
     meanwhile: (act: () => Promise<void>) => {
       beforeLook = act;
     },
@@ -127,7 +127,7 @@ export const createHarness = async (t: TestContext) => {
     addMachine: people.addMachine,
     deleteMachine: (name: string) => client.delete(machine.resource, { namespace, name }),
     releaseOf: async (name: string) => (await people.host(name)).spec.release,
-    /** An interval passes. */
+    /** Advances the clock by one interval. */
     nextRound: async () => {
       await settle();
       clock.advance(intervalMs);

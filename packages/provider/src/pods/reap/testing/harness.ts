@@ -12,7 +12,7 @@ const held = ['example.com/drain'];
 
 /** Macs with their Machines, Nodes and Pods on an embedded Kubernetes, and the reaper, on virtual time. */
 export const createHarness = async (t: TestContext) => {
-  /** What the reaper asked of the server, watches and lists of caches left out. */
+  /** The reaper's requests, without watches and lists of caches. */
   const asked: string[] = [];
   const { client, theirs, clock, log, settle, interpose, advance, follow, run } = await createTestCluster(t, {
     namespace,
@@ -43,7 +43,7 @@ export const createHarness = async (t: TestContext) => {
       await run(controller);
     },
     pass: (seconds: number) => advance(seconds * 1000, 5000),
-    /** A Mac as core and its agent make it, with its Machine. */
+    /** A Mac as core and its agent create it, with its Machine. */
     addMac: async (name: string, nodeLabels: Record<string, string> = { [labels.runtime]: labelValues.runtime }) => {
       const providerID = formatProviderID({ zone: 'fr-par-1', serverID: name });
       const { metadata } = await client.create(core, {
@@ -76,7 +76,7 @@ export const createHarness = async (t: TestContext) => {
       await client.create(pods, {
         apiVersion: 'v1',
         kind: 'Pod',
-        // That of the agent goes when a Pod has ended; another one shows here that a Pod was deleted.
+        // The agent removes its finalizer when a Pod ends; this one shows that a Pod was deleted.
         metadata: { name, namespace, finalizers: held },
         spec: { containers: [{ name: 'vm', image: 'macos' }], nodeName: node },
       });
@@ -95,7 +95,7 @@ export const createHarness = async (t: TestContext) => {
         { type: 'merge', body: { status: { phase } } },
         { subresource: 'status' },
       ),
-    /** Whether somebody has deleted it; undefined: it is gone. */
+    /** Whether it is being deleted; undefined: it is gone. */
     isDeleted: async (name: string) => {
       const pod = await ignoreNotFound(client.get(pods, { namespace, name }));
       return pod && pod.metadata.deletionTimestamp !== undefined;
