@@ -153,7 +153,7 @@ describe('helm uninstall on a real API server', { skip, timeout: 180_000 }, () =
       macHost.make({ metadata: { name: 'mac' }, spec: { zone: 'fr-par-1', release } }),
     );
     assert.notEqual((await run(uninstall)).code, 0, 'helm uninstalled it');
-    assert.match(await saidByGuards(), /1 Mac on its way back to the pool: mac\n/);
+    assert.match(await saidByGuards(), /1 Mac being released to the pool: mac\n/);
     await client.delete(macHost.resource, { name: 'mac' });
   });
 

@@ -22,7 +22,7 @@ that is newer, because it has fields that this version does not know, is left as
   --version           print the version
   --help              print this
 
-Exit codes: 0 all are served; 1 not all are, and why; 2 it was told what it does not understand.
+Exit codes: 0 all are served; 1 not all are, and why; 2 an argument is invalid.
 `;
 
 const parseOptions = (argv: readonly string[]) =>

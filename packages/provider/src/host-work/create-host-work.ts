@@ -137,7 +137,7 @@ const preparationStamps = new Set(preparationSteps.map(({ name }) => name));
 
 const tracesOf = ({ stamps, agentRelease }: Inventory): string | undefined => {
   const foreign = Object.keys(stamps).filter((step) => !preparationStamps.has(step));
-  if (foreign.length > 0) return `it bears stamps of steps that this machine never ran (${foreign.sort().join(', ')})`;
+  if (foreign.length > 0) return `it has stamps of steps that this machine never ran (${foreign.sort().join(', ')})`;
   return agentRelease === undefined ? undefined : `it has a release of the agent (${agentRelease})`;
 };
 

@@ -68,7 +68,7 @@ const releasingSpec = (
     reason: 'Stranded' as const,
     serverName,
     message:
-      'Its name said that it was on its way back to the pool, and how far it had come was lost. It is wiped again.',
+      'Its name shows that it was being released to the pool, but the record of that release is lost. It is wiped again.',
     requestedAt: now,
   }),
 });

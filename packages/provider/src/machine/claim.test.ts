@@ -205,7 +205,7 @@ describe('claiming a Mac', () => {
     assert.equal((await stage.host()).spec.consumerRef, undefined);
     const said = await stage.condition('Provisioned');
     assert.equal(said?.reason, 'NoAvailableHost');
-    assert.match(said?.message ?? '', /server-1 bears the name of this machine.* neither adopted nor wiped/);
+    assert.match(said?.message ?? '', /server-1 has the name of this machine.* neither adopted nor wiped/);
     await stage.deleteMachine();
     assert.equal(await stage.getIfExists(), undefined);
     assert.equal((await stage.host()).spec.release, undefined);

@@ -119,7 +119,10 @@ describe('a deleted Node', () => {
     stage.work.next(...Array.from({ length: 20 }, () => unreachable));
     await stage.pass(40);
     assert.ok(stage.work.jobs.length > 5 && stage.work.jobs.length < 15, `${stage.work.jobs.length}`);
-    assert.match((await stage.condition('Bootstrapped'))?.message ?? '', /could not be told: nobody answers/);
+    assert.match(
+      (await stage.condition('Bootstrapped'))?.message ?? '',
+      /could not make the agent register again: nobody answers/,
+    );
     assert.equal((await stage.host()).spec.consumerRef?.name, 'mac-1');
   });
 });

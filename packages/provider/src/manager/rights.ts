@@ -42,7 +42,7 @@ const clusterWide: readonly ExplainedRule[] = [
     controlPlane.group,
     `${controlPlane.plural}/finalizers`,
     ['update'],
-    'asked of whoever makes owner references, where the server is told to',
+    'to set owner references, where the server enforces permissions for that',
   ),
   rule(coreGroup, 'clusters', read, 'whether work is paused; read once more right before a Mac is wiped'),
   rule(coreGroup, 'machinedeployments', follow, 'how many machines are wanted'),
@@ -52,7 +52,7 @@ const clusterWide: readonly ExplainedRule[] = [
     ['patch'],
     'to scale one when the number in its MacFleet changes, and to note which number that was',
   ),
-  rule(coreGroup, 'machines', ['get'], 'whether the Mac of a Pod that has ended is on its way out'),
+  rule(coreGroup, 'machines', ['get'], 'whether the Machine of a Pod that has ended is being deleted'),
   rule(
     '',
     'nodes',

@@ -65,7 +65,7 @@ export const strandedVerdict = (host: StrandedHost, policy: ReclaimPolicy, now: 
     return {
       kind: 'leave',
       reason: 'NotOurs',
-      message: `${called} bears the name of the machine ${host.namesake}, which has no record of holding it. It is neither adopted nor wiped. Look at who uses it; to give it to a pool, rename it at Scaleway.`,
+      message: `${called} has the name of the machine ${host.namesake}, which has no record of holding it. It is neither adopted nor wiped. Look at who uses it; to give it to a pool, rename it at Scaleway.`,
     };
   }
   if (!policy.claimNamePrefix) {

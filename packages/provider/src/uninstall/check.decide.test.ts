@@ -67,7 +67,7 @@ describe('the message of a refusal', () => {
   test('what there is, why it matters, and what to do', () => {
     const text = told(['a', 'b'], ['mac']);
     assert.match(text, /^tartan is not uninstalled/);
-    assert.match(text, /\n {2}2 machines in the namespace macs: a, b\n {2}1 Mac on its way back to the pool: mac\n/);
+    assert.match(text, /\n {2}2 machines in the namespace macs: a, b\n {2}1 Mac being released to the pool: mac\n/);
     assert.match(text, /claimed and unwiped.*billed/);
     assert.match(text, /\n {2}kubectl -n macs scale machinedeployment --all --replicas 0\n/);
     assert.match(text, /\n {2}helm uninstall tartan --namespace macs --no-hooks\n/);

@@ -15,7 +15,7 @@ import { commonOptions, type Hook, type RetryOptions, retryTransient, runHook } 
 import { joinNames } from '../join-names.ts';
 import { abandonReason } from '../mac-host/snapshot.ts';
 
-const help = `Says whether a release of Tartan can be uninstalled: not as long as there are machines, or Macs on their way back to the pool.
+const help = `Says whether a release of Tartan can be uninstalled: not as long as there are machines, or Macs that are being released.
 
   --namespace=NAME    of the release. Without it: that of this Pod, or of the kubeconfig
   --release=NAME      what commands for people shall call it
@@ -23,7 +23,7 @@ const help = `Says whether a release of Tartan can be uninstalled: not as long a
   --version           print the version
   --help              print this
 
-Exit codes: 0 nothing would be left behind; 1 something would, or nobody could tell, and why; 2 it was told what it does not understand.
+Exit codes: 0 nothing would be left behind; 1 something would, or that is unknown, and why; 2 an argument is invalid.
 `;
 
 const parseOptions = (argv: readonly string[]) =>
@@ -125,7 +125,7 @@ export const refusalMessage = (
   [
     `${name} is not uninstalled: there are Macs that still need its manager.`,
     ...listNames(machines, `machine in the namespace ${namespace}`, `machines in the namespace ${namespace}`),
-    ...listNames(hosts, 'Mac on its way back to the pool', 'Macs on their way back to the pool'),
+    ...listNames(hosts, 'Mac being released to the pool', 'Macs being released to the pool'),
     'Without a manager they would be left claimed and unwiped, machines would hang on their finalizers, and every Mac would go on being billed.',
     ...(machines.length > 0
       ? [

@@ -203,7 +203,7 @@ const denials = {
   WrongSubject: () =>
     'The subject must be O=system:nodes, CN=system:node:<machine> and nothing else: a Mac gets the identity of its own Node only.',
   NoSuchMachine: () =>
-    'The request asks for a Node that no machine stands for. If its machine was deleted, the Mac is on its way back to the pool.',
+    'The request asks for a Node that has no machine. If its machine was deleted, the Mac is being released to the pool.',
   MachineIsBeingDeleted: (name: string) => `Machine ${name} is being deleted, so its Mac gets no certificate any more.`,
   NodeNameTaken: (name: string) =>
     `The Node ${name} is not the Mac of machine ${name}, and nobody else gets an identity under its name. Delete the Machine, or the Node if nobody needs it; the agent asks again by itself.`,

@@ -72,7 +72,7 @@ const hostSituation = (host: Host, holder: Holder): string => {
   if (abandoned !== undefined)
     return `A person has abandoned the server ${metadata.name} (${abandoned}). Nothing is done to it. Delete the Machine to get another one.`;
   if (spec.release !== undefined)
-    return `${server} is on its way back to the pool. See the condition Wiped of its MacHost.`;
+    return `${server} is being released to the pool. See the condition Wiped of its MacHost.`;
   if (holder === 'other') return `${server} is held by ${spec.consumerRef?.namespace}/${spec.consumerRef?.name}.`;
   if (holder === 'nobody') return `${server} is held by nobody (${status?.state ?? 'not looked at yet'}).`;
   return `${server} is being renamed. If that lasts, see the condition Named of its MacHost.`;
@@ -141,7 +141,7 @@ export const choiceFacts = (
 };
 
 const notAdoptedMessage = (serverID: string): string =>
-  `The server ${serverID} bears the name of this machine, but there is no record that the machine holds it: it is neither adopted nor wiped. Look at who uses it.`;
+  `The server ${serverID} has the name of this machine, but there is no record that the machine holds it: it is neither adopted nor wiped. Look at who uses it.`;
 
 export type HostPlan =
   | {
