@@ -66,7 +66,7 @@ const snapshotOf = (host: Host, input: ExplainInput): HostSnapshot => {
   const byKey = new Map(machines.map((machine) => [keyOf(machine.metadata), machine]));
   const observed = observeHost(
     {
-      sightings: {
+      serverCache: {
         get: () =>
           status?.name === undefined
             ? { kind: 'unknown', why: '' }

@@ -119,13 +119,13 @@ class KubeconfigError extends Error {
 
 /** One reconcile of the kubeconfig of a control plane that is not paused. */
 export const reconcileKubeconfig = async (
-  keeper: KubeconfigDeps,
+  deps: KubeconfigDeps,
   controlPlane: Live<ExternalControlPlane>,
   cluster: string,
   signal: AbortSignal,
 ): Promise<KubeconfigResult> => {
-  const { redactor, lookAgainMs, log, events } = keeper;
-  const { snapshot, secret, problem } = await observe(keeper, controlPlane, cluster, signal);
+  const { redactor, lookAgainMs, log, events } = deps;
+  const { snapshot, secret, problem } = await observe(deps, controlPlane, cluster, signal);
   const decision = decide(snapshot);
   const { connects } = decision;
   const kept = snapshot.secret?.controller === 'other' ? undefined : snapshot.secret?.memory;
@@ -144,7 +144,7 @@ export const reconcileKubeconfig = async (
     case 'leave':
       return { finding: theirs, outcome: requeueAfter(lookAgainMs) };
     case 'disown':
-      if ((await disownSecret(keeper, subject, signal)) === undefined) return { outcome: requeueAfter(recheckMs) };
+      if ((await disownSecret(deps, subject, signal)) === undefined) return { outcome: requeueAfter(recheckMs) };
       log.info('Left the kubeconfig to who wrote it', { cluster, secretName: name });
       events.event(controlPlane, disownedEvent(name));
       return { finding: theirs, outcome: requeueAfter(recheckMs) };
@@ -155,7 +155,7 @@ export const reconcileKubeconfig = async (
       return { finding: { reason: 'Minted', connects, ...expires }, outcome: requeueAfter(decision.forMs) };
     case 'write':
       try {
-        const expiresAt = await writeKubeconfig(keeper, subject, decision, signal);
+        const expiresAt = await writeKubeconfig(deps, subject, decision, signal);
         if (expiresAt === undefined) return { outcome: requeueAfter(recheckMs) };
         log.info('Wrote a kubeconfig for Cluster API', { cluster, secretName: name, because: decision.because });
         events.event(controlPlane, mintedEvent(name, decision.because, expiresAt));

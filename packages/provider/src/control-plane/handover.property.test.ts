@@ -96,7 +96,7 @@ test('whatever is switched, written late or deleted, a reconcile leaves a workin
     }
     return send(request);
   });
-  const keeper = {
+  const deps = {
     client: stage.theirs,
     tokens: createSubresources(stage.transport, { clock }),
     events: { event: () => {} },
@@ -108,7 +108,7 @@ test('whatever is switched, written late or deleted, a reconcile leaves a workin
     lifeMs: 24 * 3_600_000,
     lookAgainMs: 600_000,
   };
-  const pass = async () => reconcileKubeconfig(keeper, await stage.get(), 'macs', t.signal);
+  const pass = async () => reconcileKubeconfig(deps, await stage.get(), 'macs', t.signal);
 
   const look = async () => {
     const secret = await stage.secretIfThere();

@@ -45,23 +45,23 @@ const requeueNow = requeueAfter(0);
  * Guarantees: an existing Secret is never changed except for its annotation. If two managers create a key at the same time, one stores it
  * and the other uses that one.
  */
-export const reconcileKey = async (keeper: ActDeps, fleet: string, signal: AbortSignal): Promise<ReconcileResult> => {
-  const observation = await observe(keeper, fleet, { signal });
-  if (observation.pair) keeper.redactor.add(observation.pair.privateKey);
-  return act(keeper, fleet, decide(observation.snapshot), observation, signal);
+export const reconcileKey = async (deps: ActDeps, fleet: string, signal: AbortSignal): Promise<ReconcileResult> => {
+  const observation = await observe(deps, fleet, { signal });
+  if (observation.pair) deps.redactor.add(observation.pair.privateKey);
+  return act(deps, fleet, decide(observation.snapshot), observation, signal);
 };
 
 const act = async (
-  keeper: ActDeps,
+  deps: ActDeps,
   fleet: string,
   decision: Decision,
   { secret, pair }: Observation,
   signal: AbortSignal,
 ): Promise<ReconcileResult> => {
-  const { client, pool, store: board, log, verifyEveryMs } = keeper;
+  const { client, pool, store, log, verifyEveryMs } = deps;
   switch (decision.kind) {
     case 'create':
-      await storeNewKey(keeper, fleet, signal);
+      await storeNewKey(deps, fleet, signal);
       return requeueNow;
     case 'register': {
       const { id } = await pool.createKey(fleet, decision.publicKey, { signal });
@@ -81,11 +81,11 @@ const act = async (
       return written ? requeueNow : requeueAfter(conflictRequeueMs);
     }
     case 'unavailable':
-      board.set(fleet, { kind: 'unavailable', message: decision.why });
+      store.set(fleet, { kind: 'unavailable', message: decision.why });
       return requeueAfter(repairCheckMs);
     case 'ready':
-      if (pair) board.set(fleet, { kind: 'ready', ...pair });
-      if (decision.verified) keeper.verified(fleet);
+      if (pair) store.set(fleet, { kind: 'ready', ...pair });
+      if (decision.verified) deps.verified(fleet);
       if (decision.foreignKeys.length > 0)
         log.warn('Left SSH keys alone that have the name of a fleet and are not known to be its own', {
           fleet,

@@ -81,7 +81,7 @@ export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readon
   /** When Scaleway last confirmed the key, by the monotonic clock. */
   const verifiedAt = new Map<string, number>();
   const verified = (fleet: string): unknown => verifiedAt.set(fleet, clock.monotonic());
-  const keeper: ActDeps = { newKeyPair, ...options, verifyEveryMs, store, verified };
+  const deps: ActDeps = { newKeyPair, ...options, verifyEveryMs, store, verified };
   const fleetsUsing = (fleet: string) => macFleets.list().filter((each) => keyNamesOf(each).includes(fleet));
   const machinesUsing = (fleet: string) => machines.list().filter((machine) => sshKeyName(machine) === fleet);
   const isWanted = (fleet: string): boolean => fleetsUsing(fleet).length > 0 || machinesUsing(fleet).length > 0;
@@ -104,7 +104,7 @@ export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readon
     const leftMs = (verifiedAt.get(fleet) ?? -Infinity) + verifyEveryMs - clock.monotonic();
     if (leftMs > 0) return requeueAfter(leftMs);
     try {
-      return await reconcileKey(keeper, fleet, signal);
+      return await reconcileKey(deps, fleet, signal);
     } catch (error) {
       // A ready key stays ready while it cannot be verified.
       if (!signal.aborted && store.of(fleet).kind !== 'ready')

@@ -210,9 +210,9 @@ describe('a fleet that names its manager', () => {
 
   it('reports a stop by the old manager without Stalled, so that helm keeps waiting for the new one', () => {
     const { conditions } = statusFor(named(snapshotOf([machineFacts('a')], stalled), 'old'));
-    const told = getCondition(conditions, 'Stalled');
-    assert.deepEqual([told?.status, told?.reason], ['False', 'WaitingForManager']);
-    assert.match(told?.message ?? '', /a refused: No space left\./);
+    const condition = getCondition(conditions, 'Stalled');
+    assert.deepEqual([condition?.status, condition?.reason], ['False', 'WaitingForManager']);
+    assert.match(condition?.message ?? '', /a refused: No space left\./);
   });
 });
 

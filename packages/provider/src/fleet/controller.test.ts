@@ -36,7 +36,7 @@ test('machines without a MacFleet get one, of which kstatus can tell that it is 
     ['UpToDate', 'UpToDate', 'NotStalled'],
   );
   assert.equal(statusOf(fleet, 'Ready'), 'True');
-  assert.deepEqual(stage.told, []);
+  assert.deepEqual(stage.eventReasons, []);
 });
 
 test('one canary, then up to maxUnavailable at a time, until all are updated; one event each (INC-11, INC-12)', async (t) => {
@@ -51,7 +51,7 @@ test('one canary, then up to maxUnavailable at a time, until all are updated; on
   const fleet = await stage.fleet();
   assert.equal(statusOf(fleet, 'Ready'), 'True');
   assert.equal(fleet.status?.provenRevision, 'r2');
-  assert.deepEqual(stage.told, ['RollStarted', 'RollFinished']);
+  assert.deepEqual(stage.eventReasons, ['RollStarted', 'RollFinished']);
   const writes = stage.codes.length;
   await stage.pass(60);
   assert.equal(stage.codes.length, writes, 'nothing is written when nothing happens');
@@ -64,7 +64,7 @@ test('two managers that both believe to lead share one budget, and emit each eve
   for (let wave = await stage.push(); wave.length > 0; wave = await stage.push()) waves.push(wave);
   assert.deepEqual(waves, [['mac-a'], ['mac-b', 'mac-c'], ['mac-d']]);
   assert.ok(stage.codes.includes(409), 'they did meet');
-  assert.deepEqual(stage.told, ['RollStarted', 'RollFinished']);
+  assert.deepEqual(stage.eventReasons, ['RollStarted', 'RollFinished']);
 });
 
 test('a manager that froze after its read grants no turn on top of those granted meanwhile', async (t) => {
@@ -133,14 +133,14 @@ test('a Mac that refuses stops the roll, until there is something else to roll',
     /^mac-a refused: Step agent: no space left\. Revision r2\. It is tried again at /,
   );
   assert.deepEqual([reasonOf(fleet, 'Ready'), reasonOf(fleet, 'Rolling')], ['Stalled', 'Stalled']);
-  assert.deepEqual(stage.told, ['RollStarted', 'RollStopped']);
+  assert.deepEqual(stage.eventReasons, ['RollStarted', 'RollStopped']);
 
   await stage.release('r3', ...four);
   const next = await stage.fleet();
   assert.equal(statusOf(next, 'Stalled'), 'False');
   assert.equal(next.status?.stop, undefined);
   assert.deepEqual(await stage.turnsOf(), ['mac-b'], 'the one that refused does not go first again');
-  assert.deepEqual(stage.told, ['RollStarted', 'RollStopped', 'RollStarted']);
+  assert.deepEqual(stage.eventReasons, ['RollStarted', 'RollStopped', 'RollStarted']);
 });
 
 test('a Mac that does not come back in time is rolled back, and tried again after a while', async (t) => {
@@ -197,7 +197,7 @@ test('a paused fleet grants no turns; machines that have one finish', async (t) 
   assert.equal(fleet.status?.observedGeneration, fleet.metadata.generation);
   await stage.setSpec({ paused: false });
   assert.deepEqual(await stage.turnsOf(), ['mac-b', 'mac-c']);
-  assert.deepEqual(stage.told, ['RollStarted']);
+  assert.deepEqual(stage.eventReasons, ['RollStarted']);
 });
 
 test('its release can pause a fleet, too', async (t) => {
@@ -222,7 +222,7 @@ test('a machine that is not Ready gets no turn and does not block the roll (INC-
   await stage.setReady('mac-a', true);
   await stage.settle();
   assert.deepEqual(await stage.push(), ['mac-a']);
-  assert.deepEqual(stage.told, ['RollStarted', 'RollFinished']);
+  assert.deepEqual(stage.eventReasons, ['RollStarted', 'RollFinished']);
 });
 
 test("the hash on a Ready Node wins over the hash in the machine's status", async (t) => {
@@ -327,7 +327,7 @@ describe('spec.replicas', () => {
     await stage.setSpec({ replicas: 9 });
     await stage.pass(1);
     assert.equal(await stage.number(), 9);
-    assert.deepEqual(stage.told, ['Scaled']);
+    assert.deepEqual(stage.eventReasons, ['Scaled']);
     assert.match(stage.messages[0] ?? '', /runners: from 10 to 9\.$/);
     await stage.scale(3);
     await stage.pass(5);
@@ -339,7 +339,7 @@ describe('spec.replicas', () => {
     await stage.setSpec({ replicas: 9 });
     await stage.pass(1);
     assert.equal(await stage.number(), 9);
-    assert.deepEqual(stage.told, ['Scaled']);
+    assert.deepEqual(stage.eventReasons, ['Scaled']);
   });
 
   test('is not written by a manager that froze before the write, when another one wrote it and somebody scaled since', async (t) => {
@@ -361,7 +361,7 @@ describe('spec.replicas', () => {
     thaw.resolve();
     await stage.settle();
     assert.equal(await stage.number(), 12);
-    assert.deepEqual(stage.told, ['Scaled']);
+    assert.deepEqual(stage.eventReasons, ['Scaled']);
   });
 
   test('is not written again by the next manager, after a crash or not', async (t) => {

@@ -167,16 +167,16 @@ describe('events of a roll', () => {
     ['another stop', stopped, { ...stopped, stop: { ...stop, at: ago(0) } }, ['RollStopped']],
   ] as const)
     it(`${name}: ${reasons.join(', ') || 'nothing to tell'}`, () => {
-      const happenings = rollEvents(before, after);
+      const events = rollEvents(before, after);
       assert.deepEqual(
-        happenings.map(({ reason }) => reason),
+        events.map(({ reason }) => reason),
         reasons,
       );
     });
 
   it('a stop names the machine and the reason', () => {
-    const [told] = rollEvents(on, stopped);
-    assert.equal(told?.message, 'The rollout has stopped. PushRejected on a: No space left.');
-    assert.equal(told.type, 'Warning');
+    const [event] = rollEvents(on, stopped);
+    assert.equal(event?.message, 'The rollout has stopped. PushRejected on a: No space left.');
+    assert.equal(event.type, 'Warning');
   });
 });

@@ -21,7 +21,7 @@ interface InventoryOptions
     ZoneDeps,
     Pick<ProviderOptions, 'defaultPoolPrefix' | 'allowedPoolPrefixes'> {
   readonly pool: Pick<HostPool, 'listServers'>;
-  readonly sightings: ServerCache;
+  readonly serverCache: ServerCache;
   /** Called after each failed list. */
   readonly listFailed: (zone: string) => void;
   /** Default: 60 s. */
@@ -36,7 +36,7 @@ const backoff = { baseMs: 5000, maxMs: 5 * 60_000 };
  * Needs: get, list, watch of scalewayapplesiliconmachines; get, list, watch, create of machosts.
  */
 export const createInventory = (options: InventoryOptions): Controller => {
-  const { client, pool, sightings, macHosts, clock, log, intervalMs = 60_000 } = options;
+  const { client, pool, serverCache, macHosts, clock, log, intervalMs = 60_000 } = options;
   const scheduledZones = new Set<string>();
 
   const reconcile: Reconciler = async (zone, signal) => {
@@ -47,7 +47,7 @@ export const createInventory = (options: InventoryOptions): Controller => {
     const at = clock.now();
     try {
       const servers = await pool.listServers(zone, { signal });
-      sightings.replaceZone(zone, servers, at);
+      serverCache.replaceZone(zone, servers, at);
       const missing = servers.filter(({ id }) => macHosts.get(id) === undefined);
       if (missing.length > 0) {
         const { items } = await client.list(machine.resource, { signal });
@@ -57,7 +57,7 @@ export const createInventory = (options: InventoryOptions): Controller => {
       return requeueAfter(intervalMs);
     } catch (error) {
       if (!(error instanceof ScalewayError)) throw error;
-      sightings.zoneFailed(zone, error.message);
+      serverCache.zoneFailed(zone, error.message);
       options.listFailed(zone);
       return { kind: 'failed', error };
     }
@@ -86,9 +86,9 @@ const zonesInUse = ({ zones, machines, macHosts }: ZoneDeps): ReadonlySet<string
  * process in an earlier term, has seen.
  */
 const zoneSource =
-  (zoned: ZoneDeps & { readonly sightings: ServerCache }, scheduledZones: Set<string>): Source =>
+  (zoned: ZoneDeps & { readonly serverCache: ServerCache }, scheduledZones: Set<string>): Source =>
   (enqueue) => {
-    zoned.sightings.clear();
+    zoned.serverCache.clear();
     scheduledZones.clear();
     const schedule = (zone: string): void => {
       if (scheduledZones.has(zone)) return;

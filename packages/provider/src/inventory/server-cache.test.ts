@@ -23,19 +23,19 @@ const server = (id: string, name = id): Server => ({
 
 const setUp = () => {
   const clock = manualClock();
-  const sightings = createServerCache({ clock });
+  const serverCache = createServerCache({ clock });
   const heard: string[] = [];
-  const end = sightings.subscribe((id) => heard.push(id));
+  const end = serverCache.subscribe((id) => heard.push(id));
   return {
     clock,
-    sightings,
+    serverCache,
     end,
-    kind: (id: string) => sightings.get(zone, id).kind,
+    kind: (id: string) => serverCache.get(zone, id).kind,
     name: (id: string) => {
-      const sighting = sightings.get(zone, id);
-      return sighting.kind === 'seen' ? sighting.server.name : undefined;
+      const observed = serverCache.get(zone, id);
+      return observed.kind === 'seen' ? observed.server.name : undefined;
     },
-    list: (...servers: Server[]) => sightings.replaceZone(zone, servers, clock.now()),
+    list: (...servers: Server[]) => serverCache.replaceZone(zone, servers, clock.now()),
     /** The notifications since the last call. */
     heard: () => heard.splice(0),
   };
@@ -43,12 +43,12 @@ const setUp = () => {
 
 describe('the server cache', () => {
   it('is unknown before the first list, then has seen and missing servers', () => {
-    const { sightings, kind, list } = setUp();
-    assert.deepEqual(sightings.get(zone, 'a'), { kind: 'unknown', why: '' });
+    const { serverCache, kind, list } = setUp();
+    assert.deepEqual(serverCache.get(zone, 'a'), { kind: 'unknown', why: '' });
     list(server('a'));
     assert.deepEqual([kind('a'), kind('b')], ['seen', 'missing']);
-    assert.equal(sightings.get('fr-par-3', 'a').kind, 'unknown');
-    sightings.clear();
+    assert.equal(serverCache.get('fr-par-3', 'a').kind, 'unknown');
+    serverCache.clear();
     assert.equal(kind('a'), 'unknown');
   });
 
@@ -66,27 +66,27 @@ describe('the server cache', () => {
   });
 
   it('a live read wins over a list that was begun before it, and loses to one begun after', () => {
-    const { sightings, clock, name, heard, kind } = setUp();
+    const { serverCache, clock, name, heard, kind } = setUp();
     const begun = clock.now();
     clock.advance(10);
-    sightings.setServer(zone, 'a', server('a', 'new'), clock.now());
+    serverCache.setServer(zone, 'a', server('a', 'new'), clock.now());
     assert.deepEqual(heard(), ['a']);
     clock.advance(10);
-    sightings.replaceZone(zone, [server('a', 'old')], begun);
+    serverCache.replaceZone(zone, [server('a', 'old')], begun);
     assert.equal(name('a'), 'new');
-    sightings.replaceZone(zone, [server('a', 'newest')], clock.now());
+    serverCache.replaceZone(zone, [server('a', 'newest')], clock.now());
     assert.equal(name('a'), 'newest');
-    sightings.setServer(zone, 'a', server('a', 'late'), begun);
+    serverCache.setServer(zone, 'a', server('a', 'late'), begun);
     assert.equal(name('a'), 'newest');
-    sightings.setServer(zone, 'a', undefined, clock.now());
+    serverCache.setServer(zone, 'a', undefined, clock.now());
     assert.equal(kind('a'), 'missing');
   });
 
   it('keeps entries when lists fail, and notifies once when they are stale', () => {
-    const { sightings, clock, list, kind, heard } = setUp();
+    const { serverCache, clock, list, kind, heard } = setUp();
     list(server('a'));
     heard();
-    const fail = () => sightings.zoneFailed(zone, 'Scaleway is out.');
+    const fail = () => serverCache.zoneFailed(zone, 'Scaleway is out.');
     clock.advance(5 * minute);
     fail();
     assert.equal(kind('a'), 'seen');
@@ -94,7 +94,7 @@ describe('the server cache', () => {
     clock.advance(1);
     fail();
     fail();
-    assert.deepEqual(sightings.get(zone, 'a'), { kind: 'unknown', why: 'Scaleway is out.' });
+    assert.deepEqual(serverCache.get(zone, 'a'), { kind: 'unknown', why: 'Scaleway is out.' });
     assert.deepEqual(heard(), ['a']);
     list(server('a'));
     assert.equal(kind('a'), 'seen');
@@ -105,10 +105,10 @@ describe('the server cache', () => {
   });
 
   it('a live read counts though the list of its zone is stale', () => {
-    const { sightings, clock, list, kind } = setUp();
+    const { serverCache, clock, list, kind } = setUp();
     list(server('a'), server('b'));
     clock.advance(6 * minute);
-    sightings.setServer(zone, 'a', server('a'), clock.now());
+    serverCache.setServer(zone, 'a', server('a'), clock.now());
     assert.deepEqual([kind('a'), kind('b')], ['seen', 'unknown']);
   });
 });

@@ -44,14 +44,14 @@ const setUp = async (t: TestContext) => {
 
 describe('a Mac that a person has abandoned', () => {
   it('says so in its state, a condition and one event', async (t) => {
-    const { annotate, status, condition, happenings, pass } = await setUp(t);
+    const { annotate, status, condition, eventReasons, pass } = await setUp(t);
     await annotate('locked by Scaleway, ticket 7');
     assert.equal((await status()).state, 'abandoned');
     assert.equal((await condition('Abandoned'))?.status, 'True');
     assert.match((await condition('Abandoned'))?.message ?? '', /ticket 7.*tuist\.dev\/abandon/);
     assert.equal((await condition('Stranded'))?.status, 'False');
     await pass(hour, minute);
-    assert.equal(happenings.filter((each) => each === 'Abandoned').length, 1);
+    assert.equal(eventReasons.filter((each) => each === 'Abandoned').length, 1);
     await annotate(null);
     assert.equal((await status()).state, 'pool');
     assert.equal((await condition('Abandoned'))?.reason, 'NotAbandoned');

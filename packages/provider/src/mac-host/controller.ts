@@ -174,9 +174,9 @@ const hostSource = ({ macHosts }: MacHostOptions): Source =>
   fromInformer(macHosts, requestForObject, anyOf<MacHost>(generationChanged, annotationsChanged, memoryChanged));
 
 const serverCacheSource =
-  ({ sightings }: MacHostOptions): Source =>
+  ({ serverCache }: MacHostOptions): Source =>
   (enqueue) =>
-    sightings.subscribe(enqueue);
+    serverCache.subscribe(enqueue);
 
 const machineChanged = fieldsChanged<ScalewayAppleSiliconMachine>((machine) => [
   annotations.paused in (machine.metadata.annotations ?? {}),

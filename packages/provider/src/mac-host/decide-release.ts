@@ -21,8 +21,8 @@ export const decideRelease = (snapshot: Snapshot, release: Release, seen: SeenSe
     return renameTo(snapshot, release, seen, promised ?? `${release.poolPrefix}${suffix}`, 'wiped');
   }
   if (promised === undefined) {
-    const doubtMs = unwipedGraceLeftMs(snapshot, release);
-    if (doubtMs > 0) return { kind: 'report', againMs: doubtMs };
+    const graceLeftMs = unwipedGraceLeftMs(snapshot, release);
+    if (graceLeftMs > 0) return { kind: 'report', againMs: graceLeftMs };
     return renameTo(snapshot, release, seen, releasingName(`${release.poolPrefix}${suffix}`), 'releasing');
   }
   return wipe?.reinstallingAt === undefined
@@ -60,13 +60,13 @@ const renameTo = (
   why: 'releasing' | 'wiped',
 ): Decision => {
   const wipe = wipeOf(release, snapshot.status);
-  const isVerdict = isQuarantineDue(snapshot, release, wipe);
+  const quarantineDue = isQuarantineDue(snapshot, release, wipe);
   const leftMs = wipe?.refusedAt === undefined ? 0 : retryInMs(wipe, snapshot.now, snapshot.limits);
   // Another client may have set the right name meanwhile.
   const isListedRight = why === 'wiped' && isPoolName(seen.server.name, release.poolPrefix);
-  if (leftMs > 0 && !isVerdict && !isListedRight) return wait(snapshot, leftMs);
+  if (leftMs > 0 && !quarantineDue && !isListedRight) return wait(snapshot, leftMs);
   if (!seen.fresh) return { kind: 'read server' };
-  return isVerdict && leftMs > 0 ? quarantine(snapshot, release, seen) : { kind: 'rename', to, why };
+  return quarantineDue && leftMs > 0 ? quarantine(snapshot, release, seen) : { kind: 'rename', to, why };
 };
 
 /** Not requested yet; or requested, but not seen to start: the response or the request was lost, or this process was down. */
@@ -103,8 +103,8 @@ const awaitWipeEnd = (snapshot: Snapshot, release: Release, seen: SeenServer, wi
 const awaitBusyServer = (snapshot: Snapshot, release: Release, seen: SeenServer, since: number): Decision => {
   const { now, limits, status } = snapshot;
   const isLong = now - since >= limits.stuckMs;
-  const isVerdict = isLong && wipeOf(release, status)?.stuckAt === undefined;
-  if (isVerdict) return seen.fresh ? quarantine(snapshot, release, seen) : { kind: 'read server' };
+  const quarantineDue = isLong && wipeOf(release, status)?.stuckAt === undefined;
+  if (quarantineDue) return seen.fresh ? quarantine(snapshot, release, seen) : { kind: 'read server' };
   const everyMs = isLong ? limits.reportMs : limits.pollMs;
   return seen.fresh ? wait(snapshot, everyMs) : readAtMostEvery(snapshot, seen, everyMs);
 };

@@ -780,7 +780,7 @@ describe('decide, for any snapshot', () => {
 
 describe('the conditions of a MacHost, for any snapshot', () => {
   const judge = () => ({ reason: 'ReportOnly', message: 'x' }) as const;
-  const told = ({ type, reason, message }: ConditionUpdate) => `${type} ${reason} ${message}`;
+  const formatCondition = ({ type, reason, message }: ConditionUpdate) => `${type} ${reason} ${message}`;
 
   it('are all there, and do not depend on earlier ones', () => {
     const types = Object.keys(conditionsByKind.MacHost).toSorted();
@@ -790,7 +790,7 @@ describe('the conditions of a MacHost, for any snapshot', () => {
         assert.deepEqual(conditions.map(({ type }) => type).toSorted(), types);
         const earlier = setConditions([], conditionsOf(other, judge, undefined), 1, now);
         const later = { ...snapshot, status: { ...snapshot.status, conditions: earlier } };
-        assert.deepEqual(conditionsOf(later, judge, undefined).map(told), conditions.map(told));
+        assert.deepEqual(conditionsOf(later, judge, undefined).map(formatCondition), conditions.map(formatCondition));
       }),
       { numRuns: 2000 },
     );

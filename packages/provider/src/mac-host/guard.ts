@@ -70,7 +70,7 @@ const deadlineExceeded = (): ScalewayError =>
 /** The dependencies of acting on a host. */
 export interface ActDeps extends GuardDeps, Omit<ObserveDeps, 'clock'> {
   readonly client: Client;
-  readonly sightings: ServerCache;
+  readonly serverCache: ServerCache;
   readonly pool: HostPool;
   readonly events: Pick<EventRecorder, 'event'>;
   readonly judgeStranded: JudgeStranded;

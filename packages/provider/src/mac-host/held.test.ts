@@ -19,7 +19,7 @@ const setUp = async (t: TestContext, { type = 'M2-L' } = {}) => {
 
 describe('the name of a Mac that is held', () => {
   it('is given in three calls, read, rename, read, and confirmed by one more, when no other cluster can rename it', async (t) => {
-    const { id, take, pass, calls, host, reason, happenings } = await setUp(t);
+    const { id, take, pass, calls, host, reason, eventReasons } = await setUp(t);
     await take();
     await pass(10_000);
     assert.deepEqual(calls(), ['GET', 'PATCH', 'GET']);
@@ -30,7 +30,7 @@ describe('the name of a Mac that is held', () => {
     assert.deepEqual([status?.state, status?.name, status?.heldBy], ['held', 'mac-1', 'fleet/mac-1']);
     assert.equal(await reason(id, 'Named'), 'NameMatches');
     assert.equal(await reason(id, 'Wiped'), 'InUse');
-    assert.deepEqual(happenings, ['Claimed']);
+    assert.deepEqual(eventReasons, ['Claimed']);
   });
 
   it('costs one read when it is right already', async (t) => {
@@ -55,18 +55,18 @@ describe('the name of a Mac that is held', () => {
   });
 
   it('is repaired when a person has changed it on a Mac that was made ready', async (t) => {
-    const { server, take, pass, happenings, provision } = await setUp(t);
+    const { server, take, pass, eventReasons, provision } = await setUp(t);
     await take();
     await pass(1000);
     await provision('mac-1');
     server.name = 'by hand';
     await pass(61_000);
     assert.equal(server.name, 'mac-1');
-    assert.deepEqual(happenings, ['Claimed', 'NameRepaired']);
+    assert.deepEqual(eventReasons, ['Claimed', 'NameRepaired']);
   });
 
   it('is not given to one that somebody else took out of the pool meanwhile: the claim is given up', async (t) => {
-    const { id, server, take, pass, calls, happenings, host } = await setUp(t);
+    const { id, server, take, pass, calls, eventReasons, host } = await setUp(t);
     server.name = 'mac-of-another-cluster';
     await take();
     await pass(120_000);
@@ -75,11 +75,11 @@ describe('the name of a Mac that is held', () => {
     const { spec, status } = await host(id);
     assert.deepEqual([spec.consumerRef, spec.release], [undefined, undefined]);
     assert.equal(status?.state, 'held', 'its machine has not let go of it yet');
-    assert.deepEqual(happenings, ['TakenByOthers']);
+    assert.deepEqual(eventReasons, ['TakenByOthers']);
   });
 
   it('is given up when somebody else renames the Mac before it was made ready, and the Mac is reported', async (t) => {
-    const { id, server, take, pass, calls, host, reason, deleteMachine, happenings } = await setUp(t);
+    const { id, server, take, pass, calls, host, reason, deleteMachine, eventReasons } = await setUp(t);
     await take();
     await pass(61_000);
     calls();
@@ -92,7 +92,7 @@ describe('the name of a Mac that is held', () => {
     assert.equal(await reason(id, 'Stranded'), 'ReportOnly');
     assert.equal(server.name, 'mac-of-another-cluster');
     assert.ok(calls().every((call) => call === 'GET'));
-    assert.deepEqual(happenings, ['Claimed', 'TakenByOthers']);
+    assert.deepEqual(eventReasons, ['Claimed', 'TakenByOthers']);
   });
 
   it('starts to count anew when the Mac was back under a pool name meanwhile', async (t) => {
@@ -254,7 +254,7 @@ describe('a restart', () => {
   });
 
   it('that Scaleway refuses is tried again', async (t) => {
-    const { id, server, scaleway, take, pass, patchSpec, clock, calls, happenings, host } = await setUp(t);
+    const { id, server, scaleway, take, pass, patchSpec, clock, calls, eventReasons, host } = await setUp(t);
     await take();
     await pass(60_000);
     const body = { type: 'transient_state', resource: 'server', resource_id: id, current_state: 'updating' };
@@ -262,7 +262,7 @@ describe('a restart', () => {
     await patchSpec(id, ask(clock.now()));
     await pass(1000);
     assert.equal((await host(id)).status?.rebootIssuedAt, undefined);
-    assert.ok(happenings.includes('RebootForRecoveryFailed'));
+    assert.ok(eventReasons.includes('RebootForRecoveryFailed'));
     await pass(15_000);
     assert.equal(server.status, 'rebooting');
     assert.equal(reboots(calls()), 2);

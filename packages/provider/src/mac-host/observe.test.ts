@@ -47,7 +47,7 @@ describe('the holder of a Mac, as it is observed', () => {
       const observer = {
         client,
         pool: { getServer: () => assert.fail('nobody asks Scaleway') },
-        sightings: createServerCache({ clock }),
+        serverCache: createServerCache({ clock }),
         machines: { get: () => found, list: () => (found ? [found] : []) },
         macHosts: { get: () => host, list: () => [host] },
         nodes: { get: () => undefined, list: () => [] },

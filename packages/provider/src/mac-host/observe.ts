@@ -19,18 +19,18 @@ import {
 } from './snapshot.ts';
 
 export interface ObserveDeps extends DemandDeps, Pick<Listers, 'clusters'> {
-  readonly sightings: Pick<ServerCache, 'get'>;
+  readonly serverCache: Pick<ServerCache, 'get'>;
   readonly random: Random;
   readonly limits: Limits;
 }
 
 /** From caches only, without requests. The two functions below make the live reads. */
 export const observe = (observer: ObserveDeps, host: Host): Snapshot => {
-  const { sightings, machines, clusters, clock, limits } = observer;
+  const { serverCache, machines, clusters, clock, limits } = observer;
   const { metadata, spec, status = {} } = host;
   const abandoned = abandonReason(host);
   const demand = demandOf(observer);
-  const server = viewOf(sightings.get(spec.zone, metadata.name));
+  const server = viewOf(serverCache.get(spec.zone, metadata.name));
   return {
     id: metadata.name,
     spec,
@@ -65,13 +65,13 @@ const schedulableNodesOf = (all: ObserveDeps['nodes'], zone: string, serverID: s
 
 interface ReadServerDeps {
   readonly pool: Pick<HostPool, 'getServer'>;
-  readonly sightings: Pick<ServerCache, 'setServer'>;
+  readonly serverCache: Pick<ServerCache, 'setServer'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
 /** Reads this server from Scaleway and updates the shared cache. Rejects with ScalewayError. */
 export const readServer = async (
-  { pool, sightings, clock }: ReadServerDeps,
+  { pool, serverCache, clock }: ReadServerDeps,
   zone: string,
   id: string,
   options: { signal: AbortSignal },
@@ -81,7 +81,7 @@ export const readServer = async (
     if (error instanceof ScalewayError && error.kind === 'not found') return undefined;
     throw error;
   });
-  sightings.setServer(zone, id, server, at);
+  serverCache.setServer(zone, id, server, at);
   return server ? { kind: 'seen', server: factsOf(server), at, fresh: true } : { kind: 'missing', fresh: true };
 };
 
@@ -114,14 +114,14 @@ export const holderFrom = (
   return { kind: 'alive', type: spec.type, provisioned: status?.initialization?.provisioned === true, fresh };
 };
 
-const viewOf = (sighting: ServerObservation): ServerView => {
-  switch (sighting.kind) {
+const viewOf = (observed: ServerObservation): ServerView => {
+  switch (observed.kind) {
     case 'seen':
-      return { kind: 'seen', server: factsOf(sighting.server), at: sighting.at, fresh: false };
+      return { kind: 'seen', server: factsOf(observed.server), at: observed.at, fresh: false };
     case 'missing':
       return { kind: 'missing', fresh: false };
     case 'unknown':
-      return sighting;
+      return observed;
   }
 };
 

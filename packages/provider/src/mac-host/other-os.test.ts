@@ -73,7 +73,7 @@ describe('the macOS that a Mac gets', () => {
   });
 
   it('is changed on one free Mac for one machine, and not before it has waited', async (t) => {
-    const { order, start, waiting, pass, wipes, scaleway, happenings } = await setUp(t);
+    const { order, start, waiting, pass, wipes, scaleway, eventReasons } = await setUp(t);
     for (const number of [1, 2, 3]) await order(`tuist-pool-${number}`);
     await start();
     await pass(1000);
@@ -89,7 +89,7 @@ describe('the macOS that a Mac gets', () => {
         .toSorted(),
       ['Sequoia', 'Tahoe', 'Tahoe'],
     );
-    assert.equal(happenings.filter((each) => each === 'OtherOSWanted').length, 1);
+    assert.equal(eventReasons.filter((each) => each === 'OtherOSWanted').length, 1);
   });
 
   it('is not changed on a free Mac that another cluster claims at the same time', async (t) => {
@@ -110,7 +110,7 @@ describe('the macOS that a Mac gets', () => {
   });
 
   it('is not changed when Scaleway has no image of it, and a machine that waits for it keeps nobody from the pool', async (t) => {
-    const { order, start, take, machine, release, waiting, pass, state, wipes, happenings } = await setUp(t);
+    const { order, start, take, machine, release, waiting, pass, state, wipes, eventReasons } = await setUp(t);
     const [free, held] = [await order('tuist-pool-1'), await order('tuist-pool-2')];
     await start();
     await take(held.id, await machine('mac-1', held.id));
@@ -118,7 +118,7 @@ describe('the macOS that a Mac gets', () => {
     await waiting('mac-2', 'Monterey');
     await pass(6 * hour, 5 * minute);
     assert.equal(wipes(), 0);
-    assert.equal(happenings.filter((each) => each === 'OSPinUnavailable').length, 1);
+    assert.equal(eventReasons.filter((each) => each === 'OSPinUnavailable').length, 1);
     assert.equal(await state(free.id), 'pool');
     await release(held.id, { family: 'tahoe' });
     await pass(3 * hour, minute);

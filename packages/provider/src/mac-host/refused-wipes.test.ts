@@ -25,12 +25,12 @@ const ways: Readonly<Record<string, Answer>> = {
 const always = Number.MAX_SAFE_INTEGER;
 
 /** From now on matching calls fail like this. */
-const answer = ({ scaleway, beSilent }: Stage, match: RegExp, answered: Answer): void => {
-  if (answered === 'silence') beSilent(match);
+const answer = ({ scaleway, failConnections }: Stage, match: RegExp, answered: Answer): void => {
+  if (answered === 'silence') failConnections(match);
   else scaleway.faults.calls.push({ match, times: always, with: answered });
 };
-const answerAsUsual = ({ scaleway, beSilent }: Stage): void => {
-  beSilent(undefined);
+const answerAsUsual = ({ scaleway, failConnections }: Stage): void => {
+  failConnections(undefined);
   scaleway.faults.calls.length = 0;
 };
 const locked = { status: 423, body: { type: 'locked', resource: 'server' } };

@@ -16,7 +16,7 @@ const setUp = async (t: TestContext) => {
   await stage.take(id, await stage.machine('mac-1', id));
   await stage.pass(1000);
   stage.calls();
-  stage.happenings.length = 0;
+  stage.eventReasons.length = 0;
   const status = async () => (await stage.host(id)).status ?? {};
   return {
     ...stage,
@@ -37,7 +37,7 @@ const setUp = async (t: TestContext) => {
 
 describe('the way back to the pool', () => {
   it('goes from the releasing name over a wipe that is seen to the pool name', async (t) => {
-    const { id, server, release, settle, pass, reason, status, state, host, happenings, scaleway } = await setUp(t);
+    const { id, server, release, settle, pass, reason, status, state, host, eventReasons, scaleway } = await setUp(t);
     await release(id, { hostKey: 'SHA256:old' });
     await settle();
     assert.match(server.name, /^tuist-releasing-tuist-pool-[0-9a-f]{8}$/);
@@ -60,7 +60,7 @@ describe('the way back to the pool', () => {
     );
     assert.equal(await reason(id, 'Wiped'), 'Wiped');
     assert.equal(await reason(id, 'Named'), 'NameMatches');
-    assert.deepEqual(happenings, ['WipeRequested', 'ReturnedToPool']);
+    assert.deepEqual(eventReasons, ['WipeRequested', 'ReturnedToPool']);
     assert.equal(scaleway.requests.filter((request) => request.startsWith('POST')).length, 1);
   });
 
@@ -206,7 +206,7 @@ describe('the way back to the pool', () => {
   });
 
   it('tries a reinstall that failed again, more and more seldom, and says that the Mac is broken after three', async (t) => {
-    const { id, server, scaleway, release, pass, state, wipes, reason, status, happenings } = await setUp(t);
+    const { id, server, scaleway, release, pass, state, wipes, reason, status, eventReasons } = await setUp(t);
     scaleway.faults.reinstallFails.add(id);
     await release(id);
     await pass(11 * minute);
@@ -219,7 +219,7 @@ describe('the way back to the pool', () => {
     assert.equal(await state(), 'quarantined');
     assert.equal(await reason(id, 'Quarantined'), 'WipeFailed');
     assert.equal((await status()).quarantine?.count, 1);
-    assert.equal(happenings.filter((each) => each === 'Quarantined').length, 1);
+    assert.equal(eventReasons.filter((each) => each === 'Quarantined').length, 1);
     await pass(6 * 60 * minute, 5 * minute);
     assert.ok(wipes() > 3);
     assert.equal((await status()).quarantine?.count, 1, 'once for each release');
@@ -233,10 +233,10 @@ describe('the way back to the pool', () => {
   });
 
   it('asks once for an image, and says so when there is none of the family', async (t) => {
-    const { id, server, release, pass, happenings } = await setUp(t);
+    const { id, server, release, pass, eventReasons } = await setUp(t);
     await release(id, { family: 'monterey' });
     await pass(11 * minute);
-    assert.equal(happenings.filter((each) => each === 'OSPinUnavailable').length, 1);
+    assert.equal(eventReasons.filter((each) => each === 'OSPinUnavailable').length, 1);
     assert.equal(server.os.name, 'macos-tahoe-26.3');
   });
 
@@ -257,14 +257,14 @@ describe('the way back to the pool', () => {
   });
 
   it('ends in quarantine for a Mac that could not be made ready, longer each time', async (t) => {
-    const { id, server, release, pass, state, status, reason, happenings, clock } = await setUp(t);
+    const { id, server, release, pass, state, status, reason, eventReasons, clock } = await setUp(t);
     const blame = { reason: 'BootstrapExhausted', message: 'sshd refused 8 times.' } as const;
     await release(id, blame);
     await pass(11 * minute);
     assert.match(server.name, /^tuist-pool-/);
     assert.equal(await state(), 'quarantined');
     assert.equal(await reason(id, 'Quarantined'), 'BootstrapsFailed');
-    assert.deepEqual(happenings, ['WipeRequested', 'Quarantined', 'ReturnedToPool']);
+    assert.deepEqual(eventReasons, ['WipeRequested', 'Quarantined', 'ReturnedToPool']);
     const { quarantine } = await status();
     assert.deepEqual([quarantine?.count, quarantine?.reason], [1, 'sshd refused 8 times.']);
     await pass(day, 60 * minute);
@@ -282,7 +282,7 @@ describe('the way back to the pool', () => {
   });
 
   it('is given up for a Mac that somebody else has renamed, which is neither renamed nor wiped', async (t) => {
-    const { id, server, release, pass, wipes, host, happenings } = await setUp(t);
+    const { id, server, release, pass, wipes, host, eventReasons } = await setUp(t);
     server.name = 'mac-of-another-cluster';
     await release(id, { serverName: 'mac-1', hostKey: 'SHA256:last' });
     await pass(11 * minute);
@@ -291,7 +291,7 @@ describe('the way back to the pool', () => {
     const { spec, status } = await host(id);
     assert.deepEqual([spec.release, status?.state], [undefined, 'held'], 'its machine has not let go of it yet');
     assert.deepEqual(status?.retiredHostKeys, ['SHA256:last']);
-    assert.deepEqual(happenings, ['TakenByOthers']);
+    assert.deepEqual(eventReasons, ['TakenByOthers']);
   });
 
   it('starts over for another release', async (t) => {

@@ -226,11 +226,11 @@ describe('the status of a machine', () => {
   ] as const)
     it(`${name}: says ${plannedBy ?? 'nobody'}`, () => {
       const memory = { ...snapshot.machine?.status, ...(before && { plannedBy: before }) };
-      const told = statusOf(memory, machine, {
+      const status = statusOf(memory, machine, {
         ...toldOf(snapshot, { kind: 'done' }),
         releaseID: releaseID || undefined,
       });
-      assert.equal(told.plannedBy, plannedBy);
+      assert.equal(status.plannedBy, plannedBy);
     });
 
   it('changes only the Paused condition while paused', () => {

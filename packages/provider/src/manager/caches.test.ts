@@ -47,10 +47,10 @@ test('only Pods with the finalizer of an agent are cached, from when it is added
   const log = createLogger({ write: () => {}, clock, level: 'error' });
   const random = () => 0.5;
   const { pods: cache } = createCaches({ client, clock, random, log, coreVersion: 'v1beta2', secretsNamespace: 'x' });
-  const told: string[] = [];
+  const changes: string[] = [];
   cache.subscribe((change) => {
     const { metadata, spec } = change.type === 'removed' ? change.previous : change.object;
-    told.push(`${change.type} ${metadata.name} on ${spec?.nodeName}`);
+    changes.push(`${change.type} ${metadata.name} on ${spec?.nodeName}`);
   });
   const stop = new AbortController();
   const running = cache.run(stop.signal);
@@ -59,7 +59,7 @@ test('only Pods with the finalizer of an agent are cached, from when it is added
     await running;
   });
   await settle();
-  assert.deepEqual(told.splice(0), ['added held on mac-1'], 'by the first list');
+  assert.deepEqual(changes.splice(0), ['added held on mac-1'], 'by the first list');
 
   await addPod('later', [], 'mac-2');
   await client.patch(
@@ -68,15 +68,15 @@ test('only Pods with the finalizer of an agent are cached, from when it is added
     { type: 'merge', body: { metadata: { labels: { a: 'b' } } } },
   );
   await settle();
-  assert.deepEqual(told.splice(0), [], 'bound to a Mac whose agent has not seen it, and whose Node nobody knows');
+  assert.deepEqual(changes.splice(0), [], 'bound to a Mac whose agent has not seen it, and whose Node nobody knows');
   await hold('later', [finalizers.vmCleanup]);
   await settle();
-  assert.deepEqual(told.splice(0), ['added later on mac-2']);
+  assert.deepEqual(changes.splice(0), ['added later on mac-2']);
   await hold('held', []);
   await client.delete(pods, { namespace, name: 'later' }, { gracePeriodSeconds: 0 });
   await hold('later', []);
   await settle();
-  assert.deepEqual(told.splice(0), ['removed held on mac-1', 'changed later on mac-2', 'removed later on mac-2']);
+  assert.deepEqual(changes.splice(0), ['removed held on mac-1', 'changed later on mac-2', 'removed later on mac-2']);
   assert.deepEqual(
     cache.list().map(({ metadata }) => keyOf(metadata)),
     [],

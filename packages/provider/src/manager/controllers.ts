@@ -49,7 +49,7 @@ export const createControllers = (deps: ControllersDeps): readonly Controller[] 
   const common = { client, pool, clock, log, events, metrics, ...caches, coreClusters: coreClusters(coreVersion) };
   const subresources = createSubresources(transport, { clock });
   const spread = createFleetSpread({ ...common, deployment: options.fleetSpread });
-  const sightings = createServerCache({ clock });
+  const serverCache = createServerCache({ clock });
   const policy = { claimNamePrefix: sweep.reclaim?.claimNamePrefix, defaultPoolPrefix };
   const fleetKeys = createFleetKeys({ ...common, secretsNamespace, redactor });
 
@@ -79,7 +79,7 @@ export const createControllers = (deps: ControllersDeps): readonly Controller[] 
     // Scaleway and Macs: the pool, machines, and their fleets.
     createInventory({
       ...common,
-      sightings,
+      serverCache,
       zones: sweep.zones,
       defaultPoolPrefix,
       allowedPoolPrefixes,
@@ -89,7 +89,7 @@ export const createControllers = (deps: ControllersDeps): readonly Controller[] 
     createMacHostController({
       ...common,
       gate,
-      sightings,
+      serverCache,
       defaultPoolPrefix,
       allowedPoolPrefixes,
       machineNamespaces,

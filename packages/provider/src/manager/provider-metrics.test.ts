@@ -6,19 +6,19 @@ import { createScalewayMetrics } from './provider-metrics.ts';
 test('outcomes that need a person are series from the start, at zero', async () => {
   const registry = new Registry();
   const called = createScalewayMetrics(registry);
-  const told = async (outcome: string) =>
+  const series = async (outcome: string) =>
     (await registry.metrics())
       .split('\n')
       .filter((line) => line.startsWith(`scaleway_api_requests_total{operation="rename",outcome="${outcome}"`));
-  assert.deepEqual(await told('denied'), ['scaleway_api_requests_total{operation="rename",outcome="denied"} 0']);
-  assert.deepEqual(await told('unauthorized'), [
+  assert.deepEqual(await series('denied'), ['scaleway_api_requests_total{operation="rename",outcome="denied"} 0']);
+  assert.deepEqual(await series('unauthorized'), [
     'scaleway_api_requests_total{operation="rename",outcome="unauthorized"} 0',
   ]);
-  assert.deepEqual(await told('rate_limited'), []);
+  assert.deepEqual(await series('rate_limited'), []);
   called({ operation: 'rename', outcome: 'denied', milliseconds: 5 });
   called({ operation: 'rename', outcome: 'rate limited', milliseconds: 5 });
-  assert.deepEqual(await told('denied'), ['scaleway_api_requests_total{operation="rename",outcome="denied"} 1']);
-  assert.deepEqual(await told('rate_limited'), [
+  assert.deepEqual(await series('denied'), ['scaleway_api_requests_total{operation="rename",outcome="denied"} 1']);
+  assert.deepEqual(await series('rate_limited'), [
     'scaleway_api_requests_total{operation="rename",outcome="rate_limited"} 1',
   ]);
 });

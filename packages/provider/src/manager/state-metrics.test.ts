@@ -187,15 +187,15 @@ describe('metrics read from objects', () => {
     ];
     const kubeconfigExpires = '1970-01-02T00:00:00Z';
     const place = 'namespace="tartan",control_plane="capi"';
-    const told = (available: number) => [
+    const expected = (available: number) => [
       `capt_external_control_plane_condition{${place},condition="Available"} ${available}`,
       `capt_external_control_plane_condition{${place},condition="KubeconfigReady"} 0`,
     ];
     assert.deepEqual(
       await seriesOf({ ...nothing, controlPlanes: [controlPlaneWith({ conditions, kubeconfigExpires })] }),
-      [...told(1), `capt_external_control_plane_kubeconfig_expiry_timestamp_seconds{${place}} 86400`],
+      [...expected(1), `capt_external_control_plane_kubeconfig_expiry_timestamp_seconds{${place}} 86400`],
     );
-    assert.deepEqual(await seriesOf({ ...nothing, controlPlanes: [controlPlaneWith(undefined)] }), told(0));
+    assert.deepEqual(await seriesOf({ ...nothing, controlPlanes: [controlPlaneWith(undefined)] }), expected(0));
   });
 
   test('of the pool: Macs by zone, type and state', async () => {

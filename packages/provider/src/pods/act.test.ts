@@ -36,7 +36,7 @@ const setUp = (refusal?: KubeError, { nodeExists = false, podExists = true } = {
   };
   clock.advance(graceMs);
   const patches: unknown[] = [];
-  const told: string[] = [];
+  const calls: string[] = [];
   const client = {
     get: async ({ kind }: Resource<never>) => {
       if (kind === 'Pod' ? podExists : nodeExists) return structuredClone(pod);
@@ -50,21 +50,21 @@ const setUp = (refusal?: KubeError, { nodeExists = false, podExists = true } = {
   const releaser = {
     observer: { missingNodes, clock, graceMs },
     client,
-    events: { event: () => void told.push('event') },
-    count: () => void told.push('count'),
+    events: { event: () => void calls.push('event') },
+    count: () => void calls.push('count'),
     log: createLogger({ write: () => {}, clock, level: 'error' }),
   };
   const run = () => releasePod(releaser, { namespace: 'runners', name: 'vm' }, new AbortController().signal);
-  return { run, patches, told, missingNodes };
+  return { run, patches, calls, missingNodes };
 };
 
 describe('releasePod', () => {
   it('patches the finalizers of the Pod that was read, guarded by UID and resourceVersion, then emits an event', async () => {
-    const { run, patches, told } = setUp();
+    const { run, patches, calls } = setUp();
     assert.deepEqual(await run(), done);
     const others = ['example.com/first', 'example.com/last'];
     assert.deepEqual(patches, [{ metadata: { uid: 'u', resourceVersion: '7', finalizers: others } }]);
-    assert.deepEqual(told, ['count', 'event']);
+    assert.deepEqual(calls, ['count', 'event']);
   });
 
   const refusals: [string, KubeError, ReconcileResult][] = [
@@ -72,16 +72,16 @@ describe('releasePod', () => {
     ['a Pod that is gone needs nothing more', new KubeError('notFound', 'gone'), done],
   ];
   for (const [sentence, refusal, outcome] of refusals)
-    it(`${sentence}, and nothing is told`, async () => {
-      const { run, told } = setUp(refusal);
+    it(`${sentence}, and nothing is reported`, async () => {
+      const { run, calls } = setUp(refusal);
       assert.deepEqual(await run(), outcome);
-      assert.deepEqual(told, []);
+      assert.deepEqual(calls, []);
     });
 
   it('fails when the server refuses for any other reason', async () => {
-    const { run, told } = setUp(new KubeError('forbidden', 'no'));
+    const { run, calls } = setUp(new KubeError('forbidden', 'no'));
     await assert.rejects(run(), /no/);
-    assert.deepEqual(told, []);
+    assert.deepEqual(calls, []);
   });
 
   it('does nothing when the server has the Node, and resets the tracker', async () => {

@@ -175,9 +175,9 @@ test('a manager that leads again starts every grace period anew: the Node may ha
   const stage = await createHarness(t);
   await stage.addPod('vm', 'mac-1');
   await stage.deletePod('vm');
-  const { stop, abdicate, leadAgain } = await stage.start();
+  const { stop, stopLeading, leadAgain } = await stage.start();
   await stage.pass(4.5);
-  await abdicate();
+  await stopLeading();
   await stage.addNode('mac-1');
   await stage.pass(1);
   await stage.removeNode('mac-1');

@@ -42,10 +42,10 @@ interface FleetSpreadOptions extends ControllerDeps, Pick<Informers, 'nodes'>, P
 export const createFleetSpread = (options: FleetSpreadOptions): Controller | undefined => {
   const { deployment, client, nodes, clock, log, settleMs = 60_000, lookAgainMs = 30_000 } = options;
   if (!deployment?.name) return undefined;
-  const flips = createReadyMacTracker(clock, settleMs);
+  const readyMacs = createReadyMacTracker(clock, settleMs);
 
   const reconcile: Reconciler = async (key, signal) => {
-    const seen = await observe({ client, nodes, flips, settleMs, lookAgainMs }, nameOf(key), signal);
+    const seen = await observe({ client, nodes, readyMacs, settleMs, lookAgainMs }, nameOf(key), signal);
     const decision = decide(seen.snapshot);
     log.debug('Looked at the spread of a Deployment', { key, decision });
     switch (decision.kind) {
@@ -66,18 +66,18 @@ export const createFleetSpread = (options: FleetSpreadOptions): Controller | und
     ...options,
     name: 'fleet-spread',
     reconcile: requeueOnConflict(reconcile),
-    sources: [readyMacSource(keyOf(deployment), nodes, flips)],
+    sources: [readyMacSource(keyOf(deployment), nodes, readyMacs)],
   });
 };
 
 /** Once at the start, as the fleet may have changed meanwhile, and then whenever a Mac joins or leaves. */
 const readyMacSource =
-  (key: string, nodes: Informers['nodes'], flips: ReadyMacTracker): Source =>
+  (key: string, nodes: Informers['nodes'], readyMacs: ReadyMacTracker): Source =>
   (enqueue) => {
-    flips.clear();
+    readyMacs.clear();
     enqueue(key);
     return nodes.subscribe((change) => {
-      if (flips.record(change)) enqueue(key);
+      if (readyMacs.record(change)) enqueue(key);
     });
   };
 
@@ -119,7 +119,7 @@ type Deployment = NonNullable<(typeof deployments)['ofType']>;
 interface ObserveDeps extends Pick<Listers, 'nodes'> {
   /** Reads by name and never lists: the rights may cover one Deployment only. */
   client: Pick<Client, 'get'>;
-  flips: ReadyMacTracker;
+  readyMacs: ReadyMacTracker;
   settleMs: number;
   lookAgainMs: number;
 }
@@ -131,7 +131,7 @@ interface Observation {
 
 /** The Deployment first: its Pods' nodeSelector decides which Macs matter, so that other fleets change nothing. */
 const observe = async (
-  { client, nodes, flips, settleMs, lookAgainMs }: ObserveDeps,
+  { client, nodes, readyMacs, settleMs, lookAgainMs }: ObserveDeps,
   name: ObjectName,
   signal: AbortSignal,
 ): Promise<Observation> => {
@@ -146,7 +146,7 @@ const observe = async (
     snapshot: {
       deployment: deployment && deploymentFacts(deployment),
       ready: ready.map(({ metadata }) => metadata.name).sort(),
-      stableForMs: flips.stableForMs(selector),
+      stableForMs: readyMacs.stableForMs(selector),
       settleMs,
       lookAgainMs,
     },

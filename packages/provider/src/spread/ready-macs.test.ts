@@ -49,29 +49,29 @@ describe('stableForMs', () => {
 
   it('counts from the last change, also one that was reverted', () => {
     const clock = manualClock();
-    const flips = createReadyMacTracker(clock, 60_000);
-    assert.equal(flips.stableForMs({}), Infinity);
-    flips.record(added(ready));
+    const readyMacs = createReadyMacTracker(clock, 60_000);
+    assert.equal(readyMacs.stableForMs({}), Infinity);
+    readyMacs.record(added(ready));
     clock.advance(50_000);
-    flips.record(changed(ready, notReady));
-    flips.record(changed(notReady, ready));
+    readyMacs.record(changed(ready, notReady));
+    readyMacs.record(changed(notReady, ready));
     clock.advance(1000);
-    assert.equal(flips.stableForMs(runners), 1000);
-    flips.clear();
-    assert.equal(flips.stableForMs(runners), Infinity);
+    assert.equal(readyMacs.stableForMs(runners), 1000);
+    readyMacs.clear();
+    assert.equal(readyMacs.stableForMs(runners), Infinity);
   });
 
   it('ignores Nodes of other fleets', () => {
     const clock = manualClock();
-    const flips = createReadyMacTracker(clock, 60_000);
-    flips.record(added(ready));
+    const readyMacs = createReadyMacTracker(clock, 60_000);
+    readyMacs.record(added(ready));
     clock.advance(30_000);
-    flips.record(added(macNode('b', { fleet: 'builders' })));
-    assert.equal(flips.stableForMs(runners), 30_000);
-    assert.equal(flips.stableForMs(builders), 0);
+    readyMacs.record(added(macNode('b', { fleet: 'builders' })));
+    assert.equal(readyMacs.stableForMs(runners), 30_000);
+    assert.equal(readyMacs.stableForMs(builders), 0);
     clock.advance(40_000);
-    flips.record(changed(macNode('b', { fleet: 'builders' }), macNode('b', { fleet: 'runners' })));
-    assert.equal(flips.stableForMs(runners), 0, 'it has joined these');
-    assert.equal(flips.stableForMs(builders), 0, 'and left those');
+    readyMacs.record(changed(macNode('b', { fleet: 'builders' }), macNode('b', { fleet: 'runners' })));
+    assert.equal(readyMacs.stableForMs(runners), 0, 'it has joined these');
+    assert.equal(readyMacs.stableForMs(builders), 0, 'and left those');
   });
 });

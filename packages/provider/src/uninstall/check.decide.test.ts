@@ -61,11 +61,11 @@ describe('whether a release can go', () => {
 
 describe('the message of a refusal', () => {
   const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `m${index}`);
-  const told = (machines: readonly string[], hosts: readonly string[]): string =>
+  const report = (machines: readonly string[], hosts: readonly string[]): string =>
     refusalMessage({ kind: 'refuse', machines, hosts }, { namespace: 'macs', name: 'tartan' });
 
   test('what there is, why it matters, and what to do', () => {
-    const text = told(['a', 'b'], ['mac']);
+    const text = report(['a', 'b'], ['mac']);
     assert.match(text, /^tartan is not uninstalled/);
     assert.match(text, /\n {2}2 machines in the namespace macs: a, b\n {2}1 Mac being released to the pool: mac\n/);
     assert.match(text, /claimed and unwiped.*billed/);
@@ -75,11 +75,11 @@ describe('the message of a refusal', () => {
   });
 
   test('the first ten, and how many more', () => {
-    assert.match(told(names(10), []), /10 machines in the namespace macs: m0, .*, m9\n/);
-    assert.match(told(names(12), []), /12 machines in the namespace macs: m0, .*, m9 and 2 more\n/);
+    assert.match(report(names(10), []), /10 machines in the namespace macs: m0, .*, m9\n/);
+    assert.match(report(names(12), []), /12 machines in the namespace macs: m0, .*, m9 and 2 more\n/);
   });
 
   test('nothing is to be scaled where only Macs are waited for', () => {
-    assert.doesNotMatch(told([], ['mac']), /scale|machines? in the namespace/);
+    assert.doesNotMatch(report([], ['mac']), /scale|machines? in the namespace/);
   });
 });

@@ -59,7 +59,7 @@ const setStage = async (t: TestContext, { defined = true } = {}) => {
   };
 };
 
-const patience = () => ({ clock, signal: testDeadline() });
+const retryOptions = () => ({ clock, signal: testDeadline() });
 const namesOf = (objects: readonly { metadata: { name: string } }[]) => objects.map(({ metadata }) => metadata.name);
 
 describe('observe', () => {
@@ -69,14 +69,14 @@ describe('observe', () => {
     await addMachine('theirs', 'others');
     await addHost('mac');
     const client = createClient(transport, { clock });
-    const { machines, hosts } = await observe(client, namespace, patience());
+    const { machines, hosts } = await observe(client, namespace, retryOptions());
     assert.deepEqual([namesOf(machines), namesOf(hosts)], [['ours'], ['mac']]);
-    await assert.rejects(observe(client, 'others', patience()), (error) => isKubeError(error, 'forbidden'));
+    await assert.rejects(observe(client, 'others', retryOptions()), (error) => isKubeError(error, 'forbidden'));
   });
 
   test('nothing, where our kinds are not defined', async (t) => {
     const { transport } = await setStage(t, { defined: false });
-    const found = await observe(createClient(transport, { clock }), namespace, patience());
+    const found = await observe(createClient(transport, { clock }), namespace, retryOptions());
     assert.deepEqual(found, { machines: [], hosts: [] });
   });
 
@@ -94,7 +94,7 @@ describe('observe', () => {
       },
       { clock },
     );
-    const { machines } = await observe(client, namespace, patience());
+    const { machines } = await observe(client, namespace, retryOptions());
     assert.deepEqual(namesOf(machines), ['ours']);
   });
 });

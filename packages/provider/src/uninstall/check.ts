@@ -37,8 +37,8 @@ const hook: Hook<ReturnType<typeof parseOptions>> = {
   read: parseOptions,
   // The user waits for it. Long enough for a Pod whose network is late, and for a busy server.
   timeoutMs: 60_000,
-  run: async ({ namespace: told, release: name }, place) => {
-    const namespace = told ?? place.namespace;
+  run: async ({ namespace: requestedNamespace, release: name }, place) => {
+    const namespace = requestedNamespace ?? place.namespace;
     const decision = decide(await observe(place.client, namespace, place));
     return decision.kind === 'refuse' ? refusalMessage(decision, { namespace, name }) : undefined;
   },
@@ -51,11 +51,11 @@ export const runCheck = (argv: readonly string[], surroundings: ProcessContext):
   runHook(hook, argv, surroundings);
 
 /** The objects of a release. Empty if our CRDs are not installed: then nothing can be left behind. */
-export const observe = async (client: Client, namespace: string, patience: RetryOptions): Promise<Snapshot> => {
-  const { signal } = patience;
+export const observe = async (client: Client, namespace: string, retryOptions: RetryOptions): Promise<Snapshot> => {
+  const { signal } = retryOptions;
   const all = <T extends KubeObject>(resource: Resource<T>, options: ListOptions<T>): Promise<List<T>['items']> =>
     retryTransient(
-      patience,
+      retryOptions,
       async () => (await ignoreNotFound(client.list(resource, { ...options, signal })))?.items ?? [],
     );
   // In this order: a machine that is deleted in between has released its Mac before.

@@ -90,12 +90,12 @@ export const createManager = ({ client, ledger, random }: ActorDeps, { refreshes
     await client.patch(machine.resource, { namespace, name }, { type: 'merge', body });
   };
 
-  const lookAfter = (own: Machine): Promise<void> =>
+  const reconcileMachine = (own: Machine): Promise<void> =>
     own.metadata.deletionTimestamp === undefined ? claim(own) : leave(own);
 
   const pass = async (): Promise<void> => {
     const own = pickOne(random, machines);
-    if (own) await lookAfter(own);
+    if (own) await reconcileMachine(own);
   };
 
   return {
@@ -114,7 +114,7 @@ export const createManager = ({ client, ledger, random }: ActorDeps, { refreshes
         refreshMachines();
         refreshHosts();
         const own = machines.find((each) => each.metadata.name === metadata.name);
-        if (own) await ignoreKubeErrors(() => lookAfter(own));
+        if (own) await ignoreKubeErrors(() => reconcileMachine(own));
       }
     },
   };
@@ -132,9 +132,9 @@ export const createHostController = ({ client, ledger, random }: ActorDeps) => {
   const look = async (): Promise<void> => {
     const hosts = [...ledger.hosts.values()];
     const host = hosts.find(({ spec }) => spec.release) ?? pickOne(random, hosts);
-    if (host !== undefined) await tend(host);
+    if (host !== undefined) await reconcileHost(host);
   };
-  const tend = async (host: Host): Promise<void> => {
+  const reconcileHost = async (host: Host): Promise<void> => {
     if (host.spec.release) {
       const releasing = await write(host, { status: { state: 'releasing' } }, 'status');
       const wiped = await write(releasing, { spec: { release: null } });
@@ -153,7 +153,7 @@ export const createHostController = ({ client, ledger, random }: ActorDeps) => {
       for (const host of [...ledger.hosts.values()].filter(
         ({ spec, status }) => spec.release || status?.state === 'releasing',
       ))
-        await ignoreKubeErrors(() => tend(host));
+        await ignoreKubeErrors(() => reconcileHost(host));
     },
   };
 };

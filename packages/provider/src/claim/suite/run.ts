@@ -56,9 +56,9 @@ const playSchedule = async (client: Client, namespace: string, label: string, se
 
   const calm = { client: watched, ledger, random };
   const last = createManager(calm, { refreshes: { machines: 1, hosts: 1 }, givesUp: 0 });
-  const keeper = createHostController(calm);
+  const hostController = createHostController(calm);
   for (let round = 0; round < 3; round += 1) {
-    await keeper.wipeAll();
+    await hostController.wipeAll();
     await last.finish();
   }
   const machines = [...ledger.machines.values()];

@@ -94,7 +94,7 @@ export const createHarness = async (t: TestContext) => {
     return cache;
   };
 
-  const told: string[] = [];
+  const eventReasons: string[] = [];
   const messages: string[] = [];
   let revision = 'r1';
   const name = (of: string) => ({ namespace, name: of });
@@ -117,7 +117,7 @@ export const createHarness = async (t: TestContext) => {
       isRefused = choose;
     },
     /** Reasons of the events, oldest first, and their messages. */
-    told,
+    eventReasons,
     messages,
     /** Starts a manager with its own caches. `between` wraps its requests. */
     start: async (between: (send: Send) => Send = (send) => send, releaseID?: string) => {
@@ -132,7 +132,7 @@ export const createHarness = async (t: TestContext) => {
         machineDeploymentResource: deployments,
         events: {
           event: (_object: KubeObject, { reason, message }: EventInput) => {
-            told.push(reason);
+            eventReasons.push(reason);
             messages.push(message);
           },
         },

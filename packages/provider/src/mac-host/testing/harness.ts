@@ -47,7 +47,7 @@ interface TestGate extends Gate {
 type Send = Transport['send'];
 
 export interface RunningManager {
-  readonly sightings: ServerCache;
+  readonly serverCache: ServerCache;
   readonly macHosts: Informer<MacHost>;
   stop(): Promise<void>;
   isDead(): boolean;
@@ -157,10 +157,10 @@ export const createHarness = async (t: TestContext) => {
   };
   const lines: string[] = [];
   const log = createLogger({ write: (line) => lines.push(line), clock, level: 'debug' });
-  const happenings: string[] = [];
+  const eventReasons: string[] = [];
   const listFailures: string[] = [];
   let suffixes = 0;
-  let told = 0;
+  let reported = 0;
 
   /** A manager with only its host controllers. */
   const start = async (more: StartOptions = {}): Promise<RunningManager> => {
@@ -177,11 +177,11 @@ export const createHarness = async (t: TestContext) => {
     const macHosts = await follow(macHost.resource);
     const nodes = await follow(nodesOfCluster);
     const clusters = more.clusters ?? (await follow(coreClusters));
-    const sightings = createServerCache({ clock });
+    const serverCache = createServerCache({ clock });
     const parts = {
       client,
       pool,
-      sightings,
+      serverCache,
       machines,
       macHosts,
       nodes,
@@ -198,7 +198,7 @@ export const createHarness = async (t: TestContext) => {
         ...parts,
         gate,
         random: () => (suffixes += 1) / 1000,
-        events: { event: (_, { reason }) => void happenings.push(reason) },
+        events: { event: (_, { reason }) => void eventReasons.push(reason) },
         judgeStranded: ({ hadHolder }) => ({
           reason: 'ReportOnly',
           message: hadHolder ? 'Its holder is gone.' : 'Nobody knows it.',
@@ -224,7 +224,7 @@ export const createHarness = async (t: TestContext) => {
     };
     t.after(stop);
     await settle();
-    return { sightings, macHosts, stop, isDead };
+    return { serverCache, macHosts, stop, isDead };
   };
 
   const host = (id: string): Promise<Live<MacHost>> => client.get(macHost.resource, { name: id });
@@ -239,7 +239,7 @@ export const createHarness = async (t: TestContext) => {
     pool,
     gate,
     lines,
-    happenings,
+    eventReasons,
     listFailures,
     settle,
     start,
@@ -247,7 +247,7 @@ export const createHarness = async (t: TestContext) => {
       between = wrap;
     },
     silenced,
-    beSilent: (match: RegExp | undefined) => {
+    failConnections: (match: RegExp | undefined) => {
       silence = match;
     },
     /** In steps, so that timers fire at their time. */
@@ -302,12 +302,12 @@ export const createHarness = async (t: TestContext) => {
       }),
     /** The calls since the last time, without lists of zones: `PATCH`, `POST reinstall`. */
     calls: () => {
-      const made = scaleway.requests.slice(told).map((request) => {
+      const made = scaleway.requests.slice(reported).map((request) => {
         const [method = '', target = ''] = request.split(' ');
         const [path = ''] = target.split('?');
         return path.endsWith('/servers') ? '' : [method, /(reinstall|reboot|os)$/.exec(path)?.[0]].join(' ').trim();
       });
-      told = scaleway.requests.length;
+      reported = scaleway.requests.length;
       return made.filter((call) => call !== '');
     },
   };

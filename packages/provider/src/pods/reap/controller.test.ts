@@ -24,13 +24,13 @@ test('Pods that have ended go with the Machine of their Mac, and no others', asy
     ['mac-1-done', 'mac-1-broken', 'mac-1-runs', 'mac-2-done', 'mac-2-broken'].map(stage.isDeleted),
   );
   assert.deepEqual(found, [true, true, false, false, false]);
-  assert.deepEqual(stage.told, ['PodReaped', 'PodReaped']);
+  assert.deepEqual(stage.eventReasons, ['PodReaped', 'PodReaped']);
   assert.deepEqual([await stage.reaped('succeeded'), await stage.reaped('failed')], [1, 1]);
   // The job that core waits for ends an hour later.
   await stage.setPhase('mac-1-runs', 'Succeeded');
   await stage.pass(15);
   assert.equal(await stage.isDeleted('mac-1-runs'), true);
-  assert.equal(stage.told.length, 3, 'those that go already are not reaped again');
+  assert.equal(stage.eventReasons.length, 3, 'those that go already are not reaped again');
 });
 
 test('a Machine that is being deleted before its Node is cordoned, and Nodes that are no Macs', async (t) => {
@@ -84,7 +84,7 @@ test('a Pod that is written meanwhile is not deleted; it is reconciled again', a
   await stage.pass(30);
   assert.ok(raced);
   assert.equal(await stage.isDeleted('done'), false);
-  assert.deepEqual(stage.told, []);
+  assert.deepEqual(stage.eventReasons, []);
   await stage.setPhase('done', 'Succeeded');
   await stage.pass(15);
   assert.equal(await stage.isDeleted('done'), true);

@@ -77,17 +77,17 @@ const startProcess = async (
   const running = [podCache.run(stopping.signal), nodeCache.run(stopping.signal)];
   await Promise.all([podCache.synced, nodeCache.synced]);
   const lead = () => {
-    const leading = new AbortController();
-    const reign = controller.run(leading.signal);
+    const stopped = new AbortController();
+    const leading = controller.run(stopped.signal);
     return async () => {
-      leading.abort();
-      await reign;
+      stopped.abort();
+      await leading;
     };
   };
   let endReign = lead();
   return {
     /** Stops leading; the caches go on. */
-    abdicate: () => endReign(),
+    stopLeading: () => endReign(),
     leadAgain: () => {
       endReign = lead();
     },

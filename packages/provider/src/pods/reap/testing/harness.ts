@@ -21,13 +21,13 @@ export const createHarness = async (t: TestContext) => {
       if (/\/machines\/|fieldSelector|\/pods\//.test(path)) asked.push(`${method} ${path.split('?')[0] ?? ''}`);
     },
   });
-  const told: string[] = [];
+  const eventReasons: string[] = [];
   const metrics = createMetrics({ clock });
 
   return {
     client,
     asked,
-    told,
+    eventReasons,
     interpose,
     start: async () => {
       const controller = createPodReaper({
@@ -35,7 +35,7 @@ export const createHarness = async (t: TestContext) => {
         nodes: await follow(nodes),
         machines: await follow(machine.resource),
         coreMachines: core,
-        events: { event: (_object: KubeObject, { reason }: EventInput) => void told.push(reason) },
+        events: { event: (_object: KubeObject, { reason }: EventInput) => void eventReasons.push(reason) },
         count: createReapCounter(metrics.registry),
         clock,
         log,
