@@ -1,4 +1,4 @@
-/** Looking into JSON that somebody else wrote, without believing anything about it. */
+/** Reads untrusted JSON without assumptions about its types. */
 
 export type JsonRecord = Record<string, unknown>;
 
@@ -25,7 +25,7 @@ export const listIn = (value: unknown, field: string): readonly unknown[] => {
   return Array.isArray(found) ? found : [];
 };
 
-/** undefined for what is not JSON. */
+/** undefined for invalid JSON. */
 export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -40,6 +40,6 @@ export const printable = (text: string, longest: number): string => {
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
 };
 
-/** `users[2].user.token`: the path of an issue of zod. */
+/** `users[2].user.token`: the path of a zod issue. */
 export const formatPath = (path: readonly PropertyKey[]): string =>
   path.map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at === 0 ? '' : '.'}${String(part)}`)).join('');

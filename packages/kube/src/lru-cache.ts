@@ -1,4 +1,4 @@
-/** A map that forgets what has not been used for longest, so that it never grows beyond `maxEntries`. */
+/** A map that evicts the least recently used entry, so that it never exceeds `maxEntries`. */
 export interface LruCache<V> {
   get(key: string): V | undefined;
   set(key: string, value: V): void;

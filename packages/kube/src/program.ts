@@ -1,23 +1,23 @@
-/** What a program uses of its process. */
+/** The parts of the process that a program uses. */
 export interface ProcessContext {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What was asked for: the help, the version. */
+  /** Requested output: help and version. */
   readonly stdout: (text: string) => void;
   /** Logs and errors. */
   readonly stderr: (text: string) => void;
-  /** Fires when the process is asked to end. */
+  /** Fires when the process should stop. */
   readonly signal: AbortSignal;
 }
 
 export const exitCodes = {
   done: 0,
-  /** A part failed, or leadership was lost: start again. */
+  /** A part failed, or leadership was lost: restart. */
   failed: 1,
-  /** Wrong flags or variables: starting again will not help. */
+  /** Invalid flags or variables: a restart does not help. */
   usage: 2,
 } as const;
 
-/** Runs a program with the arguments and streams of this process. The first signal asks for an orderly end; a second one kills. */
+/** Runs a program with this process' arguments and streams. The first signal stops it gracefully; a second one kills it. */
 export const runAsProcess = async (
   run: (argv: readonly string[], context: ProcessContext) => Promise<number>,
 ): Promise<void> => {
@@ -30,6 +30,6 @@ export const runAsProcess = async (
     stderr: (text) => stderr.write(text),
     signal: stopping.signal,
   });
-  // Abandoned work may still hold a socket. It must not keep alive a process that no longer leads.
+  // Abandoned work may still hold a socket, which must not keep a process alive that no longer leads.
   setTimeout(() => process.exit(), 500).unref();
 };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSemaphore } from './semaphore.ts';
 
-/** Works that end when they are told to, and the order in which they were started. */
+/** Functions that end on demand, and the order of their starts. */
 const works = () => {
   const started: string[] = [];
   const endings = new Map<string, PromiseWithResolvers<void>>();

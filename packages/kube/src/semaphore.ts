@@ -1,4 +1,4 @@
-/** Runs at most `limit` works at a time, in order of arrival. A work whose signal is aborted while it waits is never started. */
+/** Runs at most `limit` functions at a time, in order of arrival. A function whose signal is aborted while it waits is never started. */
 type Semaphore = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
 export const createSemaphore = (limit: number): Semaphore => {
@@ -19,7 +19,7 @@ export const createSemaphore = (limit: number): Semaphore => {
     });
   return async (work, signal) => {
     signal?.throwIfAborted();
-    // A place that is given back goes straight to the next in line, so `busy` stays.
+    // A released slot goes directly to the next waiter, so `busy` stays unchanged.
     if (busy >= limit) await acquire(signal);
     else busy += 1;
     try {

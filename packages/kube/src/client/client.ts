@@ -1,15 +1,15 @@
 import type { KubeObject, Live, ObjectName, Resource } from '../objects/object.ts';
 
 /**
- * Every call has a deadline (30 s by default; one for all pages of a list) and can be ended by a signal. A watch has no deadline
- * but its own timeout, once the server has answered.
+ * A call ends at its deadline (30 s by default; for a list, one deadline covers all pages) or when the signal fires. A watch has
+ * a deadline only until the server responds; after that, its own timeout ends it.
  */
 export interface CallOptions {
   signal?: AbortSignal | undefined;
   deadlineMs?: number | undefined;
 }
 
-/** Which objects of a kind. */
+/** Selects objects of one kind. */
 export interface Selection {
   /** Undefined or empty: all namespaces. */
   namespace?: string | undefined;
@@ -21,15 +21,15 @@ export interface ListOptions<T extends KubeObject = KubeObject> extends CallOpti
   /** Objects per page; pages are followed to the end. 500 by default. */
   pageSize?: number;
   /**
-   * Called for each object before the next page is asked for: what it answers is in the list, and undefined leaves the object out. So
-   * a large collection takes the memory of one page and of what is wanted of it. May change the object in place.
+   * Called for each object of a page before the next page is requested. The list gets the returned object; undefined leaves the
+   * object out. So a large list needs the memory of one page plus what is kept. May change the object in place.
    */
   transform?: (object: Live<T>) => Live<T> | undefined;
 }
 
 export interface List<T extends KubeObject> {
   items: Live<T>[];
-  /** From where a watch sees everything that this list does not. */
+  /** A watch from this version delivers every change after the list. */
   resourceVersion: string;
 }
 
@@ -49,14 +49,11 @@ export type Patch =
   | { type: 'json'; body: readonly { op: string; path: string; value?: unknown; from?: string }[] };
 
 export interface WriteOptions extends CallOptions {
-  /** `status`, `approval`, …: instead of the object itself. Those that speak of another kind (`scale`, `token`) are in Subresources. */
+  /** `status`, `approval`, …: writes the subresource. Subresources with a body of another kind (`scale`, `token`) are in Subresources. */
   subresource?: string;
-  /** The server tries everything and stores nothing. An object that would have been created has an empty resource version. */
+  /** The server validates the write and stores nothing. A created object then has an empty resource version. */
   dryRun?: boolean;
-  /**
-   * What the server does with fields that it does not know: by default it refuses them (`Strict`), since dropping them would go
-   * unnoticed. `Warn` and `Ignore` drop them.
-   */
+  /** How the server treats unknown fields. `Strict` (the default) rejects the object; `Warn` and `Ignore` drop the fields. */
   fieldValidation?: 'Strict' | 'Warn' | 'Ignore';
 }
 
@@ -67,12 +64,11 @@ export interface DeleteOptions extends CallOptions {
 }
 
 /**
- * A Kubernetes API. Rejects with KubeError and nothing else. Nothing is retried here: whoever calls knows whether that is safe.
- * Objects are what the server sent, with every field it sent; items of a list get the `apiVersion` and `kind` that servers leave
- * out there.
+ * A Kubernetes API client. Rejects only with KubeError. Never retries: only the caller knows whether a retry is safe.
+ * Objects keep every field that the server sent. List items get the `apiVersion` and `kind` that servers omit there.
  *
- * Caveat: numbers are JavaScript's. An integer beyond 2^53, which a custom resource may hold, is rounded when it is read, and an
- * `update` would store it rounded. Change such objects by `patch`, which sends only what changes.
+ * Caveat: numbers are JavaScript numbers. An integer beyond 2^53 in a custom resource is rounded on read, and `update` would
+ * store the rounded value. Change such objects with `patch`, which sends only the changes.
  */
 export interface Client {
   get<T extends KubeObject>(
@@ -81,7 +77,7 @@ export interface Client {
     options?: CallOptions & { subresource?: string },
   ): Promise<Live<T>>;
   list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions<NoInfer<T>>): Promise<List<T>>;
-  /** Ends when the server ends it. Throws `expired` when the server has forgotten the resource version. */
+  /** Ends when the server ends it. Throws `expired` when the resource version is too old. */
   watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
   /** The namespace is that of the object's metadata. */
   create<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<Live<T>>;
@@ -93,7 +89,7 @@ export interface Client {
     patch: Patch,
     options?: WriteOptions,
   ): Promise<Live<T>>;
-  /** The object if its deletion has only begun, undefined when it is gone. */
+  /** Resolves with the object while its deletion is pending (finalizers, grace period), with undefined once it is gone. */
   delete<T extends KubeObject>(
     resource: Resource<T>,
     name: ObjectName,

@@ -15,8 +15,8 @@ const patchTypes: Readonly<Record<Patch['type'], string>> = {
 };
 
 /**
- * Whether something still holds an object that is being deleted. Some kinds answer a DELETE with the object as it last was even
- * though it is gone, so that there is an answer says nothing.
+ * Whether a finalizer or a grace period delays the deletion. Some kinds answer a DELETE with the deleted object's last state,
+ * so an object in the response does not mean that it still exists.
  */
 const isTerminating = (object: unknown): boolean => {
   const metadata: unknown = isRecord(object) ? object['metadata'] : undefined;
@@ -29,7 +29,7 @@ const isTerminating = (object: unknown): boolean => {
 
 const nameIn = (body: unknown): string | undefined => textIn(isRecord(body) ? body['metadata'] : undefined, 'name');
 
-/** Nothing is stored by a dry run, so a created object has no version yet; Go's types say that by an empty text. */
+/** A dry-run create returns no resource version; Go's types represent that as an empty string. */
 const withVersion = (answer: unknown): unknown => {
   const metadata: unknown = isRecord(answer) ? answer['metadata'] : undefined;
   if (isRecord(metadata)) metadata['resourceVersion'] ??= '';
@@ -89,7 +89,7 @@ export const createClientFrom = (caller: RestClient): Client => {
 export const createClient = (transport: Transport, options: ClientOptions): Client =>
   createClientFrom(createRestClient(transport, options));
 
-/** How the options of a write stand on the wire. */
+/** Query parameters of the write options. */
 
 export const writeQuery = ({ dryRun, fieldValidation = 'Strict' }: WriteOptions): Query => ({
   fieldValidation,

@@ -8,8 +8,8 @@ import { type RestClient, withCallScope } from './rest-client.ts';
 const defaultPageSize = 500;
 
 /**
- * Flow: pages of `limit` objects until one has no continue token. When the server has forgotten the state in between (410), it
- * starts again at the first page, once, and with nothing of what it had: pages of two states do not make a list.
+ * Reads pages of `limit` objects until a page has no continue token. When the token has expired (410), it discards everything
+ * and starts again at the first page, once: pages of two different versions are not a consistent list.
  */
 export const list = <T extends KubeObject>(
   caller: RestClient,
@@ -27,7 +27,7 @@ export const list = <T extends KubeObject>(
       return parsePage(what, await caller.request({ what, method: 'GET', path }, { signal: inner, deadlineMs }));
     };
 
-    /** Of each page no more is kept than what `transform` returns, before the next is read. */
+    /** Applies `transform` to each page before it reads the next one, to bound the memory. */
     const readPages = async (mayRestart: boolean): Promise<List<T>> => {
       const first = await readPage('');
       const items: Live<T>[] = [];

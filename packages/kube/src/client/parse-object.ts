@@ -2,7 +2,7 @@ import { KubeError } from '../errors/kube-error.ts';
 import { isRecord, type JsonRecord } from '../json.ts';
 import { apiVersionOf, type KubeObject, type Live, type Resource } from '../objects/object.ts';
 
-/** Checks what arrives before it is called an object. What passes is handed on as it is, with fields that nobody here knows. */
+/** Validates the metadata of received objects. Valid objects are passed on unchanged, with unknown fields. */
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isName = (value: unknown): boolean => typeof value === 'string' && value !== '';
@@ -39,12 +39,12 @@ const optional = {
 const requiredFields = Object.entries(required);
 const optionalFields = Object.entries(optional);
 
-/** The first field of `metadata` that is not what it must be. */
+/** The first invalid field of `metadata`. */
 const wrongField = (metadata: JsonRecord): string | undefined =>
   requiredFields.find(([field, fits]) => !fits(metadata[field]))?.[0] ??
   optionalFields.find(([field, fits]) => metadata[field] !== undefined && !fits(metadata[field]))?.[0];
 
-/** What is wrong with it; undefined for an object of this kind. */
+/** Why the value is not a valid object of this kind; undefined if it is. */
 const problemOf = (value: unknown, kind: string, apiVersion: string): string | undefined => {
   if (!isRecord(value)) return 'it is no object';
   if (value['kind'] !== kind || value['apiVersion'] !== apiVersion) {
@@ -56,7 +56,7 @@ const problemOf = (value: unknown, kind: string, apiVersion: string): string | u
   return field === undefined ? undefined : `its metadata.${field} is missing or of the wrong type`;
 };
 
-/** Only metadata is looked at: that the rest is a `T` is the server's word, which it keeps by its schema. */
+/** Checks the metadata only. For the rest the type trusts the server's schema validation. */
 const isLive = <T extends KubeObject>(value: unknown, problem: string | undefined): value is Live<T> =>
   problem === undefined && isRecord(value);
 
@@ -69,7 +69,7 @@ export const parseObject = <T extends KubeObject>(what: string, resource: Resour
   return value;
 };
 
-/** Servers do not repeat the kind in the items of a list. */
+/** Servers omit kind and apiVersion in list items. */
 export const parseItem = <T extends KubeObject>(what: string, resource: Resource<T>, value: unknown): Live<T> => {
   if (isRecord(value)) {
     value['apiVersion'] ??= apiVersionOf(resource);

@@ -10,7 +10,7 @@ export interface Target {
   subresource?: string | undefined;
 }
 
-/** `get pods default/a`, for texts. */
+/** `get pods default/a`, for messages. */
 export const describeRequest = (verb: string, { plural, group }: AnyResource, target: Target = {}): string => {
   const { namespace, name, subresource } = target;
   const kind = `${plural}${group === '' ? '' : `.${group}`}${subresource ? `/${subresource}` : ''}`;
@@ -26,8 +26,8 @@ const queryText = (query: Query): string => {
 };
 
 /**
- * One segment of a path. What would name another place than it says is refused: an empty name is the whole collection, and servers
- * take `a%2Fstatus` for a subresource.
+ * One path segment. Rejects text that would address something else: an empty name is the whole collection, and servers treat
+ * `a%2Fstatus` as a subresource.
  */
 const segment = (what: string, field: string, text: string): string => {
   if (text === '' || text === '.' || text === '..' || /[/%]/.test(text)) {
@@ -51,7 +51,7 @@ const namespacePath = (what: string, resource: AnyResource, { namespace, name }:
 const rootOf = ({ group, version }: AnyResource): string =>
   group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
 
-/** The path of an object, or of a collection without a name. KubeError `badRequest` when the namespace does not fit the kind. */
+/** The path of an object, or of the collection if there is no name. Throws KubeError `badRequest` when kind and namespace do not match. */
 export const requestPath = (
   what: string,
   resource: AnyResource,

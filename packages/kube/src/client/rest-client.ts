@@ -8,14 +8,14 @@ import type { CallOptions } from './client.ts';
 
 export interface ClientOptions {
   clock: Clock;
-  /** The server remembers its first part, up to a slash, as the manager of the fields that we write. */
+  /** The server uses the part before the first slash as the field manager of our writes. */
   userAgent?: string;
   /** 30 s by default. */
   defaultDeadlineMs?: number;
 }
 
 interface RestRequest {
-  /** For texts: `get pods default/a`. */
+  /** For messages: `get pods default/a`. */
   what: string;
   method: TransportRequest['method'];
   path: string;
@@ -24,17 +24,17 @@ interface RestRequest {
   contentType?: string;
 }
 
-/** Requests to one API server: what the client and the subresources have in common. */
+/** Requests to one API server, shared by the client and the subresources. */
 export interface RestClient {
   readonly clock: Clock;
   readonly deadlineMs: number;
-  /** The answer as JSON. Rejects unless it is 2xx. */
+  /** The response as JSON. Rejects unless the status is 2xx. */
   request(request: RestRequest, options?: CallOptions): Promise<unknown>;
-  /** The answer as it comes. The deadline is for its beginning, and the signal for all of it. */
+  /** The response as a stream. The deadline covers only the response headers, the signal the whole stream. */
   stream(request: RestRequest, options?: CallOptions): AsyncIterable<Uint8Array>;
 }
 
-/** Of a list of everything, a page at a time; more than this is no answer of a Kubernetes API. */
+/** Larger than any page of a list from a Kubernetes API server. */
 const maxResponseBytes = 256 * 1024 * 1024;
 const maxErrorBytes = 1024 * 1024;
 const defaultDeadlineMs = 30_000;
@@ -48,7 +48,7 @@ const encode = ({ what, body }: RestRequest): string => {
   }
 };
 
-/** Whatever a transport throws that it should not. */
+/** Wraps unexpected errors of a transport. */
 const asKubeError = (what: string, error: unknown): KubeError =>
   isKubeError(error) ? error : new KubeError('unreachable', `Cannot ${what}: the transport failed`, { cause: error });
 
@@ -79,7 +79,7 @@ export const createRestClient = (transport: Transport, options: ClientOptions): 
     const { code, headers } = response;
     if (code >= 200 && code < 300) return response;
     const text = await collectText(response.body, maxErrorBytes).catch((error: unknown) => {
-      // A refusal whose text does not arrive is still a refusal.
+      // The status code alone is enough for an error if the body does not arrive.
       if (signal.aborted || !isKubeError(error, 'malformed', 'unreachable')) throw error;
       return '';
     });
@@ -114,12 +114,12 @@ export const createRestClient = (transport: Transport, options: ClientOptions): 
   };
 };
 
-/** Ends a call for its caller's signal (`aborted`) or for its deadline (`timeout`). */
+/** Aborts a call when the caller's signal fires (`aborted`) or at its deadline (`timeout`). */
 interface CallScope {
   readonly signal: AbortSignal;
-  /** From now on only the caller's signal counts. */
+  /** Only the caller's signal applies from now on. */
   clearDeadline(): void;
-  /** Lets go of the clock and of the caller's signal. */
+  /** Cancels the timer and removes the listener on the caller's signal. */
   close(): void;
 }
 
@@ -127,7 +127,7 @@ interface CallScopeOptions {
   clock: Clock;
   deadlineMs: number;
   signal?: AbortSignal | undefined;
-  /** For the text: `get pods default/a`. */
+  /** For messages: `get pods default/a`. */
   what: string;
 }
 
@@ -152,7 +152,7 @@ const openCallScope = ({ clock, deadlineMs, signal, what }: CallScopeOptions): C
   };
 };
 
-/** Runs `work` in a scope of its own; ends with it even if `work` does not care for its signal. */
+/** Runs `work` with a signal of its own. Settles when that signal fires even if `work` ignores it. */
 export const withCallScope = async <T>(
   options: CallScopeOptions,
   work: (signal: AbortSignal) => Promise<T>,

@@ -19,7 +19,7 @@ interface Token {
 
 interface LogOptions extends CallOptions {
   container?: string;
-  /** Goes on until the container ends, or the signal fires. */
+  /** Streams until the container ends or the signal fires. */
   follow?: boolean;
 }
 
@@ -30,7 +30,7 @@ interface CertificateApproval {
   message: string;
 }
 
-/** What objects offer besides themselves. Rejects with KubeError and nothing else, and retries nothing, as the client does. */
+/** Subresources of objects. Like the client, rejects only with KubeError and never retries. */
 export interface Subresources {
   getScale<T extends KubeObject>(resource: Resource<T>, name: ObjectName, options?: CallOptions): Promise<Live<IScale>>;
   /** Compare-and-swap on the scale's resource version, which is that of the object behind it. */
@@ -39,16 +39,19 @@ export interface Subresources {
     scale: Live<IScale>,
     options?: WriteOptions,
   ): Promise<Live<IScale>>;
-  /** Deletes a Pod unless a disruption budget says no: `tooManyRequests`, with the delay that the server asks for. */
+  /** Deletes a Pod unless a disruption budget forbids it: then `tooManyRequests`, with the server's retry delay. */
   evictPod(pod: ObjectName, options?: DeleteOptions): Promise<void>;
   createToken(serviceAccount: ObjectName, spec: Partial<ITokenRequestSpec>, options?: CallOptions): Promise<Token>;
-  /** Adds the verdict to the request as it was read. Answers it unchanged if it has that verdict already. */
+  /**
+   * Adds the verdict to the request as it was read (optimistic lock). Returns the request unchanged if it has that
+   * verdict already.
+   */
   approveCertificate(
     request: Live<ICertificateSigningRequest>,
     verdict: CertificateApproval,
     options?: CallOptions,
   ): Promise<Live<ICertificateSigningRequest>>;
-  /** The log as it comes. The deadline is for its beginning. */
+  /** Streams the log. The deadline covers only the response headers. */
   podLogs(pod: ObjectName, options?: LogOptions): AsyncIterable<Uint8Array>;
 }
 
@@ -60,7 +63,7 @@ const scales = defineResource<IScale>({
   namespaced: true,
 });
 
-/** POST to a subresource that answers with anything but the object. */
+/** POST to a subresource whose response is not the object. */
 const post = async <T extends KubeObject>(
   caller: RestClient,
   resource: Resource<T>,

@@ -6,7 +6,7 @@ import { configMaps, namespaces } from '../objects/builtin.ts';
 import { inProcessTransport } from '../transport/in-process-transport.ts';
 import { createClient } from './create-client.ts';
 
-/** Lets everything happen that needs no time. */
+/** Runs all pending work that needs no time. */
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
 };

@@ -8,7 +8,7 @@ import { parseObject } from './parse-object.ts';
 import { describeRequest, requestPath } from './request-path.ts';
 import type { RestClient } from './rest-client.ts';
 
-/** Servers store objects of 1.5 MiB at most, in a form that is several times smaller than JSON. */
+/** etcd limits objects to 1.5 MiB, in an encoding several times smaller than JSON. */
 const maxEventBytes = 32 * 1024 * 1024;
 
 const eventOf = <T extends KubeObject>(
@@ -39,7 +39,7 @@ const eventOf = <T extends KubeObject>(
   }
 };
 
-/** Newline-delimited events, until the server or the signal ends them. */
+/** Parses newline-delimited events until the server ends the stream or the signal fires. */
 export async function* watch<T extends KubeObject>(
   caller: RestClient,
   resource: Resource<T>,
@@ -64,14 +64,14 @@ const newline = 0x0a;
 
 interface WatchFrame {
   text: string;
-  /** Whether its newline has come; the last one may have been cut off. */
+  /** Whether it ended with a newline; the last frame may be truncated. */
   complete: boolean;
 }
 
 /**
- * The lines of a stream, however its chunks fall: a newline byte is never part of a longer UTF-8 sequence, so bytes are cut first
- * and decoded afterwards. Empty lines are skipped. What follows the last newline is a line too.
- * KubeError `malformed` for a line longer than `largest` bytes, before more of it is kept.
+ * Splits a stream into lines. A newline byte is never part of a multi-byte UTF-8 sequence, so bytes are split first and decoded
+ * afterwards. Skips empty lines. Text after the last newline is a line too.
+ * Throws KubeError `malformed` for a line longer than `largest` bytes, before it buffers more of it.
  */
 export async function* splitFrames(chunks: AsyncIterable<Uint8Array>, largest: number): AsyncGenerator<WatchFrame> {
   let pieces: Uint8Array[] = [];

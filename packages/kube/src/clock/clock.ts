@@ -1,10 +1,10 @@
-/** Time, injected everywhere, so that a test can let an hour pass in a microsecond. */
+/** Time, injected everywhere so that tests can skip it. */
 export interface Clock {
-  /** Milliseconds since the epoch: for time stamps. Somebody may set it forward or back. */
+  /** Wall clock, milliseconds since the epoch: for timestamps. May jump forward or back. */
   now(): number;
-  /** Milliseconds since some moment: for measuring. Never goes back. */
+  /** Milliseconds since an arbitrary moment: for measuring durations. Never goes back. */
   monotonic(): number;
-  /** Calls `run` once, not before `milliseconds` have passed. The returned function takes that back. */
+  /** Calls `run` once, not before `milliseconds` have passed. The returned function cancels the timer. */
   after(milliseconds: number, run: () => void): () => void;
 }
 
@@ -23,11 +23,11 @@ export const systemClock: Clock = {
 /** metav1.Time: whole seconds, UTC. */
 export const timestamp = (milliseconds: number): string => `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
 
-/** metav1.MicroTime: exactly six digits, which Go's parser insists on. */
+/** metav1.MicroTime: Go's parser requires exactly six fractional digits. */
 export const microTimestamp = (milliseconds: number): string =>
   `${new Date(milliseconds).toISOString().slice(0, 23)}000Z`;
 
-/** Resolves after that time, or at once when `signal` fires. Never rejects: whoever waits looks at the signal afterwards. */
+/** Resolves after that time, or at once when `signal` fires. Never rejects: the caller checks the signal afterwards. */
 export const sleep = (clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -40,7 +40,7 @@ export const sleep = (clock: Clock, milliseconds: number, signal?: AbortSignal):
     signal?.addEventListener('abort', finish, { once: true });
   });
 
-/** Calls `run` with a signal that fires after that time, or with `signal`. */
+/** Calls `run` with a signal that fires after that time or with `signal`. */
 export const withTimeout = async <T>(
   clock: Clock,
   milliseconds: number,

@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 
-/** A clock that stands still until told otherwise. */
+/** A clock that moves only by `advance`. */
 export interface ManualClock extends Clock {
-  /** Moves time forward and runs what falls due, in order; what it schedules meanwhile runs too if due. */
+  /** Moves time forward and runs due timers in order, including timers set meanwhile. */
   advance(milliseconds: number): void;
 }
 

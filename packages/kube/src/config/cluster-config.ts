@@ -6,26 +6,25 @@ import type { ReadFile } from './config-file.ts';
 export interface ClusterConfig {
   /** `https://host:port`, possibly with a path. */
   server: string;
-  /** PEM; the authorities that this machine trusts anyway when absent. */
+  /** PEM. If absent, the system's trusted authorities. */
   ca?: string | undefined;
   insecureSkipTlsVerify?: boolean | undefined;
-  /** The name to expect in the server's certificate. */
+  /** The name expected in the server's certificate. */
   serverName?: string | undefined;
-  /** Of the context, or of our own Pod; `default` when neither is set. */
+  /** From the context, or of this Pod; `default` when neither is set. */
   namespace: string;
   /**
-   * Cheap enough to be called before every request; the same object as long as nothing changed. Token and certificate files
-   * are read again at most once a minute, an exec plugin runs when its credentials have expired. Rejects with ConfigError.
+   * Cheap enough to call before every request; returns the same object while nothing changed. Rereads token and certificate
+   * files at most once a minute, runs an exec plugin when its credentials have expired. Rejects with ConfigError.
    */
   credentials(): Promise<Credentials>;
   /**
-   * The server answered 401: the next `credentials()` reads the files, or runs the plugin, again. With the credentials that were
-   * refused it does nothing if they have been replaced already, so that many refused requests cost one renewal.
+   * Call after a 401: the next `credentials()` rereads the files or reruns the plugin. Does nothing if `rejected` has been
+   * replaced already, so many rejected requests cost one renewal.
    */
   refresh(rejected?: Credentials): void;
 }
 
-/** What configurations are read with. */
 export interface ConfigContext {
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;

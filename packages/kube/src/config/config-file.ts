@@ -1,4 +1,4 @@
-/** A place in a configuration, for errors. `field` is empty for the file as a whole. */
+/** A location in a configuration, for errors. `field` is empty for the file as a whole. */
 export interface ConfigLocation {
   file: string;
   /** `users[2].user.tokenFile`. */
@@ -11,7 +11,7 @@ export const fieldOf = ({ file, field }: ConfigLocation, name: string): ConfigLo
   field: `${field}.${name}`,
 });
 
-/** The configuration cannot be used as it is. The text names file and field and says what to do; it never holds a secret. */
+/** The configuration is unusable. The message names file and field and says what to do; it never contains a secret. */
 export class ConfigError extends Error {
   readonly file: string | undefined;
   constructor(place: ConfigLocation | undefined, text: string) {
@@ -23,7 +23,7 @@ export class ConfigError extends Error {
 
 export type ReadFile = (path: string) => Promise<string>;
 
-/** The text of a file, or undefined when there is none. Whatever else goes wrong is a ConfigError at `place`. */
+/** The content of a file, or undefined if it does not exist. Throws ConfigError at `place` for any other error. */
 export const readIfExists = async (
   readFile: ReadFile,
   path: string,
@@ -50,7 +50,7 @@ const describeReadError = (code: string | undefined): string => {
   return code === 'EISDIR' ? 'it is a folder.' : (code ?? 'the read failed.');
 };
 
-/** The code alone: the text of an error of unknown origin may hold anything. */
+/** Only the code: the message of an unknown error may contain anything. */
 const errnoOf = (error: unknown): string | undefined => {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' && /^E[A-Z0-9]+$/.test(error.code) ? error.code : undefined;
@@ -59,8 +59,8 @@ const errnoOf = (error: unknown): string | undefined => {
 const maxFileBytes = 10 * 1024 * 1024;
 
 /**
- * The parser's own texts quote the document, which holds tokens: only its code and the line are passed on. It is loaded when a
- * document needs it: what runs in a cluster has none, and JSON, which is YAML too, goes without.
+ * The YAML parser's messages quote the document, which contains tokens: only its code and the line are passed on. The parser
+ * is imported on demand: an in-cluster process needs none, and JSON is parsed without it.
  */
 export const parseYaml = async (file: string, text: string): Promise<unknown> => {
   const whole: ConfigLocation = { file, field: '' };
@@ -69,7 +69,7 @@ export const parseYaml = async (file: string, text: string): Promise<unknown> =>
     try {
       return JSON.parse(text);
     } catch {
-      // YAML that begins like JSON, or neither: the parser below tells.
+      // Not JSON after all: the YAML parser below decides.
     }
   }
   const { LineCounter, parseDocument } = await import('yaml');

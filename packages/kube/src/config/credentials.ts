@@ -2,14 +2,14 @@ import type { ClusterConfig, ConfigContext, Credentials } from './cluster-config
 import { ConfigError, type ConfigLocation, readRequired } from './config-file.ts';
 import { checkKeyPair } from './pem.ts';
 
-/** Credentials, or a part of them, from one origin. */
+/** Credentials, or a part of them, from one source. */
 export interface CredentialSource {
   get(): Promise<Credentials>;
-  /** The next `get` loads them again. A load that is in progress is new enough. */
+  /** The next `get` loads them again. A load already in progress counts. */
   invalidate(): void;
 }
 
-/** How long a file is taken for unchanged. The kubelet renews tokens hours ahead. */
+/** How long a file is cached. The kubelet renews tokens hours ahead of expiry. */
 const rereadAfterMs = 60_000;
 
 export const staticCredentials = (credentials: Credentials): CredentialSource => ({
@@ -20,12 +20,12 @@ export const staticCredentials = (credentials: Credentials): CredentialSource =>
 export const bearerToken = (place: ConfigLocation, text: string): Credentials => {
   const token = text.trim();
   if (token === '') throw new ConfigError(place, 'the token is empty.');
-  // Anything else would break the header that it goes into.
+  // Anything else would break the Authorization header.
   if (!/^[\x21-\x7e]+$/.test(token)) throw new ConfigError(place, 'the token has spaces or control characters in it.');
   return { headers: { authorization: `Bearer ${token}` } };
 };
 
-/** While a file is being replaced, the credentials of a minute ago are better than none. */
+/** Keeps the cached credentials while a file is being replaced. */
 const fileSource = ({ clock }: ConfigContext, read: () => Promise<Credentials>): CredentialSource =>
   cached(
     async () => {

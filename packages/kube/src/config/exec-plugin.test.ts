@@ -27,7 +27,7 @@ describe('an exec plugin', () => {
     await Promise.all(['runs', 'seen'].map((name) => rm(join(folder, name), { force: true })));
   });
 
-  /** A plugin that counts its runs, and then does as the script says. */
+  /** A plugin that counts its runs, then runs the script. */
   const plugin = async (script: string, exec: Record<string, unknown> = {}, cluster: Record<string, unknown> = {}) => {
     await writeFile(join(folder, 'plugin'), `#!/bin/sh\necho run >> ${folder}/runs\n${script}\n`);
     await chmod(join(folder, 'plugin'), 0o755);

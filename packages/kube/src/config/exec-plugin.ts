@@ -10,12 +10,12 @@ import type { CommandResult } from './run-command.ts';
 
 const supportedApiVersions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
 
-/** The command of a cloud may have to call the cloud. */
+/** A cloud's command may have to call the cloud's API. */
 const deadlineMs = 30_000;
 
 /**
- * A command that prints credentials. Checked here, run when credentials are first needed and again when they have expired or were
- * invalidated.
+ * Credentials from a command. The entry is validated here; the command runs when credentials are first needed, and again when
+ * they have expired or were invalidated.
  */
 export const execPlugin = (
   entry: ExecEntry,
@@ -26,7 +26,7 @@ export const execPlugin = (
   const { apiVersion, command } = checkExec(entry, place);
   return cached(async () => {
     const spec = { interactive: false, ...(entry.provideClusterInfo ? { cluster } : {}) };
-    // Few clusters need a plugin; the others go without what runs it.
+    // Imported on demand: few clusters need a plugin.
     const { runCommand } = await import('./run-command.ts');
     const result = await runCommand(clock, {
       file: command,
@@ -59,11 +59,11 @@ const checkExec = ({ apiVersion, command, interactiveMode }: ExecEntry, place: C
     );
   if (mode !== 'Never' && mode !== 'IfAvailable')
     throw new ConfigError(fieldOf(place, 'interactiveMode'), 'must be Never, IfAvailable or Always.');
-  // A bare name is looked up in PATH; anything with a slash is a path.
+  // A bare name is looked up in PATH; a name with a slash is a path.
   return { apiVersion, command: command.includes('/') ? resolve(dirname(place.file), command) : command };
 };
 
-/** Arguments are not named: they may hold a secret. */
+/** Errors do not contain the arguments: they may hold a secret. */
 const outputOf = (
   place: ConfigLocation,
   command: string,
@@ -96,7 +96,7 @@ const textNamed = (name: string) =>
     .nullish()
     .transform((value) => value || undefined);
 
-/** Date.parse takes far more than RFC 3339. */
+/** Date.parse accepts far more than RFC 3339. */
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
 /** The messages complete "the command answered …". */
@@ -132,11 +132,11 @@ const execCredential = (apiVersion: string) =>
 
 interface ExecCredential {
   credentials: Credentials;
-  /** By the wall clock; undefined when it lasts until the server refuses it. */
+  /** Wall clock; undefined when it is valid until the server rejects it. */
   expiresAt: number | undefined;
 }
 
-/** The output of a plugin. Nothing of it gets into an error. */
+/** Parses a plugin's output. No error contains any of it. */
 const parseExecCredential = (place: ConfigLocation, apiVersion: string, output: string): ExecCredential => {
   const parsed = execCredential(apiVersion).safeParse(parseJson(output));
   if (!parsed.success)

@@ -65,7 +65,7 @@ const referenced = <T extends { readonly name: string }>(
 
 type ClusterAddress = Pick<ClusterConfig, 'server' | 'ca' | 'insecureSkipTlsVerify' | 'serverName'>;
 
-/** What an exec plugin gets to know of the cluster, as JSON, if the kubeconfig allows it (provideClusterInfo). */
+/** The cluster information that a plugin gets as JSON if the kubeconfig sets provideClusterInfo. */
 const execClusterOf = (
   { server, ca, insecureSkipTlsVerify, serverName }: ClusterAddress,
   { extensions }: ClusterEntry,
@@ -101,7 +101,7 @@ const clusterAddress = async (entry: ClusterEntry, options: ConfigContext): Prom
   };
 };
 
-/** Without the text itself in the error: somebody may have put a password into it. */
+/** The error does not quote the URL: it may contain a password. */
 export const checkServerUrl = (place: ConfigLocation, server: string): string => {
   const url = URL.parse(server);
   if (url === null) throw new ConfigError(place, 'is not a URL. It must look like https://host:6443.');
@@ -116,7 +116,7 @@ export const checkServerUrl = (place: ConfigLocation, server: string): string =>
   return server.replace(/\/+$/, '');
 };
 
-/** The credentials of a user. They are checked, files are read once; an exec plugin is not run yet. */
+/** The validated credentials of a user. Files are read once; an exec plugin is not run yet. */
 const userCredentials = async (
   user: UserEntry,
   execCluster: object,
@@ -145,7 +145,7 @@ const unsupportedFields = {
   'as-user-extra': impersonation,
 };
 
-/** A field that is not understood must not be ignored: the server would see another user than was meant. */
+/** Unsupported fields must not be ignored: the server would authenticate a different user. */
 const rejectUnsupported = (user: UserEntry): void => {
   for (const [name, why] of Object.entries(unsupportedFields))
     if (isSet(user[name])) throw new ConfigError(fieldOf(user.location, name), why);
@@ -157,12 +157,12 @@ const rejectUnsupported = (user: UserEntry): void => {
     );
 };
 
-/** `password: ""` and `as-groups: []` ask for nothing. */
+/** `password: ""` and `as-groups: []` count as unset. */
 const isSet = (value: unknown): boolean =>
   value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
 
 const tokenOf = ({ location, token, tokenFile: path }: UserEntry, options: ConfigContext) => {
-  // kubectl prefers the file, too.
+  // The file has priority, as in kubectl.
   if (path !== undefined) return tokenFile(pathFrom(location, path), fieldOf(location, 'tokenFile'), options);
   return token === undefined ? undefined : staticCredentials(bearerToken(fieldOf(location, 'token'), token));
 };
@@ -179,7 +179,7 @@ const certificateOf = (user: UserEntry, options: ConfigContext): CredentialSourc
   return clientCertificate(cert, key, options);
 };
 
-/** Data wins over a file, as it does for kubectl. */
+/** Data has priority over a file, as in kubectl. */
 const pemSourceOf = (
   { location, ...entry }: { location: ConfigLocation; [field: string]: unknown },
   name: string,

@@ -4,10 +4,10 @@ import { combine, tokenFile } from './credentials.ts';
 import { checkServerUrl } from './from-kubeconfig.ts';
 import { checkCertificates } from './pem.ts';
 
-/** Where the kubelet mounts what a Pod needs to talk to its cluster. */
+/** Where the kubelet mounts the ServiceAccount token and CA of a Pod. */
 export const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** The cluster that this process is a Pod of; undefined when it is none, or one without a service-account token. */
+/** The cluster of this Pod; undefined outside a Pod or without a ServiceAccount token. */
 export const inClusterConfig = async (context: ConfigContext): Promise<ClusterConfig | undefined> => {
   const { readFile } = context;
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = context.env;

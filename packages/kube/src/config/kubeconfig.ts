@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { formatPath } from '../json.ts';
 import { ConfigError, type ConfigLocation, parseYaml } from './config-file.ts';
 
-/** Empty text and null count as absent, as they do for kubectl. */
+/** Empty strings and null count as absent, as in kubectl. */
 const text = z
   .string()
   .nullish()
@@ -38,7 +38,7 @@ const execSchema = z.object({
   provideClusterInfo: flag,
 });
 
-/** Loose: `rejectUnsupported` looks at the other fields. */
+/** Loose: `rejectUnsupported` checks the other fields. */
 const userSchema = z.looseObject({
   token: text,
   tokenFile: text,
@@ -51,7 +51,7 @@ const userSchema = z.looseObject({
 
 const contextSchema = z.object({ cluster: text, user: text, namespace: text });
 
-/** An entry, and where it stands. */
+/** An entry with its location. */
 type Located<T> = T & { readonly name: string; readonly location: ConfigLocation };
 export type ClusterEntry = Located<z.output<typeof clusterSchema>>;
 export type UserEntry = Located<z.output<typeof userSchema>>;
@@ -71,16 +71,16 @@ const kubeconfigSchema = orEmpty(
 
 /** The content of one or several kubeconfig files. */
 export interface Kubeconfig {
-  /** Names the files in errors that no single field is to blame for. */
+  /** Names the files in errors without a specific field. */
   file: string;
   currentContext: string | undefined;
-  /** Of entries with the same name the first counts. */
+  /** If names repeat, the first entry wins. */
   clusters: readonly ClusterEntry[];
   users: readonly UserEntry[];
   contexts: readonly ContextEntry[];
 }
 
-/** Parses all of it: a wrong type in an entry that is not used is an error too, as it is for kubectl. */
+/** Validates the whole file, as kubectl does: a wrong type in an unused entry is an error too. */
 export const parseKubeconfig = async (file: string, yaml: string): Promise<Kubeconfig> => {
   const parsed = kubeconfigSchema.safeParse(await parseYaml(file, yaml), { error: describeIssue });
   const [issue] = parsed.error?.issues ?? [];
@@ -115,7 +115,7 @@ const typeNames: Readonly<Record<string, string>> = {
   object: 'a map',
 };
 
-/** Never the value itself: it may be a secret in the wrong place. */
+/** Never contains the value: it may be a secret in the wrong field. */
 const describeIssue = (issue: z.core.$ZodRawIssue): string | undefined => {
   if (issue.code !== 'invalid_type') return undefined;
   const { expected, input } = issue;
@@ -131,7 +131,7 @@ const describeType = (value: unknown): string => {
   return typeof value === 'string' ? 'text' : `a ${typeof value}`;
 };
 
-/** Several files as one, by the rules of kubectl: of entries with the same name the first wins whole, they are never mixed. */
+/** Merges files by kubectl's rules: the first entry of a name wins as a whole. */
 export const mergeKubeconfigs = (files: readonly Kubeconfig[]): Kubeconfig => ({
   file: files.map(({ file }) => file).join(', '),
   currentContext: files.find(({ currentContext }) => currentContext !== undefined)?.currentContext,

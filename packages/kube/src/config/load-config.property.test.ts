@@ -8,7 +8,7 @@ import { loadConfig } from './load-config.ts';
 
 const secret = 'hunter2';
 
-/** Loads and asks for credentials. Anything but success and ConfigError is a defect, and so is a secret in an error. */
+/** Loads the configuration and its credentials. Any error but ConfigError is a bug, and so is a secret in an error. */
 const outcome = async (text: string, readOther: () => Promise<string>): Promise<'loaded' | 'refused'> => {
   try {
     const config = await loadConfig({
@@ -41,13 +41,13 @@ const junk = fc.oneof(
     arbitrary: fc.constantFrom<unknown>('', null, 5, true, [], {}, `a\n${secret}`, `https://u:${secret}@h`),
   },
 );
-/** The one thing that an error quotes. */
+/** The only value that an error quotes. */
 const paths = fc.constantFrom<unknown>('file', '/file', '', null, 5);
 const isPath = (key: string): boolean => /File$|^client-(certificate|key)$|authority$/.test(key);
 const some = (...keys: string[]) =>
   fc.record(Object.fromEntries(keys.map((key) => [key, isPath(key) ? paths : junk])), { requiredKeys: [] });
 
-/** Kubeconfigs that are nearly right. The command of a plugin never exists. */
+/** Nearly valid kubeconfigs. The command of a plugin never exists. */
 const nearly = fc.record({
   clusters: fc.array(
     fc.record({

@@ -9,19 +9,19 @@ import { type Kubeconfig, mergeKubeconfigs, parseKubeconfig } from './kubeconfig
 export interface LoadOptions extends Omit<ConfigContext, 'readFile'> {
   /** The file system by default. */
   readFile?: ReadFile;
-  /** This file and no other. */
+  /** Reads only this file. */
   kubeconfigPath?: string | undefined;
-  /** Instead of the current one. As contexts are a matter of kubeconfigs, our own Pod's cluster is not looked for then. */
+  /** Instead of the current context. Disables in-cluster configuration, as only kubeconfigs have contexts. */
   context?: string;
 }
 
 /**
- * Which cluster to talk to, and as whom. Rejects with ConfigError and nothing else.
+ * Finds the cluster and the credentials. Rejects only with ConfigError.
  *
- * Flow: the first of `kubeconfigPath`, the files of KUBECONFIG, the cluster whose Pod we are, ~/.kube/config. A place that is
- * named must be there; one that is only a convention may be missing.
- * Guarantees: all of what is used has been parsed, and its files read once; an exec plugin has been checked, not run.
- * Caveats: the certificate authority is read once: a process that outlives its cluster's authority must start again.
+ * Flow: the first of `kubeconfigPath`, the files in KUBECONFIG, the in-cluster configuration, ~/.kube/config. A path given
+ * explicitly must exist; the default locations may be missing.
+ * Guarantees: everything used is validated and its files have been read once; an exec plugin is validated, not run.
+ * Caveats: the certificate authority is read once. When the cluster's CA changes, the process must restart.
  */
 export const loadConfig = async (options: LoadOptions): Promise<ClusterConfig> => {
   const { env, clock, kubeconfigPath, context, readFile = (path) => readFileOf(path, 'utf8') } = options;
@@ -45,7 +45,7 @@ const read = async ({ readFile }: ConfigContext, path: string): Promise<Kubeconf
   return parseKubeconfig(file, await readRequired(readFile, file, { file, field: '' }));
 };
 
-/** Files of the list that do not exist are passed over, as kubectl does; but one must be there. */
+/** Skips missing files of the list, as kubectl does; at least one must exist. */
 const fromEnvironment = async ({ env, readFile }: ConfigContext): Promise<Kubeconfig | undefined> => {
   const files = (env['KUBECONFIG'] ?? '')
     .split(delimiter)

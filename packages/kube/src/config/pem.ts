@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { ConfigError, type ConfigLocation } from './config-file.ts';
 
-/** What OpenSSL says of a bad key or certificate stays here: it may quote what it was given. */
+/** Errors never include OpenSSL's messages: these may quote the key or certificate. */
 
 export const decodeBase64 = (place: ConfigLocation, text: string): string => {
   const bare = text.replaceAll(/\s/g, '');

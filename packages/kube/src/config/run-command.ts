@@ -20,9 +20,9 @@ const maxOutputBytes = 1024 * 1024;
 /**
  * Runs a command without input and without a terminal. Never rejects.
  *
- * Guarantees: once this resolves, the command and whatever it started in its process group are gone or about to be: past the
- * deadline, and after too much output, the group is killed.
- * Caveats: what it writes to its standard error is dropped, as nobody knows which secrets are in it.
+ * Guarantees: resolves when the command and all children that hold its output have ended, or after it killed the process
+ * group: at the deadline, and after too much output.
+ * Caveats: standard error is discarded, as it may contain secrets.
  */
 export const runCommand = (clock: Clock, { file, args, env, deadlineMs }: Command): Promise<CommandResult> =>
   new Promise((resolve) => {
@@ -34,7 +34,7 @@ export const runCommand = (clock: Clock, { file, args, env, deadlineMs }: Comman
       resolve(result);
     };
     try {
-      // Detached is a group of its own: a script's children would otherwise survive it and hold its output open.
+      // `detached` creates a process group: otherwise a script's children would survive it and keep its output open.
       const child = spawn(file, [...args], { env, stdio: ['ignore', 'pipe', 'ignore'], detached: true });
       const kill = (result: CommandResult): void => {
         if (child.pid !== undefined) killGroup(child.pid);
@@ -56,7 +56,7 @@ export const runCommand = (clock: Clock, { file, args, env, deadlineMs }: Comman
         ),
       );
     } catch (error) {
-      // Some failures are thrown, such as a NUL in an argument.
+      // spawn throws some errors synchronously, such as a NUL in an argument.
       finish({ kind: 'notStarted', code: spawnErrorCode(error) });
     }
   });
@@ -65,7 +65,7 @@ const killGroup = (pid: number): void => {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Gone already.
+    // The process has exited already.
   }
 };
 

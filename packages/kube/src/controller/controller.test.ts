@@ -282,7 +282,7 @@ test('retryAfterMs of the error is a lower bound of the back-off', async () => {
   await end(stop, running);
 });
 
-/** Waits for its signal, and answers the reason. */
+/** Waits for its signal, and returns the abort reason. */
 const untilSignal = (signal: AbortSignal): Promise<ReconcileResult> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 

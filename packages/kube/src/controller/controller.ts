@@ -6,16 +6,16 @@ import { createWorkQueue, type QueueObserver, type WorkQueue } from '../workqueu
 import { handleResult, noopObserver, type ReconcileObserver, type Reconciler, runReconcile } from './reconcile.ts';
 import type { Source } from './source.ts';
 
-/** Something that works on keys until told to stop. */
+/** Reconciles keys until its signal fires. */
 export interface Controller {
   readonly name: string;
-  /** Resolves when it listens to its sources and its workers wait for keys, for the first time. */
+  /** Resolves when it first subscribed to its sources and started its workers. */
   readonly ready: Promise<void>;
-  /** Keys whose pass has ignored its signal and is still under way, after `run` has given up on it. */
+  /** Keys whose reconcile ignored its signal and still runs after `run` gave up waiting. */
   readonly abandoned: readonly string[];
   /**
-   * Works until `signal` fires, then stops within its grace period. Can be run again after that, but not while a pass is
-   * abandoned: that would put two workers on one key. Rejects when a source cannot be subscribed to, or on a defect of its own.
+   * Runs until `signal` fires, then stops within its grace period. Can run again after that, unless a reconcile was abandoned:
+   * two workers would reconcile the same key. Rejects when it cannot subscribe to a source, or on a bug of its own.
    */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -26,22 +26,22 @@ export interface ControllerOptions {
   sources: readonly Source[];
   clock: Clock;
   log: Logger;
-  /** Passes at the same time, over different keys; controller-runtime's maxConcurrentReconciles. 1 by default. */
+  /** Concurrent reconciles of different keys; controller-runtime's maxConcurrentReconciles. 1 by default. */
   workers?: number | undefined;
-  /** Of failed passes. 5 ms doubling up to 1000 s by default. */
+  /** For failed reconciles. 5 ms, doubling up to 1000 s by default. */
   backoff?: BackoffOptions;
   metrics?: { controller(name: string): ReconcileObserver; queue(name: string): QueueObserver } | undefined;
-  /** How long passes under way may take after the controller has been told to stop. 15 s by default. */
+  /** How long running reconciles may take after the controller was stopped. 15 s by default. */
   stopGraceMs?: number;
 }
 
 const stopReason = new Error('the controller stops');
 
 /**
- * Flow: sources → queue → workers → `reconcile` → `conclude`. On stop: no more keys, every pass' signal fires, the grace period
- * runs, passes that are still under way then are abandoned with a log line each.
- * Guarantees: one pass per key at a time; a throw of `reconcile` is a failed pass and nothing more.
- * Assumptions: `reconcile` reads the world anew each time, honours its signal, and does not block the thread.
+ * Flow: sources → queue → workers → `reconcile` → `handleResult`. On stop: the queue closes, each reconcile's signal fires, and
+ * after the grace period the reconciles that still run are abandoned, each with a log line.
+ * Guarantees: one reconcile per key at a time; an exception of `reconcile` is a failed reconcile and nothing more.
+ * Assumptions: `reconcile` reads the state anew each time, honours its signal, and does not block the thread.
  */
 export const createController = (options: ControllerOptions): Controller => {
   const { name, reconcile, sources, clock, workers = 1, stopGraceMs = 15_000 } = options;
@@ -59,7 +59,7 @@ export const createController = (options: ControllerOptions): Controller => {
     passes.set(key, pass);
     const end = await runReconcile(reconcile, clock, key, pass.signal);
     passes.delete(key);
-    // Once its signal has fired a pass has no choice but to fail: that says nothing about the key.
+    // A reconcile whose signal fired has to fail: that is not an error of the key.
     const cutShort = stopping.aborted && end.outcome.kind === 'failed';
     if (cutShort) log.debug('A pass was cut short by the stop', { key });
     observer.ended(cutShort ? undefined : handleResult({ queue, log }, key, end));
@@ -68,7 +68,7 @@ export const createController = (options: ControllerOptions): Controller => {
 
   const workOff = async (queue: WorkQueue, stopping: AbortSignal): Promise<void> => {
     for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
-      // The stop may have come after the key was handed out and before this line.
+      // The stop may have happened between `get` and this line.
       if (stopping.aborted) return queue.done(key);
       await work(queue, key, stopping);
     }

@@ -37,7 +37,7 @@ const namespaces = defineResource<KubeObject>({
   namespaced: false,
 });
 
-/** Says in a label how many entries a ConfigMap has. */
+/** Labels a ConfigMap with its number of entries. */
 const labelSizes =
   (client: Client, cache: { get(key: string): ConfigMap | undefined }): Reconciler =>
   async (key, signal) => {

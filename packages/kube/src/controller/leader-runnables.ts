@@ -6,26 +6,26 @@ import { type Fail, type Runnable, startRunnable, stopRunnables } from './runnab
 interface LeaderRunnableOptions {
   leaderOnly: readonly Runnable[];
   leaderElection?: LeaderElector | undefined;
-  /** How long leader-only work may take to stop when the process stops, and the lease is still renewed meanwhile. */
+  /** How long leader-only runnables may take to stop when the process stops. The lease is renewed meanwhile. */
   stopMs: number;
   clock: Clock;
   log: Logger;
   fail: Fail;
 }
 
-/** The same when leadership is lost: a lease of 15 s that is given up after 10 s leaves 5. */
+/** The same after leadership was lost: the lease lasts 15 s and the leader gives up after 10 s, which leaves 5 s. */
 const lostStopMs = 4_000;
 
 /**
- * Leader election with leader-only work, as one part of a manager.
- * Guarantees: leader-only work runs only between the call of `lead` and the firing of its signal plus the time to stop, and never
- * longer than the election itself. When it cannot be stopped this part fails, so that the process ends, and `lead` never settles,
- * so that the lease is not given back.
+ * Leader election and the leader-only runnables, as one runnable of a manager.
+ * Guarantees: leader-only runnables run only from the call of `lead` until its signal plus the time to stop, and never longer
+ * than the election itself. If one cannot be stopped, this runnable fails, so that the process exits, and `lead` never settles,
+ * so that the lease is not released.
  */
 export const createLeaderRunnable = (options: LeaderRunnableOptions): Runnable => {
   const { leaderOnly, leaderElection = alwaysLeader, clock, log, fail } = options;
 
-  /** Answers what could not be stopped. */
+  /** Resolves with the names of runnables that did not stop. */
   const lead = async (leading: AbortSignal, stopping: AbortSignal, electionOver: AbortSignal): Promise<string[]> => {
     log.info('Leading: leader-only work starts', { parts: leaderOnly.map(({ name }) => name) });
     const parts = leaderOnly.map((runnable) => startRunnable(runnable, fail));
@@ -59,7 +59,7 @@ export const createLeaderRunnable = (options: LeaderRunnableOptions): Runnable =
       try {
         await Promise.race([leaderElection.run(signal, begin), stuck.promise]);
       } finally {
-        // An election that ends without a word to its leader must not leave the leader working.
+        // Stops the leader's work if the election ends without firing its signal.
         electionOver.abort();
         await Promise.race([Promise.allSettled(terms), stuck.promise]);
       }
@@ -69,18 +69,18 @@ export const createLeaderRunnable = (options: LeaderRunnableOptions): Runnable =
 
 const mustEnd = 'The process must end, so that this work cannot clash with that of another leader';
 const leadershipLost =
-  'leadership was lost: the lease was not renewed in time, or somebody else took it. The process ends in order to begin afresh; it takes part in the election again when it is restarted';
+  'leadership was lost: the lease was not renewed in time, or another process acquired it. The process exits; after its restart it takes part in the election again';
 
-/** What a manager needs of leader election. That of `leader/` fits. */
+/** The manager's view of leader election, implemented in `leader/`. */
 export interface LeaderElector {
   /**
-   * Takes part until `signal` fires. Calls `lead` whenever this process becomes the leader, never twice at the same time. The signal
-   * of `lead` fires when leadership is lost, or when `signal` has fired; in the latter case the lease is renewed until `lead` has
-   * ended, and given back after that. A `lead` that cannot end its work never settles: then the lease must not be given back.
-   * Resolves when all of that is over. Rejects when it cannot take part.
+   * Campaigns until `signal` fires. Calls `lead` whenever this process becomes the leader, never concurrently. The signal of `lead`
+   * fires when leadership is lost or `signal` has fired; in the latter case the lease is renewed until `lead` ends, then released. A
+   * `lead` that cannot stop its work never settles: then the lease must not be released. Resolves when all of that is over. Rejects
+   * when it cannot campaign.
    */
   run(signal: AbortSignal, lead: (leading: AbortSignal) => Promise<void>): Promise<unknown>;
 }
 
-/** For a process that is alone. */
+/** For a single replica. */
 const alwaysLeader: LeaderElector = { run: (signal, lead) => lead(signal) };

@@ -19,7 +19,7 @@ import { httpsTransport } from '../transport/https-transport.ts';
 import type { Transport } from '../transport/transport.ts';
 import { createManager, type ManagerOptions, type ManagerResult } from './manager.ts';
 
-/** What every manager is made of. The caller owns the transport, and closes it when `run` has ended. */
+/** Dependencies of a manager. The caller owns the transport, and closes it after `run` has ended. */
 export interface ManagerDeps<Options extends ManagerFlagValues = ManagerFlagValues> {
   readonly options: Options;
   readonly transport: Transport;
@@ -28,12 +28,12 @@ export interface ManagerDeps<Options extends ManagerFlagValues = ManagerFlagValu
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Unique to this process: a restarted one has another. */
+  /** Unique per process: changes with a restart. */
   readonly identity: string;
 }
 
 interface ManagerNames {
-  /** As Kubernetes shows it beside an event, and beside every field that was written. */
+  /** The source component of events, and the field manager of writes. */
   readonly component: string;
   readonly lease: string;
 }
@@ -42,7 +42,7 @@ type ManagerWork = Omit<ManagerOptions, 'leaderElection' | 'readyz' | 'clock' | 
 
 const eventFlushMs = 2_000;
 
-/** Client, events, probes, metrics and leader election of a manager. Nothing happens before `run`. */
+/** Client, events, probes, metrics and leader election of a manager. Starts nothing before `run`. */
 export const assembleManager = (deps: ManagerDeps, metrics: Metrics, { component, lease }: ManagerNames) => {
   const { options, clock, random, log, identity } = deps;
   const transport = withRequestMetrics(deps.transport, { host: deps.apiHost, count: metrics.countRequest });
@@ -74,20 +74,20 @@ export const assembleManager = (deps: ManagerDeps, metrics: Metrics, { component
     transport,
     client,
     events,
-    /** Every destructive call of this process passes it. */
+    /** Checked before every destructive call of this process. */
     gate: election?.gate ?? alwaysOpenGate,
     readyz: health.readyz,
     addresses: health.addresses,
-    /** Whether leader-only work runs: metrics that replicas must not report twice are the leader's alone. */
+    /** Whether this process leads. Only the leader reports metrics that replicas would duplicate. */
     isLeading: () => isLeading,
-    /** Serves probes and metrics while `work` runs. Flushes events when it has ended. */
+    /** Serves probes and metrics while `work` runs. Flushes events at the end. */
     serve: (signal: AbortSignal, work: (signal: AbortSignal) => Promise<ManagerResult>): Promise<ManagerResult> =>
       health.serveWhile(signal, async (either) => {
         const result = await work(either);
         await events.flush(eventFlushMs);
         return result;
       }),
-    /** Runs caches, then controllers, the leader's under leader election. */
+    /** Runs caches, then controllers; the leader-only ones under leader election. */
     manage: ({ leaderOnly = [], ...work }: ManagerWork, signal: AbortSignal): Promise<ManagerResult> =>
       createManager({
         ...work,
@@ -103,22 +103,22 @@ export const assembleManager = (deps: ManagerDeps, metrics: Metrics, { component
 type ParsedOptions<Options> =
   | { readonly options: Options }
   | { readonly help: string }
-  /** All of them at once. */
+  /** All errors at once. */
   | { readonly errors: readonly string[] };
 
 export interface ManagerProgram<Options extends ManagerFlagValues> {
-  /** The subject of its log messages: `The manager`. */
+  /** Subject of its log messages: `The manager`. */
   readonly title: string;
   readonly version: string;
   readonly parse: (argv: readonly string[], env: ProcessContext['env']) => ParsedOptions<Options>;
-  /** `redactor`: that of the log. It must know every secret. */
+  /** `redactor` is the logger's: register every secret with it. */
   readonly create: (
     deps: ManagerDeps<Options> & { readonly redactor: Redactor },
     config: ClusterConfig,
   ) => Promise<{ run(signal: AbortSignal): Promise<ManagerResult> }>;
 }
 
-/** A manager as a program: from its arguments and variables until the signal fires. Returns the exit code. */
+/** Runs a manager from its arguments and environment until the signal fires. Returns the exit code. */
 export const runManagerProgram = async <Options extends ManagerFlagValues>(
   program: ManagerProgram<Options>,
   argv: readonly string[],

@@ -10,7 +10,7 @@ import type { Runnable } from './runnable.ts';
 import { fakeInformer } from './testing/fake-informer.ts';
 import { settle } from './testing/settle.ts';
 
-/** Writes down when it starts and stops; does neither well when told so. */
+/** Records its start and stop; `deaf` ignores its signal. */
 const part = (name: string, story: string[], wayOfLife: 'good' | 'deaf' = 'good') => {
   const crash = Promise.withResolvers<void>();
   const runnable: Runnable = {
@@ -35,7 +35,7 @@ const slow = (name: string, story: string[], clock: Clock): Runnable => ({
   },
 });
 
-/** Elects and deposes at will. */
+/** Starts and ends leadership on demand. */
 const fakeElection = () => {
   const story: string[] = [];
   let elect: () => void = () => assert.fail('no election');
@@ -187,7 +187,7 @@ test('a manager runs once', async () => {
 
 for (const [what, act, reason] of [
   ['crashes', (it) => it.crash(new Error('boom')), /^shaky failed: boom$/],
-  ['ends by itself', (it) => it.end(), /^shaky ended although nobody had told it to$/],
+  ['ends by itself', (it) => it.end(), /^shaky ended without having been stopped$/],
 ] as readonly [string, (it: ReturnType<typeof part>) => void, RegExp][])
   for (const place of ['controllers', 'leaderOnly'] as const)
     test(`a part of ${place} that ${what} ends the manager in order`, async () => {

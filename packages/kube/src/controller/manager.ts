@@ -7,17 +7,17 @@ import { type Runnable, type StartedRunnable, startRunnable, stopRunnables } fro
 
 export interface ManagerOptions {
   caches: NamedCaches;
-  /** Run always, also while another process leads. */
+  /** Run on every replica. */
   controllers?: readonly Runnable[];
-  /** Run while this process leads. */
+  /** Run on the leader. */
   leaderOnly?: readonly Runnable[];
   /** Without it, this process always leads. */
   leaderElection?: LeaderElector;
-  /** Gets the manager's own checks. */
+  /** The manager adds its own checks. */
   readyz?: HealthChecks;
   clock: Clock;
   log: Logger;
-  /** How long the first lists may take. 2 min by default, as in controller-runtime. */
+  /** Deadline for the first lists. 2 min by default, as in controller-runtime. */
   syncDeadlineMs?: number;
 }
 
@@ -26,27 +26,27 @@ export type ManagerResult = { ok: true } | { ok: false; reason: string };
 type ManagerState =
   /** Not run yet. Goes to `syncing`. */
   | 'idle'
-  /** Caches list. Goes to `working` when all are synced, to `stopping` on a failure or the signal. */
+  /** Caches list. Goes to `working` when all are synced, to `stopping` on a failure or when the signal fires. */
   | 'syncing'
-  /** Controllers run; leader-only ones while this process leads. Goes to `stopping` on a failure or the signal. */
+  /** Controllers run; leader-only ones while this process leads. Goes to `stopping` on a failure or when the signal fires. */
   | 'working'
-  /** Controllers, then caches are told to stop. Goes to `ended` when they have, or the time is over. */
+  /** Controllers, then caches stop. Goes to `ended` when they have stopped, or at the deadline. */
   | 'stopping'
-  /** `run` has answered. Goes nowhere. */
+  /** `run` has resolved. Final. */
   | 'ended';
 
 export interface Manager {
   readonly state: ManagerState;
-  /** Once. Resolves when everything has stopped: because `signal` fired, or because a part failed. Never rejects. */
+  /** Call once. Resolves when everything has stopped: because `signal` fired or a part failed. Never rejects. */
   run(signal: AbortSignal): Promise<ManagerResult>;
 }
 
-/** How long the parts may take to stop, all in all. Kubernetes kills after 30 s. */
+/** Total time for stopping. Kubernetes kills the Pod after 30 s. */
 const stopDeadlineMs = 25_000;
-/** What is left of the time to stop may be nothing: even then, caches get a moment to close their connections. */
+/** Minimum for caches to close their connections, even past the deadline. */
 const minStopMs = 1000;
 
-/** Starts parts in their order, stops them in the opposite order, and ends as a whole when one of them ends. */
+/** Starts its parts in order, stops them in reverse, and stops as a whole when one of them ends. */
 export const createManager = (options: ManagerOptions): Manager => {
   const { caches, controllers = [], leaderOnly = [], readyz, clock, log } = options;
   const { syncDeadlineMs = 120_000 } = options;
@@ -138,7 +138,7 @@ export const createManager = (options: ManagerOptions): Manager => {
   };
 };
 
-/** What a manager needs of a watch cache. */
+/** The manager's view of an informer. */
 interface ManagedCache {
   readonly synced: Promise<void>;
   readonly hasSynced: boolean;
@@ -148,7 +148,7 @@ interface ManagedCache {
 
 type NamedCaches = Readonly<Record<string, ManagedCache>>;
 
-/** Every cache that has not got its first list, and why as far as it knows. */
+/** The caches without their first list, each with its last error. */
 const unsyncedCaches = (caches: NamedCaches): string[] =>
   Object.entries(caches)
     .filter(([, cache]) => !cache.hasSynced)
@@ -156,7 +156,7 @@ const unsyncedCaches = (caches: NamedCaches): string[] =>
 
 const syncLogIntervalMs = 10_000;
 
-/** Resolves when all are synced, the time is over or the signal has fired, whichever is first. Says every ten seconds who is late. */
+/** Resolves when all caches are synced, at the deadline, or when the signal fires. Logs the missing caches every ten seconds. */
 const waitForCaches = async (
   { caches, clock, log, deadlineMs }: { caches: NamedCaches; clock: Clock; log: Logger; deadlineMs: number },
   signal: AbortSignal,

@@ -3,31 +3,31 @@ import { isKubeError } from '../errors/kube-error.ts';
 import type { Logger } from '../logs/logger.ts';
 import type { WorkQueue } from '../workqueue/work-queue.ts';
 
-/** What one pass over a key came to. Closed: a controller knows what to do with each. */
+/** Result of one reconcile of a key. */
 export type ReconcileResult =
   /** Nothing to do until something changes. */
   | { kind: 'done' }
-  /** Come back after that time, whatever happens. */
+  /** Reconcile again after that time, whatever changes. */
   | { kind: 'requeueAfter'; afterMs: number }
-  /** Did not work; come back with back-off. A throw counts as this. */
+  /** Retry with backoff. An exception counts as this. */
   | { kind: 'failed'; error: unknown }
-  /** Will not work until the object changes: reported, not retried. */
+  /** Reported, and not retried until the object changes. */
   | { kind: 'terminal'; error: unknown };
 
 export const done: ReconcileResult = { kind: 'done' };
 export const requeueAfter = (afterMs: number): ReconcileResult => ({ kind: 'requeueAfter', afterMs });
 
-/** Key in, outcome out. Reads the world each time; `signal` fires when the process stops or leadership is lost. */
+/** Reads the current state each time; `signal` fires when the process stops or leadership is lost. */
 export type Reconciler = (key: string, signal: AbortSignal) => Promise<ReconcileResult>;
 
-/** How one pass over one key ended. */
+/** How one reconcile of a key ended. */
 interface ReconcileRunEnd {
   outcome: ReconcileResult;
   seconds: number;
   defect: boolean;
 }
 
-/** An error that nobody foresaw: the code is wrong, not the world. */
+/** An unexpected error: a bug, not a problem of the environment. */
 const isDefect = (error: unknown): boolean =>
   !(error instanceof Error) ||
   error instanceof TypeError ||
@@ -36,9 +36,9 @@ const isDefect = (error: unknown): boolean =>
   error instanceof SyntaxError;
 
 /**
- * Guarantees: never rejects; whatever the reconcile function throws ends up as `failed`.
- * Caveats: a function that ignores its signal is not ended by anything. Its key stays taken, since two passes over one key at
- * the same time are worse than none.
+ * Guarantees: never rejects; any exception of the reconcile function becomes `failed`.
+ * Caveats: nothing ends a function that ignores its signal. Its key stays locked, because two concurrent reconciles of one
+ * key are worse than none.
  */
 export const runReconcile = async (
   reconcile: Reconciler,
@@ -58,30 +58,30 @@ export const runReconcile = async (
   }
 };
 
-/** The word under which a pass is counted. */
+/** The metric label of a result. */
 type ReconcileResultLabel = 'success' | 'error' | 'requeue_after';
 
 export interface ReconcileSummary {
   result: ReconcileResultLabel;
   seconds: number;
-  /** It will not be tried again until something changes. */
+  /** It is not retried until something changes. */
   terminal: boolean;
-  /** It ended with a programming mistake, not with an error that somebody foresaw. */
+  /** It ended with a bug, not with an expected error. */
   defect: boolean;
 }
 
-/** Called for the passes of one controller, for metrics. */
+/** Callbacks for the metrics of one controller. */
 export interface ReconcileObserver {
-  /** The controller runs with that many workers. */
+  /** The controller started this number of workers. */
   started(workers: number): void;
   began(): void;
-  /** `summary` is missing when the pass was cut short because the controller stops. */
+  /** `summary` is undefined when the controller's stop interrupted the reconcile. */
   ended(summary: ReconcileSummary | undefined): void;
 }
 
 export const noopObserver: ReconcileObserver = { started: () => {}, began: () => {}, ended: () => {} };
 
-/** The one place where an outcome turns into what happens to the key, what is logged and what is counted. */
+/** The only place that turns a result into requeue, log line and metric. */
 export const handleResult = (
   { queue, log }: { queue: WorkQueue; log: Logger },
   key: string,

@@ -3,12 +3,12 @@ import { NotLeadingError } from '../leader/gate.ts';
 import { type Reconciler, requeueAfter } from './reconcile.ts';
 
 const conflictRequeueMs = 1000;
-/** The lease may be renewed again, or the controller stops. */
+/** By then the lease is renewed, or the controller has stopped. */
 const notLeadingRequeueMs = 10_000;
 
 /**
- * Wraps a reconcile function. A write that lost against another one is no failure: the next pass sees both. Neither is a call that
- * the leader gate refused.
+ * Wraps a reconcile function. An optimistic lock conflict is no failure: the next reconcile reads the new state. Neither is a call
+ * that the leader gate refused.
  */
 export const requeueOnConflict =
   (reconcile: Reconciler): Reconciler =>

@@ -1,27 +1,26 @@
 import { type Clock, sleep } from '../clock/clock.ts';
 import { errorMessage } from '../errors/kube-error.ts';
 
-/** Something that runs until its signal fires. A controller is one. */
+/** Runs until its signal fires. A controller is one. */
 export interface Runnable {
   readonly name: string;
-  /** What it has left running behind `run`, if anything. */
+  /** Work that still runs after `run` has ended. */
   readonly abandoned?: readonly string[];
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Something that has been started. */
 export interface StartedRunnable {
   readonly name: string;
   stop(): void;
-  /** Never rejects: what goes wrong is told to `fail`. */
+  /** Never rejects: errors go to `fail`. */
   readonly ended: Promise<void>;
-  /** Why it cannot be called stopped, if so. */
+  /** Why it has not stopped; undefined if it has. */
   stillRunning(): string | undefined;
 }
 
 export type Fail = (reason: string, error?: unknown) => void;
 
-/** To end without having been told to counts as a failure, as rejecting does: the others rely on it. */
+/** Ending before the stop is a failure, as rejecting is: the other parts rely on it. */
 export const startRunnable = (runnable: Runnable, fail: Fail): StartedRunnable => {
   const stopping = new AbortController();
   const { name } = runnable;
@@ -29,7 +28,7 @@ export const startRunnable = (runnable: Runnable, fail: Fail): StartedRunnable =
   const live = async (): Promise<void> => {
     try {
       await runnable.run(stopping.signal);
-      if (!stopping.signal.aborted) fail(`${name} ended although nobody had told it to`);
+      if (!stopping.signal.aborted) fail(`${name} ended without having been stopped`);
     } catch (error) {
       fail(`${name} failed: ${errorMessage(error)}`, error);
     } finally {
@@ -39,7 +38,7 @@ export const startRunnable = (runnable: Runnable, fail: Fail): StartedRunnable =
   return {
     name,
     ended: live(),
-    stop: () => stopping.abort(new Error(`${name} is told to stop`)),
+    stop: () => stopping.abort(new Error(`${name} is stopping`)),
     stillRunning: () => {
       if (running) return `${name} still runs`;
       const abandoned = runnable.abandoned ?? [];
@@ -48,7 +47,7 @@ export const startRunnable = (runnable: Runnable, fail: Fail): StartedRunnable =
   };
 };
 
-/** Tells all of them to stop and waits, but no longer than that. Answers what is left. */
+/** Stops all of them and waits up to `withinMs`. Resolves with those that still run. */
 export const stopRunnables = async (
   clock: Clock,
   parts: readonly StartedRunnable[],

@@ -4,15 +4,15 @@ import { keyOf, type KubeObject, type Live, type ObjectMeta } from '../objects/o
 import { getControllerOf } from '../objects/owners.ts';
 
 /**
- * Where keys come from. Called when the controller starts; the returned function ends the subscription. What goes wrong for a
- * single change is told to `report`: a source never throws into the cache that feeds it.
+ * A source of keys. Called when the controller starts; the returned function unsubscribes. Errors of a single change go to
+ * `report`: a source never throws into the cache that feeds it.
  */
 export type Source = (enqueue: (key: string) => void, report: (error: unknown) => void) => () => void;
 
-/** Which keys want attention because of this object. */
+/** Maps an object to the keys to reconcile. */
 export type MapFunc<T extends KubeObject> = (object: Live<T>) => Iterable<string>;
 
-/** Whether a change is worth a pass. */
+/** Whether a change triggers a reconcile. */
 export type Predicate<T extends KubeObject> = (change: InformerEvent<T>) => boolean;
 
 const statesOf = <T extends KubeObject>(change: InformerEvent<T>): Live<T>[] => {
@@ -26,10 +26,7 @@ const statesOf = <T extends KubeObject>(change: InformerEvent<T>): Live<T>[] => 
   }
 };
 
-/**
- * Every change of a cached object enqueues the keys it maps to. A changed object is mapped as it was and as it is: whoever it
- * belonged to before wants to know too.
- */
+/** Enqueues the keys of every changed object. Maps both the previous and the new state, so that a previous owner is reconciled too. */
 export const fromInformer =
   <T extends KubeObject>(
     informer: Pick<Informer<T>, 'subscribe'>,
@@ -46,12 +43,12 @@ export const fromInformer =
       }
     });
 
-/** The object itself. */
+/** The key of the object itself. */
 export const requestForObject: MapFunc<KubeObject> = ({ metadata }) => [keyOf(metadata)];
 
 const groupOf = (apiVersion: string): string => (apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '');
 
-/** The object of that kind that controls it, whatever the version its owner reference names. */
+/** The key of the controller owner of that kind. The version in the owner reference may be any. */
 export const requestForOwner =
   (owner: { group: string; kind: string; namespaced: boolean }): MapFunc<KubeObject> =>
   (object) => {
@@ -61,13 +58,13 @@ export const requestForOwner =
     return [keyOf({ name: reference.name, ...(owner.namespaced && namespace !== undefined && { namespace }) })];
   };
 
-/** Added and removed objects always count, and changes of these parts of the metadata. */
+/** True for added and removed objects, and for changes of these metadata fields. */
 const metadataChanged =
   (partsOf: (metadata: ObjectMeta) => unknown): Predicate<KubeObject> =>
   (change) =>
     change.type !== 'changed' || !isDeepStrictEqual(partsOf(change.object.metadata), partsOf(change.previous.metadata));
 
-/** The spec, or the start of the deletion. Writes of the status do not count. For kinds that keep a generation. */
+/** Changes of the spec, and the start of the deletion. Ignores status writes. Only for kinds with a generation. */
 export const generationChanged = metadataChanged(({ generation, deletionTimestamp }) => [
   generation,
   deletionTimestamp,

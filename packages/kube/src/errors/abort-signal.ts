@@ -1,15 +1,18 @@
 import { isKubeError, KubeError } from './kube-error.ts';
 
 /**
- * Why a signal fired, as an error of this package. Whoever aborts with a KubeError (a deadline does, with `timeout`) decides what
- * the caller reads; any other reason reads `aborted`.
+ * The abort reason as a KubeError. A KubeError as reason (a deadline uses `timeout`) is returned as it is; any other reason
+ * becomes `aborted`.
  */
 export const abortError = (signal: AbortSignal): KubeError => {
   const reason: unknown = signal.reason;
   return isKubeError(reason) ? reason : new KubeError('aborted', 'The call was ended by its caller', { cause: reason });
 };
 
-/** `work`, unless the signal fires first: also when `work` does not care for the signal. Its late failure goes unheard. */
+/**
+ * Settles with `work`, or rejects when the signal fires first, even if `work` ignores the signal. A later failure of
+ * `work` is ignored.
+ */
 export const unlessAborted = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     const abort = (): void => reject(abortError(signal));
@@ -22,7 +25,7 @@ export const unlessAborted = <T>(signal: AbortSignal, work: Promise<T>): Promise
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 
-/** `chunks` until the signal fires, also when they do not care for it. Leaving leaves `chunks`. */
+/** Yields `chunks` until the signal fires, even if `chunks` ignores it. An early return also closes `chunks`. */
 export const iterateUntilAborted = <T>(signal: AbortSignal, chunks: AsyncIterable<T>): AsyncIterable<T> => ({
   [Symbol.asyncIterator]: () => {
     const iterator = chunks[Symbol.asyncIterator]();
@@ -36,7 +39,7 @@ export const iterateUntilAborted = <T>(signal: AbortSignal, chunks: AsyncIterabl
   },
 });
 
-/** Resolves once the signal has fired. For signals that live no longer than whoever waits: the listener stays until then. */
+/** Resolves when the signal fires. The listener stays until then, so use it only for signals that do not outlive the caller. */
 export const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -1,7 +1,7 @@
 import { isRecord, textIn } from '../json.ts';
 import { KubeError } from './kube-error.ts';
 
-/** Why there is no connection, and what to do about it. By the codes of Node and OpenSSL. */
+/** Cause and advice by the error codes of Node and OpenSSL. */
 const explanations: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused. Is the API server running, and is this its address?',
   ECONNRESET: 'the connection was closed before the answer was complete',
@@ -38,10 +38,10 @@ const explain = (code: string, message: string): string => {
   return code === '' ? message : `${message} (${code})`;
 };
 
-/** HTTP that cannot be parsed, or a body that is not the gzip it claims to be. */
+/** Unparsable HTTP, or a body that is not valid gzip. */
 const isProtocolError = (code: string): boolean => /^(HPE_|Z_)/.test(code);
 
-/** Happy eyeballs fails with one error per address: the first says it as well as any. */
+/** Happy eyeballs fails with one error per address; the first is representative. */
 const firstOf = (error: unknown): unknown =>
   error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error;
 

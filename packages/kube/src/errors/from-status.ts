@@ -2,9 +2,9 @@ import { isRecord, type JsonRecord, listIn, numberIn, parseJson, printable, text
 import { type Cause, KubeError, type KubeErrorReason } from './kube-error.ts';
 
 /**
- * What a refusal means. The HTTP code decides; what the body says only refines it, since anybody between us and the API server may
- * have written the body. A 404 counts as `notFound` only when an API server can have said it: controllers clean up after objects
- * that are gone, and a load balancer without a backend must not set that off.
+ * Maps an error response to a reason. The HTTP code decides and the body only refines it, since any proxy may have written the
+ * body. A 404 is `notFound` only when an API server can have sent it: controllers clean up after deleted objects, and a load
+ * balancer without a backend must not trigger that.
  */
 
 const byCode: Readonly<Record<number, KubeErrorReason>> = {
@@ -19,13 +19,13 @@ const byCode: Readonly<Record<number, KubeErrorReason>> = {
   504: 'timeout',
 };
 
-/** Codes that stand for two things, told apart by the reason in the Status. */
+/** Codes with two meanings, told apart by the Status reason. */
 const refined: Readonly<Record<string, KubeErrorReason>> = {
   '409 AlreadyExists': 'alreadyExists',
   '500 ServerTimeout': 'timeout',
 };
 
-/** The code that a Status without one would have had: those inside a watch need none. */
+/** The code for a Status without one: inside a watch it is optional. */
 const codeOfReason: Readonly<Record<string, number>> = {
   BadRequest: 400,
   Unauthorized: 401,
@@ -51,7 +51,7 @@ const reasonOf = (code: number, statusReason: string): KubeErrorReason => {
 const maxMessageLength = 4096;
 const maxExcerptLength = 200;
 const maxCauses = 100;
-/** Whatever a server asks for: who obeyed a year would look dead. */
+/** Upper limit for a server's Retry-After: a wait of a year would look like a hang. */
 const maxRetryAfterMs = 10 * 60_000;
 
 const causesOf = (status: JsonRecord): Cause[] =>
@@ -78,22 +78,22 @@ const retryAfterHeader = (header: string | undefined, now: number | undefined): 
 const isStatus = (value: unknown): value is JsonRecord => isRecord(value) && value['kind'] === 'Status';
 
 export interface ErrorResponse {
-  /** What was tried, for the text: `get pods default/a`. */
+  /** The attempted request, for the message: `get pods default/a`. */
   what: string;
   code: number;
   headers: Readonly<Record<string, string>>;
   body: string;
-  /** Milliseconds since the epoch, against which a date in `Retry-After` is held; without it, only seconds are understood. */
+  /** Milliseconds since the epoch, to interpret a date in `Retry-After`; without it, only seconds are supported. */
   now?: number;
 }
 
-/** An answer other than 2xx. */
+/** The error for a response other than 2xx. */
 export const fromResponse = ({ what, code, headers, body, now }: ErrorResponse): KubeError => {
   const status = parseJson(body);
   const retryAfterMs = retryAfterHeader(headers['retry-after'], now);
   if (isStatus(status)) return statusError(what, code, status, retryAfterMs);
   const excerpt = printable(body, maxExcerptLength);
-  // What an API server says about a group or version that it does not serve.
+  // An API server's response for a group or version that it does not serve.
   const pageNotFound = code === 404 && excerpt === '404 page not found';
   const reason = code === 404 && !pageNotFound ? 'malformed' : reasonOf(code, '');
   const said = pageNotFound
@@ -106,7 +106,7 @@ export const fromResponse = ({ what, code, headers, body, now }: ErrorResponse):
   return new KubeError(reason, `Cannot ${what}: ${said}${hint}`, { code, retryAfterMs });
 };
 
-/** The Status of an ERROR event inside a watch, where there is no HTTP code but its own. */
+/** The Status of an ERROR event in a watch, which has no HTTP code but its own. */
 export const fromStatus = (what: string, status: unknown): KubeError => {
   if (!isStatus(status)) {
     return new KubeError('malformed', `Cannot ${what}: the server reports an error that is not a Status`);

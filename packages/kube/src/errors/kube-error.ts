@@ -1,4 +1,4 @@
-/** Why a call failed, as far as a caller can act on it. */
+/** Why a call failed, by what a caller can do about it. */
 export type KubeErrorReason =
   /** 404: no such object, or no such kind on this server. */
   | 'notFound'
@@ -6,9 +6,9 @@ export type KubeErrorReason =
   | 'conflict'
   /** 409: the name is taken. */
   | 'alreadyExists'
-  /** 422: the server refuses the object; `causes` say which fields. */
+  /** 422: the server rejects the object; `causes` name the fields. */
   | 'invalid'
-  /** 400, 405, 406, 413, 415: the request itself makes no sense to the server. */
+  /** 400, 405, 406, 413, 415: the server does not accept the request itself. */
   | 'badRequest'
   /** 403. */
   | 'forbidden'
@@ -18,13 +18,13 @@ export type KubeErrorReason =
   | 'tooManyRequests'
   /** 410: the resource version or the continue token is too old. */
   | 'expired'
-  /** 504, or no answer before our own deadline. */
+  /** 504, or no response before our own deadline. */
   | 'timeout'
-  /** No connection, or one that broke before the answer was complete. The request may have been carried out. */
+  /** No connection, or it broke before the response was complete. The server may have executed the request. */
   | 'unreachable'
-  /** 5xx that says nothing more. */
+  /** Any other 5xx. */
   | 'serverError'
-  /** The answer is not what the protocol promises. */
+  /** The response violates the protocol. */
   | 'malformed'
   /** The caller's own signal fired. */
   | 'aborted';
@@ -36,15 +36,15 @@ export interface Cause {
 }
 
 interface KubeErrorDetails {
-  /** HTTP code; absent when there was no answer. */
+  /** HTTP code; absent without a response. */
   code?: number | undefined;
   causes?: readonly Cause[];
-  /** How long the server asks to wait. */
+  /** The server's requested delay. */
   retryAfterMs?: number | undefined;
   cause?: unknown;
 }
 
-/** The one error of this package. Its text never holds a header, a token or a body that was sent. */
+/** The only error of this package. Its message never contains a header, a token or a request body. */
 export class KubeError extends Error {
   readonly reason: KubeErrorReason;
   readonly code: number | undefined;
@@ -63,10 +63,10 @@ export class KubeError extends Error {
 export const isKubeError = (error: unknown, ...reasons: readonly KubeErrorReason[]): error is KubeError =>
   error instanceof KubeError && (reasons.length === 0 || reasons.includes(error.reason));
 
-/** The text of whatever was thrown. */
+/** The message of any thrown value. */
 export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The answer of a call, or undefined when the server says `notFound`. */
+/** The result of a call, or undefined for `notFound`. */
 export const ignoreNotFound = async <T>(call: Promise<T>): Promise<T | undefined> => {
   try {
     return await call;

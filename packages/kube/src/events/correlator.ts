@@ -3,7 +3,7 @@ import { createLruCache } from '../lru-cache.ts';
 import { createTokenBucket, type TokenBucket } from '../workqueue/rate-limiter.ts';
 import { type EventInput, type InvolvedObject, objectKey, truncate } from './event.ts';
 
-/** One Event object. Changes when the event is repeated. */
+/** One Event object. A repeated event updates it. */
 export interface EventRecord {
   readonly involved: InvolvedObject;
   /** Unique among the records of this process. */
@@ -14,25 +14,25 @@ export interface EventRecord {
   lastAt: number;
 }
 
-/** Folds what happens again and again into few Event objects, and few writes. */
+/** Aggregates repeated events into few Event objects and few writes. */
 interface Correlator {
-  /** The record to write, or undefined: so much happens to this object that this one is not worth a write. */
+  /** The record to write; undefined when the object's write rate is exceeded. */
   observe(involved: InvolvedObject, event: EventInput): EventRecord | undefined;
 }
 
-/** client-go's numbers. */
+/** client-go's defaults. */
 const windowMs = 10 * 60_000;
 const maxSimilarEvents = 10;
 const writes = { perSecond: 1 / 300, burst: 25 };
 const cacheSize = 4096;
-/** The limit of the server. */
+/** The API server's limit. */
 const maxMessageBytes = 1024;
 
 /**
- * Flow, as client-go does it: the eleventh different message for one object and reason within ten minutes, and all that
- * follow, become one event, "(combined from similar events): …"; the same event again is counted, not made anew; an object
- * may have 25 writes at once, and one in five minutes after that.
- * Guarantees: memory is bounded. What is not written is counted all the same: a later write of the record carries it.
+ * Flow, as in client-go: from the eleventh different message for one object and reason within ten minutes on, messages are
+ * aggregated into one event, "(combined from similar events): …"; a repeated event increases the count; an object may have
+ * a burst of 25 writes, then one per five minutes.
+ * Guarantees: bounded memory. An event that is not written is still counted: a later write of the record includes it.
  */
 export const createCorrelator = (clock: Clock): Correlator => {
   const groups = createLruCache<{ messages: Set<string>; lastAt: number }>(cacheSize);

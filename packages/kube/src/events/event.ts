@@ -14,12 +14,12 @@ export interface InvolvedObject {
 /** What a controller reports about an object. */
 export interface EventInput {
   type: 'Normal' | 'Warning';
-  /** A constant in UpperCamelCase: what `kubectl get events` is filtered by. */
+  /** A constant in UpperCamelCase, to filter `kubectl get events` by. */
   reason: string;
   message: string;
 }
 
-/** Undefined when the object does not say what it is. */
+/** Undefined when the object has no apiVersion, kind or name. */
 export const involvedObjectOf = ({ apiVersion, kind, metadata }: KubeObject): InvolvedObject | undefined => {
   const name = metadata?.name;
   if (!apiVersion || !kind || !name) return undefined;
@@ -34,7 +34,7 @@ export const involvedObjectOf = ({ apiVersion, kind, metadata }: KubeObject): In
   };
 };
 
-/** At most that many bytes of UTF-8, never half a character. */
+/** Truncates to that many bytes of UTF-8, never within a character. */
 export const truncate = (text: string, bytes: number): string => {
   if (Buffer.byteLength(text) <= bytes) return text.toWellFormed();
   const target = new Uint8Array(bytes - 3);
@@ -42,18 +42,15 @@ export const truncate = (text: string, bytes: number): string => {
   return `${text.slice(0, read).toWellFormed()}…`;
 };
 
-/** The same for all versions of an object, and for no two objects. */
+/** Same for all versions of an object, different for any two objects. */
 export const objectKey = ({ apiVersion, kind, namespace = '', name, uid = '' }: InvolvedObject): string =>
   JSON.stringify([apiVersion, kind, namespace, name, uid]);
 
-/**
- * A name for an event. Two processes never choose the same, because their instances differ; one process never does, because
- * `sequence` counts.
- */
+/** A unique event name: `instance` differs between processes, `sequence` within one process. */
 export const eventName = (involved: InvolvedObject, instance: string, now: number, sequence: number): string => {
   const process = createHash('sha256').update(instance).digest('hex').slice(0, 8);
   const suffix = `.${now.toString(16)}${process}${sequence.toString(16)}`;
-  // Not every object has a name that an event may have: `system:node` is one for a role.
+  // Some object names are invalid for an event, such as the role `system:node`.
   const base = involved.name
     .toLowerCase()
     .replaceAll(/[^a-z0-9.-]/g, '-')

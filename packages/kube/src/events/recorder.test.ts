@@ -18,7 +18,7 @@ const pod = {
 const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'mini', uid: 'n' } };
 const started: EventInput = { type: 'Normal', reason: 'Started', message: 'it runs' };
 
-/** A server that keeps events, fails as it is told, or does not answer until let go. */
+/** A server that stores events, fails on demand, or delays its responses. */
 const setup = () => {
   const clock = manualClock();
   const { log, lines } = recordedLog();

@@ -12,31 +12,31 @@ interface EventRecorderOptions {
   client: Client;
   clock: Clock;
   log: Logger;
-  /** The controller, `example.com/machines`. */
+  /** The controller's name: `example.com/machines`. */
   component: string;
-  /** This process among several of them: the name of the Pod. */
+  /** This replica: the Pod's name. */
   instance: string;
 }
 
 /** Writes Events about objects. */
 export interface EventRecorder {
-  /** Never throws, never waits. The object must have an apiVersion and a kind. */
+  /** Never throws, never blocks. The object must have an apiVersion and a kind. */
   event(object: KubeObject, event: EventInput): void;
-  /** Writes what is queued, for at most that time, and accepts nothing more. What is not written by then is lost. Never rejects. */
+  /** Writes queued events for at most that time, and accepts no more. The rest is lost. Never rejects. */
   flush(deadlineMs: number): Promise<void>;
 }
 
-/** Each record is queued once, however often it is repeated meanwhile. */
+/** A record is queued once, however often its event repeats. */
 const maxQueued = 1000;
 const writeDeadlineMs = 10_000;
 const maxAttempts = 5;
 const retryBackoff = { baseMs: 1000, maxMs: 30_000 };
 
 /**
- * Flow: `event` folds events into records (correlator.ts) and queues them; one loop writes one record after the other, always in its
+ * Flow: `event` aggregates events into records (correlator.ts) and queues them; one loop writes the records one by one, each in its
  * latest state.
- * Guarantees: bounded memory; nothing runs, and no timer is set, while nothing is queued.
- * Caveats: under pressure events are counted instead of written, or dropped: no program may rely on one.
+ * Guarantees: bounded memory; while the queue is empty, nothing runs and no timer is set.
+ * Caveats: under load, events are counted instead of written, or dropped: no program may rely on one.
  */
 export const createEventRecorder = ({
   client,
@@ -54,7 +54,7 @@ export const createEventRecorder = ({
   let dropped = 0;
   let running: Promise<void> | undefined;
 
-  /** The server requires events of objects without a namespace in `default`. */
+  /** The API server requires events of cluster-scoped objects to be in `default`. */
   const metadataOf = ({ involved, firstAt, sequence }: EventRecord) => ({
     name: eventName(involved, instance, firstAt, sequence),
     namespace: involved.namespace ?? 'default',
@@ -91,20 +91,20 @@ export const createEventRecorder = ({
         options,
       );
     } catch (error) {
-      // An earlier try did get through.
+      // An earlier attempt succeeded without our seeing the response.
       if (!isKubeError(error, 'alreadyExists')) throw error;
       await patch(record);
     }
     stored.add(record);
   };
 
-  /** Idempotent: the name of a record's Event never changes, so a try whose answer got lost can be repeated. */
+  /** Idempotent: a record's Event keeps its name, so a write whose response was lost can be retried. */
   const write = async (record: EventRecord): Promise<void> => {
     if (!stored.has(record)) return create(record);
     try {
       await patch(record);
     } catch (error) {
-      // The server forgets events after an hour.
+      // The API server deletes events after an hour.
       if (!isKubeError(error, 'notFound')) throw error;
       stored.delete(record);
       await create(record);
@@ -121,7 +121,7 @@ export const createEventRecorder = ({
   };
 
   const writeAll = async (): Promise<void> => {
-    // Events that are recorded in one go are folded before the first is written.
+    // Lets events recorded in the same turn be aggregated before the first write.
     await Promise.resolve();
     for (const record of queued) {
       await writeOne(record);
@@ -129,13 +129,13 @@ export const createEventRecorder = ({
     }
     if (dropped > 0) log.warn('Events were dropped', { dropped });
     dropped = 0;
-    // Synchronously after the end of the loop: the next event starts the loop again.
+    // Set synchronously after the loop ends: the next event starts the loop again.
     running = undefined;
   };
 
   const writeOne = async (record: EventRecord): Promise<void> => {
     for (let tries = 1; !closing.signal.aborted; tries++) {
-      // Dequeued before the write: an event during the write queues the record again.
+      // Dequeued before the write, so that an event during the write queues the record again.
       queued.delete(record);
       try {
         return await write(record);

@@ -1,17 +1,20 @@
-/** One row of the table: everything that the parser, the help, the docs and the tests know of a flag. */
+/** One row of the table: all that the parser, the help, the docs and the tests need. */
 export interface Flag<T> {
   /** Without the dashes. */
   readonly name: string;
-  /** Read when the flag is not given. An empty one counts as not set. */
+  /** Environment variable, used when the flag is not given. An empty variable counts as unset. */
   readonly env: string | undefined;
   /** Sentences for `--help` and the docs. */
   readonly help: string;
   readonly placeholder: string;
   readonly examples: readonly string[];
-  /** May stand alone, which means `true`. Its value is never the next argument: Go reads `--leader-elect false` as true. */
+  /**
+   * May be given without a value, meaning `true`. Never takes its value from the next argument: Go reads `--leader-elect
+   * false` as true.
+   */
   readonly isSwitch: boolean;
   readonly default: T;
-  /** Empty when there is none. */
+  /** Empty without a default. */
   readonly defaultText: string;
   parse(text: string): Parsed<T>;
 }
@@ -35,15 +38,15 @@ export const flag = <T>(name: string, { type, default: initial, env, help }: Fla
   parse: (text) => type.parse(text),
 });
 
-/** How the text of a flag becomes a value. */
+/** Parses and formats the value of a flag. */
 export interface FlagType<T> {
-  /** Stands for the value in the help. */
+  /** Placeholder of the value in the help. */
   readonly placeholder: string;
-  /** Values that it takes, for people who gave one that it does not. */
+  /** Valid values, shown with an error. */
   readonly examples: readonly string[];
-  /** Total: answers every text. A problem is the rest of a sentence that begins with the text: `has no unit`. */
+  /** Total: handles any text. A problem continues a sentence that begins with the text: `has no unit`. */
   parse(text: string): Parsed<T>;
-  /** The text that a person would write for it. `String` by default. */
+  /** The text a user would write. `String` by default. */
   format?(value: T): string;
 }
 
@@ -51,14 +54,14 @@ const formatValue = <T>(type: FlagType<T>, value: T): string => type.format?.(va
 
 type Parsed<T> = { readonly value: T } | { readonly problem: string };
 
-/** An empty text means that it is not set, as in the original: a chart may pass `--flag=` for what it leaves out. */
+/** An empty text means unset: a chart may pass `--flag=` for an omitted value. */
 export const optional = <T>(type: FlagType<T>): FlagType<T | undefined> => ({
   ...type,
   parse: (text) => (text === '' ? { value: undefined } : type.parse(text)),
   format: (value) => (value === undefined ? '' : formatValue(type, value)),
 });
 
-/** Separated by commas. Spaces around an item and repeated items do no harm. */
+/** Comma-separated. Spaces around items and duplicates are ignored. */
 export const listOf = <T>(item: FlagType<T>): FlagType<readonly T[]> => ({
   placeholder: `${item.placeholder},…`,
   examples: item.examples,
@@ -82,7 +85,7 @@ export const listOf = <T>(item: FlagType<T>): FlagType<readonly T[]> => ({
 
 const maxQuotedLength = 80;
 
-/** A text from outside, inside a sentence: in quotes, on one line, not endless, and without the password of a URL. */
+/** User input within a message: quoted, on one line, truncated, and without the password of a URL. */
 export const quote = (text: string): string => {
   const open = text.replaceAll(/\/\/[^/]*@/g, '//…@');
   return JSON.stringify(open.length > maxQuotedLength ? `${open.slice(0, maxQuotedLength)}…` : open);
@@ -101,20 +104,20 @@ export interface FlagGroup {
   readonly flags: readonly Flag<unknown>[];
 }
 
-/** The value of a flag, its default if it was not given. */
+/** Returns the value of a flag, or its default. */
 export type ReadFlag = <T>(flag: Flag<T>) => T;
 
-/** Something that must hold between flags. */
+/** A constraint between flags. */
 export interface FlagRule {
   /** For the docs. */
   readonly description: string;
-  /** Which flags it reads. When the value of one cannot be understood, the rule has nothing to say. */
+  /** Which flags it reads. The rule is skipped if one of them is invalid. */
   readonly reads: readonly Flag<unknown>[];
-  /** What is wrong, and what to do. */
+  /** The problem, and what to do. */
   problem(read: ReadFlag): string | undefined;
 }
 
-/** A flag of another system that has no meaning here. It is told apart from a typing error, so that its chart fails with a text that helps. */
+/** A flag of another system that does not exist here. Known, so that its use fails with a helpful message rather than as a typo. */
 export interface RemovedFlag {
   readonly name: string;
   readonly env: string | undefined;

@@ -32,11 +32,11 @@ export interface HelpText {
   /** The name of the program. */
   readonly program: string;
   readonly table: Pick<FlagTable, 'groups'>;
-  /** What comes from the environment and has no flag. */
+  /** Environment variables without a flag. */
   readonly variables?: { readonly title: string; readonly rows: readonly { name: string; help: string }[] };
 }
 
-/** `--help`: the table, for a person at a terminal. */
+/** The text of `--help`. */
 export const helpText = ({ about, program, table, variables }: HelpText): string =>
   [
     about,

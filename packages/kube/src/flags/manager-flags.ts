@@ -4,7 +4,7 @@ import { flag, type FlagRule, optional, type ReadFlag } from './flag.ts';
 import { type BindAddress, bindAddress } from './network-types.ts';
 import { anyPath, bool, duration, formatDuration, namespaceName, oneOf } from './value-types.ts';
 
-/** Flags that every program has which runs controllers, what must hold between them, and what they come to. */
+/** Flags of every program that runs controllers, their constraints, and their parsed values. */
 
 const day = 24 * 3_600_000;
 
@@ -106,7 +106,7 @@ const durationsOf = (flags: ManagerFlags, read: ReadFlag): ElectionDurations => 
   retryPeriodMs: read(flags.leaderElectRetryPeriod),
 });
 
-/** `undefined` is off. */
+/** `undefined` means disabled. */
 export interface ManagerFlagValues {
   readonly kubeconfigPath: string | undefined;
   readonly metricsAddress: BindAddress | undefined;
@@ -115,7 +115,7 @@ export interface ManagerFlagValues {
   readonly log: Required<Pick<LoggerOptions, 'level' | 'pretty'>>;
 }
 
-/** `namespace`: where the lease is by default. */
+/** `namespace`: the lease's default namespace. */
 export const managerFlagValues = (flags: ManagerFlags, read: ReadFlag, namespace: string): ManagerFlagValues => ({
   kubeconfigPath: read(flags.kubeconfig),
   metricsAddress: read(flags.metricsBindAddress),

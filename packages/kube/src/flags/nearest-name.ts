@@ -1,5 +1,5 @@
 const letterPairs = (text: string): Set<string> => {
-  // Far longer than any name: keeps the work bounded when somebody passes a file as a flag.
+  // Longer than any flag name: bounds the work for a huge argument.
   const letters = `^${text.slice(0, 80).toLowerCase().replaceAll('_', '-')}$`;
   return new Set(Array.from({ length: letters.length - 1 }, (_, at) => letters.slice(at, at + 2)));
 };

@@ -2,13 +2,13 @@ import { isIPv4 } from 'node:net';
 import type { FlagType } from './flag.ts';
 
 export interface BindAddress {
-  /** Empty for every address of the machine. */
+  /** Empty: all addresses of the machine. */
   readonly host: string;
-  /** 0 takes any free one. */
+  /** 0: any free port. */
   readonly port: number;
 }
 
-/** `undefined` is off, which is written `0`, as in the original. */
+/** `0` disables the listener, as in controller-runtime (`undefined` here). */
 export const bindAddress: FlagType<BindAddress | undefined> = {
   placeholder: 'host:port',
   examples: [':8080', '127.0.0.1:8080', '0'],
@@ -31,7 +31,7 @@ export const ipv4Address: FlagType<string> = {
   parse: (text) => (isIPv4(text) ? { value: text } : { problem: 'is no IPv4 address' }),
 };
 
-/** Virtual machines get no IPv6. Nothing may be set behind the prefix: which network would be meant? */
+/** IPv4 only, as VMs get no IPv6. Host bits must be zero: otherwise the network is ambiguous. */
 export const ipv4Network: FlagType<string> = {
   placeholder: 'cidr',
   examples: ['10.96.0.0/12'],
@@ -46,7 +46,7 @@ export const ipv4Network: FlagType<string> = {
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Without a slash at its end, so that paths can be joined to it. */
+/** Without a trailing slash, so that paths can be appended. */
 const urlType = (examples: readonly string[], problemOf: (url: URL) => string | undefined): FlagType<string> => ({
   placeholder: 'url',
   examples,
@@ -60,13 +60,13 @@ const urlType = (examples: readonly string[], problemOf: (url: URL) => string | 
 
 const needsHttps = 'does not begin with https://';
 
-/** Of an API server: nothing but the scheme, the host and the port. */
+/** An API server's URL: only scheme, host and port. */
 export const serverURL = urlType(['https://k8s.example.com:6443'], ({ protocol, pathname, search, hash }) => {
   if (protocol !== 'https:') return needsHttps;
   return pathname === '/' && search === '' && hash === '' ? undefined : 'has more than a host and a port';
 });
 
-/** Of an API that gets a credential: it may have a path, and leaves this machine encrypted or not at all. */
+/** URL of an API that gets a credential: may have a path, must be https except on loopback. */
 export const apiURL = urlType(
   ['https://api.github.com', 'https://github.example.com/api/v3'],
   ({ protocol, hostname, search, hash }) => {

@@ -2,10 +2,10 @@ import { type Flag, type FlagTable, quote, type ReadFlag } from './flag.ts';
 import { nearestName } from './nearest-name.ts';
 
 type ParsedFlags =
-  /** Every rule holds. */
+  /** All constraints hold. */
   | { readonly read: ReadFlag }
   | { readonly wantsHelp: true }
-  /** All of them at once: a chart is not mended one restart at a time. */
+  /** All errors at once, so that a chart needs one fix, not one restart per error. */
   | { readonly errors: readonly string[] };
 
 const problemOf = ({ flag, text, source }: GivenFlag): string | undefined => {
@@ -16,10 +16,10 @@ const problemOf = ({ flag, text, source }: GivenFlag): string | undefined => {
 };
 
 /**
- * The values of all flags, from the arguments (without the program's name) and the environment. Pure and total.
+ * Values of all flags, from the arguments (without the program's name) and the environment. Pure and total.
  *
- * Flow: the command line, then variables for what it leaves out, then defaults; then what must hold between flags.
- * Guarantees: no value of an unknown flag, and no variable that belongs to none of the table's, is in an error.
+ * Flow: command line, then environment variables, then defaults; then the constraints between flags.
+ * Guarantees: errors contain neither the value of an unknown flag nor a variable that is not in the table.
  */
 export const parseFlagTable = (table: FlagTable, argv: readonly string[], env: Environment): ParsedFlags => {
   const fromArguments = parseArguments(table, argv);
@@ -49,7 +49,7 @@ export const parseFlagTable = (table: FlagTable, argv: readonly string[], env: E
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A text for a flag, and where it stood: `--name`, or the name of a variable. */
+/** The text given for a flag, and its source: `--name`, or the variable's name. */
 interface GivenFlag {
   readonly flag: Flag<unknown>;
   readonly text: string;
@@ -57,16 +57,16 @@ interface GivenFlag {
 }
 
 interface Arguments {
-  /** In the order of their appearance. As in Go, the last one of a flag counts. */
+  /** In order. As in Go, the last value of a flag wins. */
   readonly given: readonly GivenFlag[];
   readonly wantsHelp: boolean;
   readonly problems: readonly string[];
 }
 
-/** One that could not be any flag's is quoted, lest it breaks the line. */
+/** Quoted if it cannot be a flag name, so that it does not break the line. */
 const quoteName = (name: string): string => (/^[\w.-]{1,80}$/.test(name) ? `--${name}` : quote(`--${name}`));
 
-/** Only the name is shown, and never the value: it may be a secret that somebody took for a flag. */
+/** Shows only the name: the value may be a secret. */
 const unknownFlagMessage = (name: string, known: readonly string[], { removed = [] }: FlagTable): string => {
   const gone = removed.find((flag) => flag.name === name);
   if (gone !== undefined) return `--${name}: removed: ${gone.because}. Delete it from the arguments.`;
@@ -76,17 +76,17 @@ const unknownFlagMessage = (name: string, known: readonly string[], { removed = 
   );
 };
 
-/** `--name`, `--name=value`, and with one dash, as Go takes them. */
+/** `--name`, `--name=value`, or with one dash, as in Go. */
 const flagSyntax = /^--?([^-=][^=]*)(?:=(.*))?$/s;
 
-/** The arguments after the program's name, taken apart. Total; values are not looked at. */
+/** Splits the arguments. Total; does not parse values. */
 const parseArguments = (table: FlagTable, argv: readonly string[]): Arguments => {
   const known = new Map(table.groups.flatMap(({ flags }) => flags.map((flag) => [flag.name, flag] as const)));
   const given: GivenFlag[] = [];
   const problems: string[] = [];
   let wantsHelp = false;
   const rest = [...argv];
-  /** The next argument, if it can be a value. One that looks like a flag has to be joined with `=`, lest a forgotten value eats a flag. */
+  /** The next argument, unless it looks like a flag: such a value needs `=`, so that a forgotten value does not swallow a flag. */
   const nextValue = (): string | undefined => (rest[0]?.startsWith('-') === false ? rest.shift() : undefined);
 
   for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
@@ -117,7 +117,7 @@ const parseArguments = (table: FlagTable, argv: readonly string[]): Arguments =>
   return { given, wantsHelp, problems };
 };
 
-/** What the environment says for flags that were not given. An empty variable is one that is not set. */
+/** Variables for flags that were not given. An empty variable counts as unset. */
 const readEnvironment = (
   { groups, removed = [] }: FlagTable,
   env: Environment,

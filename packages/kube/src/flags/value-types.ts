@@ -1,6 +1,6 @@
 import type { FlagType } from './flag.ts';
 
-/** The words that Go takes, so that a chart of the original means the same here. */
+/** The words that Go's strconv.ParseBool accepts. */
 const trueWords = ['1', 't', 'T', 'true', 'TRUE', 'True'];
 const falseWords = ['0', 'f', 'F', 'false', 'FALSE', 'False'];
 
@@ -42,7 +42,7 @@ interface StringPattern {
   readonly otherwise: string;
 }
 
-/** A text that stays what it is. */
+/** Text, used as it is. */
 export const stringMatching = ({
   placeholder,
   example,
@@ -59,7 +59,7 @@ export const stringMatching = ({
   },
 });
 
-/** Of a file in our own image: a relative one would depend on who started us. */
+/** A file in the image. A relative path would depend on the working directory. */
 export const absolutePath = stringMatching({
   placeholder: 'path',
   example: '/opt/tart/tart.tar.gz',
@@ -92,14 +92,14 @@ export const objectName = stringMatching({
   otherwise: 'is no name of a Kubernetes object (lower-case letters, digits, dashes and dots)',
 });
 
-/** From the largest to the smallest. */
+/** Largest to smallest. */
 const units = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1, us: 1e-3, µs: 1e-3, μs: 1e-3, ns: 1e-6 };
 const unitMs = new Map(Object.entries(units));
 
 const durationPart = String.raw`(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)`;
 const durationPattern = new RegExp(`^\\+?(?:${durationPart})+$`);
 
-/** Durations as Go writes them, which is what charts hold: `30m`, `1h30m`, `15m0s`, `1.5h`, `0`. In milliseconds. */
+/** Go durations, as charts use them: `30m`, `1h30m`, `15m0s`, `1.5h`, `0`. In milliseconds. */
 const parseGoDuration = (text: string): number | undefined => {
   if (/^\+?0$/.test(text)) return 0;
   if (!durationPattern.test(text)) return undefined;
@@ -109,7 +109,7 @@ const parseGoDuration = (text: string): number | undefined => {
   return Math.round(ms);
 };
 
-/** The shortest text: `1h30m`, and not Go's own `1h30m0s`. */
+/** The shortest form: `1h30m`, not Go's `1h30m0s`. */
 export const formatDuration = (ms: number): string => {
   let rest = ms;
   let text = '';
@@ -124,7 +124,7 @@ export const formatDuration = (ms: number): string => {
 interface DurationRange {
   readonly fromMs: number;
   readonly toMs: number;
-  /** Whether 0 is taken although it is below the range: it turns off what the flag is about. */
+  /** Whether 0, which disables the feature, is valid although below the range. */
   readonly zero?: boolean;
 }
 

@@ -48,10 +48,10 @@ const closing = (socket: Socket): Promise<void> =>
     else socket.once('close', () => resolve());
   });
 
-/** More than the buffers between us hold. */
+/** More than the socket buffers hold. */
 const huge = 'x'.repeat(64 * 1024 * 1024);
 
-/** Asks for the metrics, reads their beginning and nothing more. */
+/** Requests the metrics and reads only their beginning. */
 const askWithoutReading = async (port: number): Promise<Socket> => {
   const socket = connect(port, '127.0.0.1');
   socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -59,7 +59,7 @@ const askWithoutReading = async (port: number): Promise<Socket> => {
   return socket;
 };
 
-/** Everything the server says until it hangs up. */
+/** Everything the server sends until it closes the connection. */
 const receivedBytes = async (socket: Socket): Promise<string> => {
   let text = '';
   socket.setEncoding('utf8').on('data', (chunk: string) => {
@@ -142,12 +142,12 @@ test('the connection of a client that does not read is closed', { timeout: 60_00
   const { port, stop } = await start({ idleTimeoutMs: 500, log, metrics });
   const socket = await askWithoutReading(port);
   while (!lines.some(({ message }) => message.includes('cut off'))) await setImmediate();
-  // What had been sent can still be read; it is not all.
+  // Data sent before can still be read; it is incomplete.
   assert.ok((await receivedBytes(socket)).length < huge.length);
   await stop();
 });
 
-/** Somebody asks for metrics that take their time, and the server is told to stop meanwhile. */
+/** A slow request for metrics during which the server stops. */
 const stopMeanwhile = async () => {
   const clock = manualClock(0);
   const asked = Promise.withResolvers<void>();

@@ -12,32 +12,32 @@ import { listen } from './listen.ts';
 export interface HealthServerOptions {
   /** Loopback by default. */
   host?: string;
-  /** 0 takes any free one. */
+  /** 0: any free port. */
   port: number;
   /** The text of `/metrics`. */
   metrics?: () => Promise<{ contentType: string; body: string }>;
   clock: Clock;
   log: Logger;
-  /** A connection on which nothing moves for so long is closed, also one whose other side does not read. 10 s by default. */
+  /** A connection without traffic for this time is closed, also when the client does not read. 10 s by default. */
   idleTimeoutMs?: number;
 }
 
-/** `/healthz`, `/readyz` and `/metrics` over HTTP. Not more than that: the outside may reach it without any credentials. */
+/** `/healthz`, `/readyz` and `/metrics` over HTTP, and nothing else: clients need no credentials. */
 export interface HealthServer {
-  /** Fails while the process should get no work. */
+  /** Checks of `/readyz`. */
   readonly readyz: HealthChecks;
-  /** Resolves when it listens. Stays pending when it cannot: `run` says why. */
+  /** Resolves when it listens. Stays pending if it cannot: then `run` rejects. */
   readonly address: Promise<{ host: string; port: number }>;
-  /** Serves until `signal` fires, then lets requests under way end. Rejects when it cannot listen. */
+  /** Serves until `signal` fires, then lets open requests finish. Rejects when it cannot listen. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Ours are probes and scrapers: few, small and quick. Whoever is slow or many is cut off instead of being waited for. */
+/** The clients are probes and scrapers: few, small and quick. Slow or excess connections are closed. */
 const limits = {
   connections: 64,
   headerBytes: 8 * 1024,
   requestMs: 5_000,
-  /** How long requests under way may take once the server is told to stop. */
+  /** How long open requests may take after the stop. */
   closingMs: 1_000,
 };
 
@@ -127,7 +127,7 @@ interface HealthServersOptions {
   readonly log: Logger;
 }
 
-/** Two addresses, as kubelet asks one and Prometheus the other, and a network policy may tell them apart. */
+/** Two addresses: the kubelet uses one, Prometheus the other, and a network policy can distinguish them. */
 export const createHealthServers = ({ options, metrics, clock, log }: HealthServersOptions) => {
   const { healthAddress, metricsAddress } = options;
   const probes = healthAddress && createHealthServer({ ...healthAddress, clock, log });
@@ -135,9 +135,9 @@ export const createHealthServers = ({ options, metrics, clock, log }: HealthServ
   const servers = [probes, scraped].filter((server) => server !== undefined);
   return {
     readyz: probes?.readyz ?? new Map(),
-    /** Undefined for what is not served. */
+    /** Undefined if not served. */
     addresses: { probes: probes?.address, metrics: scraped?.address },
-    /** Serves as long as `work` goes on. A server that cannot listen ends the work, and is why it failed. */
+    /** Serves while `work` runs. A server that cannot listen aborts `work`, and the result is its error. */
     serveWhile: async (
       signal: AbortSignal,
       work: (signal: AbortSignal) => Promise<ManagerResult>,

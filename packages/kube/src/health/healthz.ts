@@ -1,16 +1,16 @@
 import { type Clock, sleep } from '../clock/clock.ts';
 import { errorMessage } from '../errors/kube-error.ts';
 
-/** Returns what is wrong, or undefined. A check that throws fails, too. */
+/** Returns the problem, or undefined. A check that throws fails too. */
 export type HealthCheck = () => string | undefined | Promise<string | undefined>;
 
-/** By name. Checks may come and go while a server runs. */
+/** By name. Checks may be added and removed while the server runs. */
 export type HealthChecks = Map<string, HealthCheck>;
 
-/** Probes give up after a second or more by default. */
+/** Probes time out after one second or more by default. */
 const checkDeadlineMs = 800;
 
-/** What is wrong, on one line. */
+/** The problem, on one line. */
 const runCheck = async (check: HealthCheck, clock: Clock): Promise<string | undefined> => {
   const finished = new AbortController();
   const tooLate = sleep(clock, checkDeadlineMs, finished.signal).then(() => `no answer within ${checkDeadlineMs} ms`);
@@ -32,14 +32,14 @@ export interface ProbeResponse {
 
 interface ProbeOptions {
   readyz: HealthChecks;
-  /** The text of `/metrics`; without it there is none. */
+  /** The text of `/metrics`; not served if absent. */
   metrics?: (() => Promise<{ contentType: string; body: string }>) | undefined;
   clock: Clock;
 }
 
 const plain = (code: number, body: string): ProbeResponse => ({ code, contentType: 'text/plain; charset=utf-8', body });
 
-/** In the format of Kubernetes' own probes; unlike those it says what is wrong: its readers can read the logs, too. */
+/** Kubernetes' probe format, but with the reason of a failure: its readers can read the logs too. */
 const probeReadiness = async (checks: HealthChecks, clock: Clock, query: URLSearchParams): Promise<ProbeResponse> => {
   const excluded = query.getAll('exclude');
   const results = await Promise.all(
@@ -63,7 +63,7 @@ export const handleProbe = async (
   if (request.method !== 'GET' && request.method !== 'HEAD') return plain(405, 'GET is all that can be done here\n');
   const { pathname = '', searchParams = new URLSearchParams() } = URL.parse(request.url, 'http://localhost') ?? {};
   const path = pathname.replace(/\/$/, '');
-  // No state is known that a restart would repair: that it answers is enough.
+  // No known state needs a restart, so any response means healthy.
   if (path === '/healthz') return plain(200, 'ok');
   if (path === '/readyz') return probeReadiness(readyz, clock, searchParams);
   const name = path.startsWith('/readyz/') ? path.slice('/readyz/'.length) : '';

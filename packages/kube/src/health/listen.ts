@@ -1,6 +1,6 @@
 import type { Server } from 'node:net';
 
-/** Until `server` listens. Rejects with what to do; `what` names it there. Port 0 takes any free one, and the answer says which. */
+/** Resolves when `server` listens, with the actual port (port 0: any free one). Rejects with advice; `what` names the server there. */
 export const listen = (
   server: Server,
   what: string,

@@ -14,13 +14,13 @@ export interface InformerOptions<T extends KubeObject> extends Selection {
   resource: Resource<T>;
   indexes?: Readonly<Record<string, IndexFunction<T>>>;
   /**
-   * Drops what nobody will read before it takes memory (see `withoutManagedFields`). Gets an object that nobody else has seen: it may
-   * change it in place. Name, namespace, uid and version must stay. One that throws leaves the object as it is.
+   * Drops unneeded fields to save memory (see `withoutManagedFields`). May change the object in place. Name, namespace, uid and
+   * version must stay. If it throws, the object is kept unchanged.
    */
   transform?: (object: Live<T>) => Live<T>;
   /**
-   * Which objects are held, where no selector of the server can tell; sees an object before `transform`. One that it does not want any
-   * more is told as removed, and one that it begins to want as added. One that throws holds the object.
+   * Client-side filter, for what no selector can express. Called before `transform`. An object that stops matching is reported as
+   * removed, one that starts matching as added. If it throws, the object is kept.
    */
   filter?: (object: Live<T>) => boolean;
   clock: Clock;
@@ -48,13 +48,13 @@ const filterAndTransform =
   };
 
 /**
- * Flow: list (page by page: of each only what is held stays in memory), watch from there, go on from the last version after every end of a connection; list anew when the server no
- * longer knows that version. The states are in `reflector-state.ts`.
- * Guarantees: holds and tells every state that a watch gives, each once, in order, across reconnects; after a new list the difference
- * is told, states in between are skipped. No error ends it, and what listeners, index functions, the filter or the transform throw does not
- * disturb it. What it holds stays readable while the server is away.
- * Caveats: it is behind the server by nature. Objects that one transaction deletes together (expired Events) share a version; when a
- * connection breaks between two of them the second stays until the next list.
+ * Flow: list (page by page, keeping only what is cached), watch, resume from the last version after every disconnect; list again when that
+ * version has expired. The states are in `reflector-state.ts`.
+ * Guarantees: caches and reports every state that a watch delivers, once, in order, across reconnects; after a relist it reports the
+ * difference, without the states in between. No error ends it, and exceptions of listeners, index functions, the filter or the transform do
+ * not disturb it. The cache stays readable while the server is unreachable.
+ * Caveats: the cache is eventually consistent. Objects deleted in one transaction (expired Events) share a version; when a connection
+ * breaks between two of them the second stays cached until the next list.
  */
 export const createInformer = <T extends KubeObject>(options: InformerOptions<T>): Informer<T> => {
   const { client, resource, clock, random, indexes = {} } = options;
@@ -120,7 +120,7 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
   };
 };
 
-/** Failures that time alone rarely mends. They are retried all the same: somebody may be mending them right now. */
+/** Failures that rarely go away by themselves. Retried anyway: a user may be fixing the cause. */
 const advice: Partial<Record<KubeErrorReason, string>> = {
   unauthorized: 'check the credentials',
   forbidden: 'grant the verbs list and watch on this resource',
@@ -141,7 +141,7 @@ const reportFailure = (error: Error, state: ReflectorState, log: Logger): void =
   });
 };
 
-/** The log lines of a cache: one call per move of its state. */
+/** Logs the state changes of a reflector. */
 const reportTransitions =
   (log: Logger, size: () => number) =>
   (state: ReflectorState, event: ReflectorEvent): void => {

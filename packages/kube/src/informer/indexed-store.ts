@@ -1,10 +1,10 @@
 import type { Logger } from '../logs/logger.ts';
 import type { KubeObject, Live } from '../objects/object.ts';
 
-/** Answers the values under which an object is to be found. */
+/** Returns the index values of an object. */
 export type IndexFunction<T extends KubeObject> = (object: Live<T>) => readonly string[];
 
-/** Objects by key, and by whatever the index functions say of them. Both change in the same step. */
+/** Objects by key and by index values. Both are updated together. */
 export interface IndexedStore<T extends KubeObject> {
   get(key: string): Live<T> | undefined;
   list(): Live<T>[];
@@ -19,7 +19,7 @@ interface Index<T extends KubeObject> {
   name: string;
   valuesOf: IndexFunction<T>;
   objectsByValue: Map<string, Map<string, Live<T>>>;
-  /** What it was filed under: an object is taken out of where it was put, whatever the function would answer today. */
+  /** The values at insertion: an object is removed from these, whatever the index function returns now. */
   valuesByKey: Map<string, readonly string[]>;
 }
 

@@ -58,7 +58,7 @@ const startKubernetes = async () => {
   const client = createClient(inProcessTransport(kubernetes.handle, { user }), { clock });
   const namespace = { apiVersion: 'v1', kind: 'Namespace' };
   for (const name of ['default', 'elsewhere']) await client.create(namespaces, { ...namespace, metadata: { name } });
-  // Answers travel through several layers of streams, all of them without timers.
+  // Responses pass through several streams, all without timers.
   const pass = async (milliseconds = 0): Promise<void> => {
     for (let turn = 0; turn < 20; turn++) await setImmediate();
     clock.advance(milliseconds);
@@ -116,7 +116,7 @@ test('a cache follows the objects of its selector through many pages, changes an
     ['map-3'],
   );
 
-  // Past the timeout of the watch, which the server ends: bookmarks kept it alive until then, and the next one goes on.
+  // After the watch timeout the server ends the watch. Bookmarks kept it alive until then; the next watch resumes.
   for (let minute = 0; minute < 6; minute++) await pass(60_000);
   await client.delete(configMaps, key);
   await pass();

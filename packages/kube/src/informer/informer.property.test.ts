@@ -72,7 +72,7 @@ const expectedEvents = (server: ModelServer, listed: string): string[] =>
     .filter(({ version }) => version > BigInt(listed))
     .map(({ type, object }) => eventLine(words[type], object));
 
-/** One thing that happens, to the objects, to the network or to time. Between two of them the cache may or may not get a turn. */
+/** One event for the objects, the network or the clock. The cache may or may not run between two of them. */
 type Step =
   | { do: 'write' | 'remove' | 'replace'; name: string }
   | { do: 'deliver' | 'repeat' | 'replay'; count: number }
@@ -172,7 +172,7 @@ const perform = async (step: Step, { server, network, clock, listen }: World): P
   }
 };
 
-/** A fixed row of numbers in [0, 1) per seed. */
+/** A fixed sequence of numbers in [0, 1) per seed. */
 const randomFrom = (seed: number): (() => number) => {
   let state = seed;
   return () => (state = (state * 16_807 + 11) % 2_147_483_647) / 2_147_483_647;
@@ -200,7 +200,7 @@ test('under any network faults, no state is lost, repeated or invented, and the 
           clock,
           random: randomFrom(seed),
           log,
-          // Things change their color: they begin and cease to be wanted.
+          // Objects change their color, so they start and stop matching the filter.
           filter,
           indexes: { color: ({ spec }) => [spec.color], step: ({ spec }) => [`${spec.step}`] },
         });
@@ -246,6 +246,6 @@ test('under any network faults, no state is lost, repeated or invented, and the 
     ),
     { numRuns: 1500 },
   );
-  // The faults are really there: not all runs went through a new list, not all without one.
+  // The faults happen: some runs relist, others do not.
   for (const [what, times] of Object.entries(seen)) assert.ok(times > 50, `${what}: ${times}`);
 });

@@ -39,7 +39,7 @@ const events: Record<ReflectorEvent['type'], ReflectorEvent> = {
   stopped: { type: 'stopped' },
 };
 
-/** `stay`: the very same state. */
+/** `stay`: the identical state. */
 const table: Record<ReflectorState['kind'], Record<ReflectorEvent['type'], ReflectorState['kind'] | 'stay'>> = {
   listing: {
     listed: 'watching',

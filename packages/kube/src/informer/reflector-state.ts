@@ -2,43 +2,43 @@ import { isKubeError, KubeError } from '../errors/kube-error.ts';
 import { isNewerResourceVersion } from '../objects/object.ts';
 import { backoffMs } from '../workqueue/rate-limiter.ts';
 
-/** Where a watch cache stands with its server. */
+/** The state of list and watch. */
 export type ReflectorState = Listing | Watching | BackingOff | Stopped;
 
-/** What every state remembers of what went wrong. */
+/** The failures, kept in every state. */
 interface FailureState {
-  /** Failures in a row: decides the next wait. */
+  /** Consecutive failures: determine the next delay. */
   failures: number;
-  /** The latest failure; undefined again as soon as something comes through. */
+  /** The latest failure; undefined after the next success. */
   error: Error | undefined;
 }
 
 /**
- * A list is under way. Knows no version to watch from: this is the beginning, or the server no longer serves the version we had.
- * Goes to `watching` when the list is in, to `backingOff` when it fails.
+ * A list request is running, because there is no version to watch from: at the start, or after the version expired. Goes to
+ * `watching` when the list is complete, to `backingOff` when it fails.
  */
 interface Listing extends FailureState {
   kind: 'listing';
 }
 
 /**
- * One connection of a watch, from its opening to its end. Each connection is a state of its own.
- * Goes to `watching` (a new connection) when the server ends it in its own time or it falls silent, to `listing` when the version
- * is of no use, to `backingOff` when it fails.
+ * One watch connection, from its start to its end. Each connection is a new state.
+ * Goes to `watching` (a new connection) when the server ends it normally or it is inactive, to `listing` when the version cannot
+ * be used, to `backingOff` when it fails.
  */
 export interface Watching extends FailureState {
   kind: 'watching';
-  /** Everything up to here is in the cache: where the next connection goes on. */
+  /** The cache includes everything up to this version; the next connection resumes here. */
   version: string;
-  /** When this connection began, by the monotonic clock. */
+  /** Start of this connection, monotonic clock. */
   since: number;
-  /** Whether this connection has given anything, be it a bookmark. */
+  /** Whether this connection delivered an event or a bookmark. */
   receivedAny: boolean;
 }
 
 /**
- * Nothing is under way until the wait is over.
- * Goes to `watching` when there is a version to go on from, else to `listing`.
+ * Waits before the next request.
+ * Goes to `watching` when there is a version to resume from, else to `listing`.
  */
 interface BackingOff extends FailureState {
   kind: 'backingOff';
@@ -46,42 +46,42 @@ interface BackingOff extends FailureState {
   version: string | undefined;
 }
 
-/** `run` has been told to end. Goes nowhere. */
+/** The signal of `run` has fired. Final. */
 interface Stopped extends FailureState {
   kind: 'stopped';
 }
 
-/** What happens to a cache. */
+/** Inputs of the state machine. */
 export type ReflectorEvent =
-  /** A complete list is in the cache. */
+  /** A complete list is cached. */
   | { type: 'listed'; version: string }
-  /** An event or a bookmark has been taken in; `version` is its own. */
+  /** An event or a bookmark was applied; `version` is its own. */
   | { type: 'received'; version: string }
-  /** The server ended the watch without complaint. */
+  /** The server ended the watch without an error. */
   | { type: 'ended' }
-  /** Neither event nor bookmark for so long that the connection must be dead. */
+  /** No event or bookmark for so long that the connection counts as dead. */
   | { type: 'inactive' }
   /** The list or the watch failed. */
   | { type: 'failed'; error: Error }
-  /** The wait is over. */
+  /** The backoff is over. */
   | { type: 'backedOff' }
   | { type: 'stopped' };
 
 export const initialState: ReflectorState = { kind: 'listing', failures: 0, error: undefined };
 
 interface TransitionContext {
-  /** The monotonic clock. */
+  /** Monotonic clock. */
   now: number;
   /** Uniform in [0, 1). */
   jitter: number;
 }
 
-/** A watch that ends sooner is no watch: going on at once would make a busy loop against a server that is unwell. */
+/** Backs off after a watch shorter than this: reconnecting at once would be a busy loop against an unhealthy server. */
 const minWatchMs = 1000;
 
 /**
- * The server cannot serve a watch from this version, and will not be able to later: it has forgotten it (410), or has never reached
- * it, because its storage was restored from a backup. Only a new list helps.
+ * The server can never serve a watch from this version: it was compacted (410), or is in the future, because etcd was restored from
+ * a backup. Only a relist helps.
  */
 const isVersionUnusable = (error: Error): boolean =>
   isKubeError(error, 'expired') ||
@@ -98,7 +98,7 @@ const watching = (version: string, now: number, { failures, error }: FailureStat
   error,
 });
 
-/** The wait that the server asks for is a floor, not a ceiling. */
+/** The server's Retry-After is a minimum. */
 const backingOff = (version: string | undefined, failure: FailureState, { jitter }: TransitionContext): BackingOff => {
   const asked = (isKubeError(failure.error) && failure.error.retryAfterMs) || 0;
   return {
@@ -109,7 +109,7 @@ const backingOff = (version: string | undefined, failure: FailureState, { jitter
   };
 };
 
-/** The first useless version in a row is replaced at once; a server that keeps answering so is treated as one that fails. */
+/** Relists at once after the first unusable version; consecutive ones back off like failures. */
 const afterFailure = (
   version: string | undefined,
   before: number,
@@ -141,7 +141,7 @@ const fromWatching = (state: Watching, event: ReflectorEvent, context: Transitio
     const error = new KubeError('unreachable', 'The server ended the watch as soon as it had begun.');
     return afterFailure(state.version, failures, error, context);
   }
-  // A connection that never gave anything may wait for a version that a restored server is years away from.
+  // Without any event, the connection may wait for a version that a restored server will not reach for years.
   if (event.type === 'inactive') return state.receivedAny ? reconnect() : listing({ ...state, failures });
   return state;
 };
@@ -151,7 +151,7 @@ const fromBackingOff = (state: BackingOff, event: ReflectorEvent, { now }: Trans
   return state.version === undefined ? listing(state) : watching(state.version, now, state);
 };
 
-/** Total: what cannot happen in a state leaves it as it is. */
+/** Total: an event that does not apply leaves the state unchanged. */
 export const nextState = (state: ReflectorState, event: ReflectorEvent, context: TransitionContext): ReflectorState => {
   if (event.type === 'stopped') return { kind: 'stopped', failures: state.failures, error: state.error };
   if (state.kind === 'listing') return fromListing(state, event, context);
@@ -160,13 +160,13 @@ export const nextState = (state: ReflectorState, event: ReflectorEvent, context:
   return state;
 };
 
-/** client-go's numbers. */
+/** client-go's defaults. */
 const backoff = { baseMs: 800, maxMs: 30_000 };
 
-/** A watch that held this long ends the row of failures: its own failure counts as the first. */
+/** A watch this long resets the count: its own failure is the first again. */
 export const healthyMs = 30_000;
 
-/** The upper half of each step is random (`jitter` in [0, 1)), so that a fleet that failed together does not come back together. */
+/** The upper half of each delay is random (`jitter` in [0, 1)), so that clients that failed together do not retry together. */
 export const retryDelayMs = (failures: number, jitter: number): number => {
   const step = backoffMs(backoff, failures);
   return step / 2 + (step / 2) * jitter;

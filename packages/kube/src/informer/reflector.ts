@@ -4,24 +4,24 @@ import type { KubeObject, Live, Resource } from '../objects/object.ts';
 import { initialState, nextState, type ReflectorEvent, type ReflectorState, type Watching } from './reflector-state.ts';
 import type { StoreUpdater } from './store-updater.ts';
 
-/** The part of a `Client` that a cache of one kind needs. */
+/** The part of `Client` that a reflector needs. */
 export interface ListerWatcher<T extends KubeObject> {
   list(resource: Resource<T>, options: ListOptions<T>): Promise<List<T>>;
   watch(resource: Resource<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
 }
 
-/** For all pages together: a large collection over a slow line takes longer than a single call may. */
+/** For all pages together: a large collection over a slow connection takes longer than one call's deadline. */
 const listDeadlineMs = 120_000;
 
 /**
- * A page is text and objects at once, and some pages more before they are collected: of 20,000 Pods of 11 KB, pages of 500 make a process
- * 100 MB larger than pages of 100, which take no longer.
+ * A page is in memory as text and as objects, and several pages are before they are garbage-collected: with 20,000 Pods of 11 KB, pages
+ * of 500 need 100 MB more than pages of 100, which take no longer.
  */
 const pageSize = 100;
 
-/** A watch that gives neither event nor bookmark for this long is taken for dead. Bookmarks come about once a minute. */
+/** A watch without event or bookmark for this long counts as dead. Bookmarks come about once a minute. */
 const inactivityMs = 4 * 60_000;
-/** The server is asked to end each connection after this time, or up to twice of it. */
+/** The watch timeout requested from the server is between this and twice this. */
 const watchTimeoutSeconds = 290;
 
 interface ReflectorOptions<T extends KubeObject> {
@@ -29,11 +29,11 @@ interface ReflectorOptions<T extends KubeObject> {
   resource: Resource<T>;
   selection: Selection;
   updater: StoreUpdater<T>;
-  /** What is held of an object; undefined for one that is not to be held. */
+  /** The object to cache; undefined to leave it out. */
   transform(object: Live<T>): Live<T> | undefined;
   clock: Clock;
   random: Random;
-  /** Called for every transition, also those that lead back to the same kind of state. */
+  /** Called for every transition, also to the same kind of state. */
   onTransition(to: ReflectorState, event: ReflectorEvent): void;
 }
 
@@ -46,9 +46,9 @@ const failed = (thrown: unknown): ReflectorEvent => ({
 });
 
 /**
- * Does what each state asks for and reports what came of it, until `signal` fires. All decisions are those of `nextState`.
- * Guarantees: when it resolves, no request, stream or timer of its own is left.
- * Assumptions: the client ends a call soon after that call's signal has fired.
+ * Executes each state and feeds the result to `nextState`, which makes all decisions, until `signal` fires.
+ * Guarantees: when it resolves, none of its requests, streams or timers is left.
+ * Assumptions: the client ends a call soon after the call's signal fires.
  */
 export const runReflector = async <T extends KubeObject>(
   loop: ReflectorOptions<T>,
@@ -74,7 +74,7 @@ export const runReflector = async <T extends KubeObject>(
   };
 
   const watch = async ({ version }: Watching): Promise<ReflectorEvent> => {
-    // Spread over twice the time, so that the watches of a fleet that started together do not end together.
+    // Randomised, so that watches that started together do not end together.
     const timeoutSeconds = Math.round(watchTimeoutSeconds * (1 + random()));
     const type = await readWatch<WatchEvent<T>>({
       open: (closing) =>
@@ -105,10 +105,9 @@ export const runReflector = async <T extends KubeObject>(
 };
 
 /**
- * Reads one watch to its end, or until it has been silent for too long, or until `signal` fires.
- * Guarantees: afterwards the stream is closed and no timer is left; nothing is taken in once it has been given up.
- * Assumptions: the stream ends soon after the signal it was opened with has fired; how it ends then (with an error or not) says
- * nothing about the server.
+ * Reads one watch until it ends, is inactive for too long, or `signal` fires.
+ * Guarantees: afterwards the stream is closed and no timer is left; no event is applied after that.
+ * Assumptions: the stream ends soon after its signal fires; an error of the stream after that is ignored.
  */
 export const readWatch = async <E>({
   open,
@@ -142,14 +141,14 @@ export const readWatch = async <E>({
   return connection.signal.aborted ? 'inactive' : 'ended';
 };
 
-/** Notices when nothing has been heard for `limitMs`. */
+/** Detects that `reset` was not called for `limitMs`. */
 interface InactivityTimer {
-  /** Something came. */
+  /** Call for every event. */
   reset(): void;
   stop(): void;
 }
 
-/** Calls `onSilence` once. Hearing costs a look at the clock and no timer: the one timer re-arms itself for what is left. */
+/** Calls `onSilence` once. `reset` only reads the clock: the one timer re-arms itself for the remaining time. */
 export const startInactivityTimer = (clock: Clock, limitMs: number, onSilence: () => void): InactivityTimer => {
   let heardAt = clock.monotonic();
   const look = (): void => {

@@ -115,7 +115,7 @@ test('a listener that throws is logged, stays subscribed, and does not affect th
 test('the rejection of an async listener is logged and ends nothing', async () => {
   const { log, lines } = recordedLog();
   const audience = createListeners<string>(log);
-  // What a careless caller can pass, since a function that answers something fits where one that answers nothing is asked for.
+  // TypeScript accepts a function with a result where one without is expected.
   const careless: (change: string) => unknown = () => Promise.reject(new Error('late'));
   audience.subscribe(careless, []);
   audience.notify('one');

@@ -11,18 +11,18 @@ import type { IndexedStore } from './indexed-store.ts';
 import type { InformerEvent } from './informer.ts';
 
 /**
- * What is held of the server's objects, and how it follows.
+ * Applies lists and watch events to the store.
  *
- * Flow: each difference is first stored, then notified, one at a time.
- * Guarantees: an object's states are notified in the order of their versions, none twice; another object of the same name (another uid)
+ * Flow: stores each change, then notifies of it, one at a time.
+ * Guarantees: notifies of an object's states in the order of their versions, never twice; a recreated object (same name, another uid)
  * is notified as a removal and an addition.
- * Assumptions: a list is the truth, also where it is older than what is held (a server restored from a backup); events of one watch
- * come in the order of their versions.
+ * Assumptions: a list is authoritative, even if older than the store (a server restored from a backup); the events of one watch come in
+ * the order of their versions.
  */
 export interface StoreUpdater<T extends KubeObject> {
-  /** Becomes what the list says, whose objects have been transformed already. */
+  /** Replaces the content by a list of already transformed objects. */
   replace(objects: readonly Live<T>[]): void;
-  /** Takes in one event of a watch, unless it is known already. `reached` is the version up to which everything is known. */
+  /** Applies a watch event unless it is known already. `reached`: everything up to this version is known. */
   apply(event: ObjectEvent<T>, reached: string): void;
 }
 
@@ -35,7 +35,7 @@ export const createStoreUpdater = <T extends KubeObject>({
 }: {
   store: IndexedStore<T>;
   audience: Listeners<InformerEvent<T>>;
-  /** Undefined: the object is not to be held, as if the server did not have it. */
+  /** Undefined: the object is not cached, as if it did not exist. */
   transform: (object: Live<T>) => Live<T> | undefined;
 }): StoreUpdater<T> => {
   const remove = (key: string, previous: Live<T>): void => {
@@ -64,7 +64,7 @@ export const createStoreUpdater = <T extends KubeObject>({
     },
     apply: ({ type, object }, reached) => {
       const version = object.metadata.resourceVersion;
-      // A version equal to the one reached can still be news: objects that share a lease (Events) expire in one transaction.
+      // An event with the same version can be new: Events that share an etcd lease expire in one transaction.
       if (isOlderResourceVersion(version, reached)) return;
       const key = keyOf(object.metadata);
       const held = store.get(key);
@@ -82,21 +82,21 @@ export const createStoreUpdater = <T extends KubeObject>({
 
 type Listener<C> = (change: C) => void;
 
-/** What a listener throws is logged and does not concern the others. */
+/** An exception of a listener is logged and does not affect the others. */
 interface Listeners<C> {
   notify(change: C): void;
-  /** Tells `listener` of `past`, then of everything that comes. */
+  /** Calls `listener` for `past`, then for each new change. */
   subscribe(listener: Listener<C>, past: Iterable<C>): () => void;
 }
 
 export const createListeners = <C>(log: Logger): Listeners<C> => {
-  /** Wrapped: the same function can subscribe twice, and unsubscribe once. */
+  /** Wrapped, so that a function can subscribe twice and unsubscribe once. */
   const subscriptions = new Set<{ listener: Listener<C> }>();
   const logError = (error: unknown): void => log.error('A cache listener threw; the cache goes on', { error });
   const call = (listener: Listener<C>, change: C): void => {
     try {
       const answer: unknown = listener(change);
-      // An async function passes as a listener; its rejection would otherwise end the process.
+      // An async function is a valid listener too; its unhandled rejection would end the process.
       if (answer instanceof Promise) answer.catch(logError);
     } catch (error) {
       logError(error);
@@ -104,7 +104,7 @@ export const createListeners = <C>(log: Logger): Listeners<C> => {
   };
   return {
     notify: (change) => {
-      // A listener that subscribes meanwhile got this change among its past; one that unsubscribes is not called any more.
+      // A listener that subscribes meanwhile gets this change in its `past`; one that unsubscribes is not called any more.
       for (const subscription of subscriptions.values().toArray())
         if (subscriptions.has(subscription)) call(subscription.listener, change);
     },

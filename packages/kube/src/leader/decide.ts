@@ -1,6 +1,6 @@
 import type { LeaseRecord } from './lease.ts';
 
-/** The last record that was seen, whether the Lease is still there, and when (monotonic) that record first looked like this. */
+/** The last record read, whether the Lease still exists, and when (monotonic) we first saw this record. */
 export interface LeaseObservation {
   record: LeaseRecord;
   present: boolean;
@@ -8,29 +8,29 @@ export interface LeaseObservation {
 }
 
 export interface Snapshot {
-  /** Undefined when no Lease has ever been seen. */
+  /** Undefined if no Lease was ever seen. */
   observed: LeaseObservation | undefined;
   identity: string;
-  /** What is assumed of a holder whose Lease does not say how long it lasts. */
+  /** Assumed for a Lease without a duration. */
   leaseMs: number;
   /** Monotonic. */
   now: number;
 }
 
 export type Decision =
-  /** There is no Lease: make it, held by us. */
+  /** There is no Lease: create it with us as holder. */
   | { kind: 'create' }
-  /** Nobody holds it, or its holder has been silent for too long: write our name. */
+  /** The Lease has no holder, or it expired: write our identity. */
   | { kind: 'takeOver' }
-  /** It names us: write it again. Leading starts with that write, not with having read our name. */
+  /** We are the holder: renew it. Leadership starts with that write, not with having read our identity. */
   | { kind: 'renew' }
-  /** Somebody else's, at least until then (monotonic). */
+  /** Another holder's, at least until then (monotonic). */
   | { kind: 'wait'; holder: string; until: number };
 
-/** Whose the lease is, by our own clock alone: times that others wrote are never compared with ours. */
+/** The holder, judged by our own clock alone: timestamps of other processes are never compared with ours. */
 type HolderState = 'nobody' | 'self' | 'expired' | 'other';
 
-/** A Lease that vanished was deleted by hand: its holder does not know yet, so the others wait as if it were there. */
+/** A missing Lease was deleted by hand. Its holder does not know yet, so the other candidates wait as if it still existed. */
 const table: Readonly<Record<'present' | 'absent', Readonly<Record<HolderState, Decision['kind']>>>> = {
   present: { nobody: 'takeOver', self: 'renew', expired: 'takeOver', other: 'wait' },
   absent: { nobody: 'create', self: 'create', expired: 'create', other: 'wait' },
@@ -49,7 +49,7 @@ export const decide = ({ observed, identity, leaseMs, now }: Snapshot): Decision
   return kind === 'wait' ? { kind, holder, until } : { kind };
 };
 
-/** `now` is when the answer came, not when it was asked for: the later, the longer its holder is left alone. */
+/** `now` is when the response arrived, not when the request was sent: the later, the longer we wait for the holder. */
 export const observeLease = (
   previous: LeaseObservation | undefined,
   record: LeaseRecord | undefined,

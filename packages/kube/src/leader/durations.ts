@@ -1,10 +1,10 @@
-/** How patient an election is. The defaults are those of Kubernetes' own components. */
+/** Durations of leader election. The defaults are those of Kubernetes' components. */
 export interface ElectionDurations {
-  /** How long others leave a lease alone that has not changed. Whole seconds: that is what a Lease can say. */
+  /** How long an unchanged lease blocks other candidates. Whole seconds: the unit of the Lease's field. */
   leaseMs: number;
-  /** How long after having sent its last successful renewal a leader goes on. */
+  /** How long a leader continues after it sent its last successful renewal. */
   renewDeadlineMs: number;
-  /** Between two tries, to get the lease as well as to renew it. */
+  /** Between two attempts to acquire or renew the lease. */
   retryPeriodMs: number;
 }
 
@@ -15,9 +15,8 @@ export const defaultElectionDurations: ElectionDurations = {
 };
 
 /**
- * lease > renew deadline: a leader stops before another starts. Their ratio is also how much faster than the leader's a
- * follower's clock may run (1.5 with the defaults). renew deadline > 1.2 × retry period: a leader that misses one renewal gets
- * another chance.
+ * lease > renew deadline: a leader stops before another starts. Their ratio is also how much faster a follower's clock may run
+ * than the leader's (1.5 with the defaults). renew deadline > 1.2 × retry period: a leader that misses one renewal can retry.
  */
 export const durationsProblem = ({
   leaseMs,
@@ -31,5 +30,5 @@ export const durationsProblem = ({
     : 'the renew deadline must exceed 1.2 times the retry period';
 };
 
-/** Two calls that hang fit into one renew deadline. */
+/** Two hanging calls fit into one renew deadline. */
 export const callDeadlineMs = ({ renewDeadlineMs }: ElectionDurations): number => renewDeadlineMs / 2;

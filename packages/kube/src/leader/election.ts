@@ -8,7 +8,7 @@ import { type Gate, NotLeadingError } from './gate.ts';
 import { createLeaseCandidate, type LeaseAttempt, type LeaseClient } from './lease-candidate.ts';
 import { type OnStartedLeading, startTerm, type Term, type WorkEnd } from './term.ts';
 
-/** Called after each change: `leader_election_master_status` by the name of the lease. The leader also passes how often the lease has changed hands. */
+/** Called after each change: sets `leader_election_master_status` of the lease. The leader also passes the number of lease transitions. */
 export type LeaderMetric = (lease: string, leads: boolean, transitions?: number) => void;
 
 export interface ElectionOptions {
@@ -16,37 +16,36 @@ export interface ElectionOptions {
   clock: Clock;
   random: Random;
   lease: { namespace: string; name: string };
-  /** Unique to this process, also among its own restarts: a host name and something random. */
+  /** Unique to this process, even across restarts: a host name and something random. */
   identity: string;
   /** 15, 10 and 2 seconds by default. */
   durations?: ElectionDurations;
-  /** How long `lead` may take to end once it has been told to. 30 s by default. */
+  /** How long `lead` may take to end after its signal fired. 30 s by default. */
   gracePeriodMs?: number;
   log: Logger;
   metrics?: LeaderMetric;
 }
 
 /**
- * Leads when nobody else does.
- * Guarantees: of all candidates for a lease, at most one passes its gate at any instant; `lead` is told to end before another can
- * start, is not started again before it has ended, and the lease is given back only after that.
- * Assumptions: no two processes have the same identity; nobody edits or deletes the Lease by hand; the clocks of the candidates
- * run at about the same speed (durations.ts). What time they show does not matter.
+ * Guarantees: of all candidates for a lease, at most one passes its gate at any instant; the signal of `lead` fires before
+ * another candidate can start, `lead` is not started again before it has ended, and the lease is released only after that.
+ * Assumptions: identities are unique; nobody edits or deletes the Lease by hand; the candidates' clocks run at about the same
+ * speed (durations.ts). Their absolute times do not matter.
  */
 export interface LeaderElection {
   /**
-   * Resolves with `stopped` when `signal` fired, or `lead` returned by itself: nothing runs any more, and the lease was given back.
-   * Resolves with `lost` when `lead` was told to end and did not in time: end the process.
-   * Rejects with what `lead` threw without having been told to end; the lease was given back.
+   * Resolves with `stopped` when `signal` fired, or `lead` returned by itself: nothing runs any more, and the lease was released.
+   * Resolves with `lost` when `lead` did not end in time after its signal fired: end the process.
+   * Rejects with the error of a `lead` whose signal had not fired; the lease was released.
    */
   run(signal: AbortSignal, lead: OnStartedLeading): Promise<'stopped' | 'lost'>;
-  /** That of whatever term it is. `lead` gets one of its own, which does not open again in a later term. */
+  /** The gate of the current term. `lead` gets the gate of its own term, which stays closed in later terms. */
   readonly gate: Gate;
 }
 
 /**
- * Which state may follow which. docs/leader-election.md draws the same picture (a test compares them), the types of the steps hold
- * the code to it, and the tests walk every arrow.
+ * The allowed transitions. docs/leader-election.md draws the same diagram (a test compares them), the step functions' types
+ * enforce them, and the tests cover each of them.
  */
 export const stateTransitions = {
   following: ['leading', 'releasing', 'stopped'],
@@ -61,27 +60,30 @@ export const stateTransitions = {
 type StateName = keyof typeof stateTransitions;
 
 type ElectionState =
-  /** Does not lead. Looks at the Lease every retry period and takes it when it is free. */
+  /** Does not lead. Reads the Lease every retry period and acquires it when it is free. */
   | { name: 'following' }
   /** `lead` runs, the lease is renewed every retry period, the gate is open. */
   | { name: 'leading'; term: Term }
   /**
-   * We were told to stop, and so was `lead`. Until it has ended the lease is renewed and the gate stays open: it can finish what it
-   * began, and nobody else starts meanwhile.
+   * The process stops, and the signal of `lead` has fired. Until `lead` ends, the lease is renewed and the gate stays open: it can
+   * finish its work while no other candidate starts.
    */
   | { name: 'draining'; term: Term }
-  /** The lease is lost, or could not be renewed in time. The gate is closed; `lead` was told to end and is waited for. */
+  /**
+   * The lease is lost, or could not be renewed in time. The gate is closed; the signal of `lead` has fired, and we wait
+   * for its end.
+   */
   | { name: 'yielding'; term: Term; why: string }
-  /** `lead` has ended or never began. The gate is closed, the lease is given back. */
+  /** `lead` has ended or never started. The gate is closed, the lease is being released. */
   | { name: 'releasing'; term?: Term; ending: WorkEnd }
-  /** The end: nothing of ours runs. */
+  /** Final: nothing runs any more. */
   | { name: 'stopped'; ending: WorkEnd }
-  /** The end: `lead` did not end when told to. It may still run, behind a closed gate; the process must end. */
+  /** Final: `lead` did not end in time. It may still run, behind a closed gate; the process must end. */
   | { name: 'lost' };
 
 type StateOf<N extends StateName> = Extract<ElectionState, { name: N }>;
 
-/** What may follow a state. */
+/** The states that may follow. */
 type NextState<N extends StateName> = StateOf<(typeof stateTransitions)[N][number]>;
 
 const returnedNormally: WorkEnd = { kind: 'returned' };
@@ -97,7 +99,7 @@ export const createLeaderElection = (options: ElectionOptions): LeaderElection =
   const contender = createLeaseCandidate({ client, clock, lease: options.lease, identity, durations });
   let current: ElectionState | undefined;
 
-  /** A lease that was released stays idle for one retry period at most. Longer pauses only if the server asks for them. */
+  /** A released lease is acquired within one retry period. Longer pauses only if the server asks for them. */
   const pauseAfter = (attempt: LeaseAttempt): number => {
     const usual = durations.retryPeriodMs * (1 - 0.2 * random());
     if (attempt.kind === 'heldByOther') return Math.min(usual, attempt.forMs);
@@ -105,7 +107,7 @@ export const createLeaderElection = (options: ElectionOptions): LeaderElection =
     return Math.max(usual, Math.min(asked, durations.renewDeadlineMs / 2));
   };
 
-  /** The one place where the state changes. */
+  /** The only place that changes the state. */
   const enter = (state: ElectionState): ElectionState => {
     log.debug('election state', { from: current?.name, to: state.name });
     if (state.name === 'leading') log.info('this process leads');
@@ -117,7 +119,7 @@ export const createLeaderElection = (options: ElectionOptions): LeaderElection =
     return state;
   };
 
-  /** One function per state: does what the state is for and returns the next one. None of them rejects. */
+  /** One function per state: executes the state and returns the next one. None of them rejects. */
   const createSteps = (signal: AbortSignal, lead: OnStartedLeading) => {
     const stop = untilAborted(signal);
 
@@ -140,11 +142,11 @@ export const createLeaderElection = (options: ElectionOptions): LeaderElection =
         }
         await sleep(clock, pauseAfter(attempt), signal);
       }
-      // A write that got the lease, or may have, just before the stop.
+      // A write just before the stop acquired the lease, or may have.
       return { name: contender.mayHold ? 'releasing' : 'stopped', ending: returnedNormally };
     };
 
-    /** An error of `lead` counts only if nobody had asked it to end. */
+    /** An error of `lead` counts only if its signal had not fired. */
     const ignoreErrorIfStopping = (ending: WorkEnd, asked: boolean): WorkEnd => {
       if (ending.kind === 'threw' && asked) log.info('leader-only work ended with an error', { error: ending.error });
       return asked ? returnedNormally : ending;
@@ -180,7 +182,7 @@ export const createLeaderElection = (options: ElectionOptions): LeaderElection =
         term.ended.then((ending) => ({ name: 'releasing', term, ending: ignoreErrorIfStopping(ending, true) })),
       );
       if (next.name === 'lost') {
-        term.gate.close('it was told to stop');
+        term.gate.close('it is stopping');
         void term.stopRenewing();
       }
       return next;

@@ -6,7 +6,7 @@ import type { RequestFault } from './testing/lease-server.ts';
 
 const durations = { leaseMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 400 };
 
-/** How bad the line of one candidate is, and how its clock runs. */
+/** Network faults and clock speed of one candidate. */
 const temper = fc.record({
   speed: fc.constantFrom(0.85, 1, 1.15),
   slowMs: fc.constantFrom(0, 50, 400, 950),
@@ -19,7 +19,7 @@ type Temper = typeof temper extends fc.Arbitrary<infer T> ? T : never;
 const trouble = fc.record({
   who: fc.nat(2),
   what: fc.constantFrom('freeze', 'thaw', 'cut', 'mend', 'jump', 'stop', 'nothing', 'nothing'),
-  /** Until the next one. */
+  /** Until the next fault. */
   forMs: fc.nat(2_500),
 });
 
@@ -29,7 +29,7 @@ const schedule = fc.record({
   troubles: fc.array(trouble, { minLength: 6, maxLength: 20 }),
 });
 
-/** A small linear congruential generator: the same world for the same seed. */
+/** A linear congruential generator: same seed, same run. */
 const seeded = (seed: number): (() => number) => {
   let state = seed >>> 0;
   return () => {
@@ -43,7 +43,7 @@ const kinds = ['requestLost', 'answerLost', 'failedBefore', 'failedAfter'] as co
 interface Member {
   candidate: Candidate;
   cut: boolean;
-  /** Was told to stop, was ever frozen, has ended. */
+  /** Was stopped, was ever frozen, has ended. */
   stopped: boolean;
   frozen: boolean;
   over: boolean;
@@ -86,7 +86,7 @@ const strike = async (what: string, member: Member): Promise<void> => {
   }
 };
 
-/** What must hold at any instant. */
+/** Invariants at any instant. */
 const check = (world: ElectionHarness, members: readonly Member[]): void => {
   const passing = world.candidatesWithOpenGate();
   assert.ok(passing.length <= 1, `${passing.join(' and ')} pass at the same time`);
@@ -127,7 +127,7 @@ test('under any faults, no two candidates have an open gate at the same time, an
       for (const { candidate } of members) candidate.stop();
       await live(world, members, 3_000);
       for (const { candidate, frozen } of members) {
-        // Frozen for so long while its work was ending that it finds, thawed, that it has waited too long.
+        // Frozen while its work was ending, for longer than the grace period.
         assert.ok((await candidate.done) === 'stopped' || frozen);
       }
       terms += world.events.filter(({ what }) => what === 'started').length;

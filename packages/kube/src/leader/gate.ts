@@ -2,8 +2,8 @@ import type { Clock } from '../clock/index.ts';
 import { defaultElectionDurations } from './durations.ts';
 
 /**
- * What every destructive act passes right before it happens. Answers how long the caller may rely on it: the act must carry a
- * deadline shorter than that. Throws when this process does not lead, or has not renewed its lease recently enough.
+ * Checked immediately before every destructive call. Returns how long the result is valid: the call must have a shorter
+ * deadline. Throws when this process does not lead, or has not renewed its lease recently enough.
  */
 export interface Gate {
   pass(): { remainingMs: number };
@@ -12,15 +12,15 @@ export interface Gate {
 export class NotLeadingError extends Error {
   constructor(lease: string, why: string) {
     super(
-      `Not done: this process does not lead (lease ${lease}): ${why}. Whoever leads will do it; nothing has to be done here.`,
+      `Not done: this process does not lead (lease ${lease}): ${why}. The leader will do it; no action is needed here.`,
     );
     this.name = 'NotLeadingError';
   }
 }
 
-/** The gate of one term of leadership. Once closed it stays closed: what is left over from an old term cannot use the next one. */
+/** The gate of one term of leadership. Once closed it stays closed, so that work left over from an old term fails in the next one. */
 export interface TermGate extends Gate {
-  /** A renewal that was sent at that moment has succeeded. */
+  /** Call after a renewal succeeded that was sent at that moment. */
   renewed(sent: Instant): void;
   close(why: string): void;
 }
@@ -28,17 +28,18 @@ export interface TermGate extends Gate {
 interface TermGateOptions {
   clock: Clock;
   renewDeadlineMs: number;
-  /** For the error's text. */
+  /** For the error message. */
   lease: string;
-  /** When the write was sent that got the lease. */
+  /** When the write that acquired the lease was sent. */
   sent: Instant;
 }
 
 /**
- * Guarantees: at the moment `pass` answers, nobody else can have taken the lease over. Counted from when the last successful
- * renewal was *sent*: the others count from when they saw it, which is later, and they wait longer (lease > renew deadline).
- * Needs no timer: a process that was frozen is refused by its first look at the clock, whatever it does first when it thaws.
- * Caveats: says nothing about what happens after it answered; docs/leader-election.md tells what a freeze could do then.
+ * Guarantees: when `pass` returns, no other candidate can have acquired the lease. The time counts from when the last
+ * successful renewal was *sent*: the others count from when they saw it, which is later, and they wait longer (lease > renew
+ * deadline).
+ * Needs no timer: `pass` reads the clock, so a process that was frozen fails its first check.
+ * Caveats: says nothing about the time after `pass` returned; docs/leader-election.md describes what a freeze could do then.
  */
 export const createTermGate = ({ clock, renewDeadlineMs, lease, sent }: TermGateOptions): TermGate => {
   let last = sent;
@@ -64,10 +65,10 @@ export const createTermGate = ({ clock, renewDeadlineMs, lease, sent }: TermGate
   };
 };
 
-/** For a manager that was told to be alone: it always leads, as if it had renewed a lease this very moment. */
+/** For a manager without leader election: always leads, as if it had just renewed a lease. */
 export const alwaysOpenGate: Gate = { pass: () => ({ remainingMs: defaultElectionDurations.renewDeadlineMs }) };
 
-/** A moment by both clocks. */
+/** A moment on both clocks. */
 export interface Instant {
   monotonic: number;
   wall: number;
@@ -76,8 +77,8 @@ export interface Instant {
 export const instant = (clock: Clock): Instant => ({ monotonic: clock.monotonic(), wall: clock.now() });
 
 /**
- * The larger of what both clocks say has passed. Linux' monotonic clock stands still while the machine is suspended, the wall
- * clock does not; macOS' goes on. A wall clock that was set forward looks like a suspension: that errs on the safe side.
+ * The longer of the two elapsed times. Linux' monotonic clock stops while the machine is suspended, the wall clock does not;
+ * macOS' monotonic clock continues. A wall clock set forward looks like a suspension, which errs on the safe side.
  */
 const elapsedSince = (clock: Clock, since: Instant): number =>
   Math.max(clock.monotonic() - since.monotonic, clock.now() - since.wall);

@@ -20,29 +20,29 @@ import {
 
 export type LeaseClient = Pick<Client, 'get' | 'create' | 'update'>;
 
-/** What one try came to. `failed` says nothing about whether a write was carried out. */
+/** Result of one attempt. After `failed`, a write may still have succeeded. */
 export type LeaseAttempt =
-  /** The lease names us since a write that was sent at that moment. */
+  /** We hold the lease, by a write that was sent at that moment. */
   | { kind: 'held'; sent: Instant }
-  /** Somebody else's, at least for that long; for no time at all when it is free. */
+  /** Another holder's, at least for that long; 0 when it is free. */
   | { kind: 'heldByOther'; holder: string; forMs: number }
   | { kind: 'failed'; error: unknown };
 
 /**
- * One candidate's dealings with the Lease, one try at a time; when to try is the caller's business.
- * Guarantees: never rejects; every write is a create or a compare-and-swap on the resource version; every call has a deadline.
- * Assumptions: one try at a time, and no other process has the same identity.
+ * One candidate's access to the Lease. The caller decides when to try.
+ * Guarantees: never rejects; every write is a create or uses optimistic locking; every call has a deadline.
+ * Assumptions: one attempt at a time, and no other process has the same identity.
  */
 export interface LeaseCandidate {
-  /** Read, decide, and write if it is ours to write. `signal` ends the reading; a write is always waited for. */
+  /** Reads, decides, and writes if allowed. `signal` aborts the read; a write is always awaited. */
   acquire(signal: AbortSignal): Promise<LeaseAttempt>;
-  /** Write right away what was written last; look first only if somebody else has written meanwhile. */
+  /** Rewrites the last written Lease without reading it; reads first only after a conflict. */
   renew(withinMs: number): Promise<LeaseAttempt>;
-  /** Give the lease back if it is ours; true when done. */
+  /** Releases the lease if we hold it; true on success. */
   release(): Promise<boolean>;
-  /** False only if the lease is known not to name us. */
+  /** False only if we know that we do not hold the lease. */
   readonly mayHold: boolean;
-  /** How often the lease has changed hands, as far as is known. */
+  /** The lease transitions, as far as known. */
   readonly transitions: number | undefined;
 }
 
@@ -62,10 +62,7 @@ export const createLeaseCandidate = (options: LeaseCandidateOptions): LeaseCandi
   let mayHold = false;
   let writes = 0;
 
-  /**
-   * One API call that is over after that time by our own clock, even if the client does not keep to its deadline. The request may still
-   * be carried out later.
-   */
+  /** Limits an API call by our own clock, even if the client ignores its deadline. The server may still execute the request later. */
   const withDeadline = <T>(
     deadlineMs: number,
     call: (options: CallOptions) => Promise<T>,
@@ -93,7 +90,7 @@ export const createLeaseCandidate = (options: LeaseCandidateOptions): LeaseCandi
 
   const nextTime = (): string => renewTimeOf(clock.now(), writes++);
 
-  /** The moment is taken before anything is sent. */
+  /** Takes the timestamp before sending anything. */
   const write = async (kind: 'create' | 'takeOver' | 'renew', withinMs: number): Promise<LeaseAttempt> => {
     const sent = instant(clock);
     const writing = { identity, leaseMs: durations.leaseMs, time: nextTime() };
@@ -142,7 +139,7 @@ export const createLeaseCandidate = (options: LeaseCandidateOptions): LeaseCandi
         }
         await read(rest());
         const decision = verdict();
-        // A leader whose name was taken off the lease has lost it, even if it could have it back at once.
+        // A leader whose identity was removed from the lease has lost it, even if it could acquire it again at once.
         if (decision.kind === 'takeOver') return { kind: 'heldByOther', holder: holder() ?? '', forMs: 0 };
         if (decision.kind === 'wait') {
           return { kind: 'heldByOther', holder: decision.holder, forMs: decision.until - clock.monotonic() };
@@ -150,7 +147,7 @@ export const createLeaseCandidate = (options: LeaseCandidateOptions): LeaseCandi
         return write(decision.kind, rest());
       }),
     release: async () => {
-      // Twice: a renewal that was given up may still arrive between our reading and our writing.
+      // Twice: a renewal that timed out may still arrive between our read and our write.
       for (let attempt = 0; attempt < 2; attempt++) {
         try {
           await read(callMs);

@@ -2,7 +2,7 @@ import { microTimestamp } from '../clock/index.ts';
 import { isRecord } from '../json.ts';
 import { defineResource, type KubeObject, type Live, type ObjectName } from '../objects/object.ts';
 
-/** `spec` is whatever the server sent: anybody may have written it, so nothing is believed of it before `recordOf`. */
+/** `spec` is unvalidated: any client may have written it. Use `recordOf`. */
 export interface Lease extends KubeObject {
   spec?: unknown;
 }
@@ -15,19 +15,22 @@ export const leases = defineResource<Lease>({
   namespaced: true,
 });
 
-/** What a Lease says, as far as an election asks. */
+/** The fields of a Lease that leader election uses. */
 export interface LeaseRecord {
-  /** Empty when nobody holds it. */
+  /** Empty without a holder. */
   holder: string;
-  /** What its holder promised; undefined when the Lease does not say. */
+  /** The holder's lease duration; undefined when absent. */
   durationMs: number | undefined;
   acquireTime: string | undefined;
   transitions: number;
-  /** Two records are the same if their texts are. Not the resource version: a label set by somebody is no sign of life. */
+  /**
+   * Two records are equal if their texts are. Does not include the resource version: a label set by another client is no
+   * renewal.
+   */
   text: string;
 }
 
-/** Somebody holds it, though we cannot read who: left alone as any other holder's. */
+/** An unreadable identity is treated as another holder. */
 const holderOf = (value: unknown): string => {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : `(unreadable) ${JSON.stringify(value)}`;
@@ -35,7 +38,7 @@ const holderOf = (value: unknown): string => {
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
-/** Total: garbage reads as "does not say". */
+/** Total: invalid fields count as absent. */
 export const recordOf = (lease: Live<Lease>): LeaseRecord => {
   const spec = isRecord(lease.spec) ? lease.spec : {};
   const seconds = spec['leaseDurationSeconds'];
@@ -50,7 +53,7 @@ export const recordOf = (lease: Live<Lease>): LeaseRecord => {
   };
 };
 
-/** What a write says besides the holder's name. */
+/** The holder's identity and timing for a write. */
 interface LeaseWrite {
   identity: string;
   leaseMs: number;
@@ -62,8 +65,8 @@ const largestCount = 2_147_483_647;
 
 /**
  * MicroTime for the `count`th write of this process. The microseconds, which our clock does not have, count the writes: so no two
- * records look alike, not even when the wall clock stands still or is set back. An unchanged record would be no sign of life
- * to the others, and the server would not even store it.
+ * records are equal, even when the wall clock stops or is set back. Candidates ignore an unchanged record, and the server would
+ * not even store it.
  */
 export const renewTimeOf = (wall: number, count: number): string =>
   microTimestamp(wall).replace(/\d{3}Z$/, `${String(count % 1000).padStart(3, '0')}Z`);
@@ -83,7 +86,7 @@ export const newLease = ({ namespace, name }: ObjectName, writing: LeaseWrite): 
   spec: specOf(writing, 0, undefined),
 });
 
-/** The same object with its resource version and its other fields: the server refuses it if another process was faster. */
+/** Keeps the resource version (optimistic lock) and all other fields. */
 const withSpec = (lease: Live<Lease>, fields: object): Live<Lease> => ({
   ...lease,
   spec: { ...(isRecord(lease.spec) ? lease.spec : {}), ...fields },
@@ -97,6 +100,6 @@ export const renewedLease = (lease: Live<Lease>, writing: LeaseWrite): Live<Leas
   return withSpec(lease, specOf(writing, transitions, acquireTime));
 };
 
-/** As client-go writes it, so that every kind of candidate takes over at once. */
+/** The same fields as client-go's release, so that any kind of candidate takes over at once. */
 export const releasedLease = (lease: Live<Lease>, time: string): Live<Lease> =>
   withSpec(lease, specOf({ identity: '', leaseMs: 1000, time }, recordOf(lease).transitions, undefined));

@@ -3,22 +3,22 @@ import type { ElectionDurations } from './durations.ts';
 import { createTermGate, type Gate, type Instant, type TermGate } from './gate.ts';
 import type { LeaseAttempt, LeaseCandidate } from './lease-candidate.ts';
 
-/** What runs only while this process leads. Ends soon after `signal` fires. Every destructive act of it passes `gate`. */
+/** Leader-only work. Must end soon after `signal` fires, and check `gate` before every destructive call. */
 export type OnStartedLeading = (signal: AbortSignal, gate: Gate) => Promise<void>;
 
 export type WorkEnd = { kind: 'returned' } | { kind: 'threw'; error: unknown };
 
-/** One term of leadership: from having got the lease to `lead` having ended. */
+/** One term of leadership: from the acquired lease to the end of `lead`. */
 export interface Term {
   readonly gate: TermGate;
-  /** Resolves with the reason once the lease is lost; never, if it is not. */
+  /** Resolves with the reason when the lease is lost; otherwise never. */
   readonly lost: Promise<string>;
   /** Starts `lead`. */
   start(): void;
   /** How `lead` ended. Never rejects. */
   readonly ended: Promise<WorkEnd>;
   cancel(reason: Error): void;
-  /** Resolves when no renewal is under way any more. */
+  /** Resolves when no renewal is running any more. */
   stopRenewing(): Promise<void>;
 }
 
@@ -27,18 +27,18 @@ interface TermOptions {
   durations: ElectionDurations;
   contender: LeaseCandidate;
   lease: string;
-  /** When the write was sent that got the lease. */
+  /** When the write that acquired the lease was sent. */
   sent: Instant;
   lead: OnStartedLeading;
-  /** How long to wait before the next renewal. */
+  /** The delay before the next renewal. */
   pauseAfter: (attempt: LeaseAttempt) => number;
   onFailure: (error: unknown) => void;
 }
 
 /**
- * Flow: renews every retry period; each try and each pause ends with the renew deadline at the latest, which counts from when the
- * last successful renewal was sent. Past it, a process does not even try: by then another may lead.
- * The deadline is the monotonic clock's: setting the wall clock costs nobody its leadership (the gate is stricter).
+ * Renews every retry period. Each attempt and each pause ends at the renew deadline, counted from when the last successful
+ * renewal was sent. After the deadline it does not try: another candidate may lead.
+ * Uses the monotonic clock: setting the wall clock does not end leadership (the gate is stricter).
  */
 const renewUntilLost = async (options: TermOptions, gate: TermGate, stop: AbortSignal): Promise<string | undefined> => {
   const { clock, durations, contender, pauseAfter, onFailure } = options;
@@ -56,14 +56,16 @@ const renewUntilLost = async (options: TermOptions, gate: TermGate, stop: AbortS
         gate.renewed(attempt.sent);
         break;
       case 'heldByOther':
-        return attempt.holder === '' ? 'somebody has emptied the lease' : `the lease names ${attempt.holder}`;
+        return attempt.holder === ''
+          ? 'another client removed the holder from the lease'
+          : `the lease names ${attempt.holder}`;
       case 'failed':
         onFailure(attempt.error);
     }
   }
 };
 
-/** Renewing starts at once, `lead` with `begin`. */
+/** Starts renewing at once; `start` starts `lead`. */
 export const startTerm = (options: TermOptions): Term => {
   const { clock, durations, lease, sent, lead } = options;
   const leading = new AbortController();

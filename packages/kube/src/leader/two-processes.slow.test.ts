@@ -12,11 +12,11 @@ import type { GateCheck } from './testing/candidate-process.ts';
 describe('two processes and one lease', () => {
   const program = fileURLToPath(new URL('./testing/candidate-process.ts', import.meta.url));
 
-  /** A candidate, and all its tries to act so far. */
+  /** A candidate and its gate checks so far. */
   interface Watched {
     process: ChildProcess;
     tries: GateCheck[];
-    /** The first try, past or to come, of which that is true. */
+    /** The first gate check, past or future, that matches. */
     seen(what: (attempt: GateCheck) => boolean): Promise<GateCheck>;
   }
 

@@ -2,7 +2,7 @@ import type { Clock } from '../clock/clock.ts';
 import { createRedactor, type Redactor } from './redaction.ts';
 import { type JsonValue, sanitizeText, sanitizeValue } from './sanitize.ts';
 
-/** Structured logs: a constant message, and keys with values. For operators; users read conditions and events. */
+/** Structured logs: a constant message with keys and values. For operators; users read conditions and events. */
 export interface Logger {
   debug(message: string, fields?: Fields): void;
   info(message: string, fields?: Fields): void;
@@ -17,14 +17,14 @@ export type Fields = Readonly<Record<string, unknown>>;
 const levels = ['debug', 'info', 'warn', 'error'] as const;
 type Level = (typeof levels)[number];
 
-/** What every line begins with. */
+/** The first fields of every line. */
 interface LineHeader {
   ts: string;
   level: Level;
   msg: string;
 }
 
-/** `12:00:00.000 WARN  message  key=value`, stacks below. Nothing in it can move the cursor or colour the terminal. */
+/** `12:00:00.000 WARN  message  key=value`, stacks below. Escapes all terminal control sequences. */
 const prettyLine = ({ ts, level, msg }: LineHeader, members: { [key: string]: JsonValue }): string => {
   const fields = Object.entries(members).map(([key, value]) => `${escapeControlCharacters(key)}=${formatField(value)}`);
   const stacks = Object.values(members).flatMap(stackOf);
@@ -51,7 +51,7 @@ const stackOf = (value: JsonValue): string[] => {
 const isJsonMap = (value: JsonValue): value is { [key: string]: JsonValue } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Control and formatting characters as escapes: a log line may hold what a stranger wrote. */
+/** Escapes control and formatting characters: a log line may contain untrusted text. */
 const escapeControlCharacters = (text: string): string =>
   text.replaceAll(
     /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
@@ -59,20 +59,20 @@ const escapeControlCharacters = (text: string): string =>
   );
 
 export interface LoggerOptions {
-  /** Gets one line at a time, with its end. */
+  /** Called with one line at a time, including its newline. */
   write: (line: string) => void;
   clock: Clock;
-  /** Lines below that are not written. At `debug`, errors come with their stacks. */
+  /** Minimum log level. At `debug`, errors include their stacks. */
   level: Level;
-  /** Share one with whoever learns of secrets. */
+  /** Share it with all code that obtains secrets. */
   redact?: Redactor;
-  /** For a person at a terminal instead of a collector of logs. */
+  /** For a terminal instead of a log collector. */
   pretty?: boolean;
 }
 
 /**
- * One line of JSON for each call: `ts`, `level`, `msg`, and the fields. Never throws and never answers: a log line that
- * cannot be written must not end what it tells of.
+ * One line of JSON per call: `ts`, `level`, `msg`, and the fields. Never throws: a failed log line must not end the
+ * work it describes.
  */
 export const createLogger = (options: LoggerOptions): Logger => {
   const redactor = options.redact ?? createRedactor();
@@ -88,7 +88,7 @@ export const createLogger = (options: LoggerOptions): Logger => {
         `${format({ ts, level, msg: sanitizeText(message, redactor) }, isJsonMap(members) ? members : {})}\n`,
       );
     } catch {
-      // Standard output may be closed, or a field a Proxy that throws: there is nobody left to tell.
+      // Standard output may be closed, or a field may be a Proxy that throws: the error cannot be reported.
     }
   };
 
@@ -102,7 +102,7 @@ export const createLogger = (options: LoggerOptions): Logger => {
   return loggerWith({});
 };
 
-/** A field named like one of ours gets a dash below: the line still says when, how grave and what. */
+/** A field with the name of a header field gets an underscore, so that it does not overwrite `ts`, `level` or `msg`. */
 const jsonLine = (head: LineHeader, members: { [key: string]: JsonValue }): string =>
   JSON.stringify({
     ...head,

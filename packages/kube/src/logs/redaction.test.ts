@@ -6,7 +6,7 @@ import { createSecret } from './redaction.ts';
 test('a secret shows its value only through reveal()', () => {
   const secret = createSecret('hunter2-hunter2');
   assert.equal(secret.reveal(), 'hunter2-hunter2');
-  // What a careless line of code would do.
+  // What careless code would do.
   const asText = secret as unknown as string;
   const shown = [
     String(secret),

@@ -1,20 +1,20 @@
 import { inspect } from 'node:util';
 
-/** Keeps secrets out of what is written down: by the name of a field, by what a text looks like, and by value. */
+/** Removes secrets from log output: by field name, by pattern, and by value. */
 export interface Redactor {
-  /** From now on this value is taken out wherever it stands. Values shorter than four characters are too common for that. */
+  /** Redacts this value everywhere from now on. Ignores values shorter than four characters: they are too common. */
   add(value: string): void;
-  /** The text without the secrets in it. */
+  /** The text with secrets redacted. */
   text(text: string): string;
-  /** Whether a field of this name holds a secret, whatever its value. */
+  /** Whether a field with this name is secret, whatever its value. */
   isSecretName(name: string, value?: unknown): boolean;
-  /** Length of the longest secret known: a text that is cut has to be cut that much shorter, or half a secret stays. */
+  /** Length of the longest known secret. A truncated text must be cut that much shorter, or a part of a secret remains. */
   readonly longest: number;
 }
 
 export const redacted = '[redacted]';
 
-/** Tokens rotate; a process that runs for months must not keep all of them. */
+/** Tokens rotate; a long-running process must not keep all of them. */
 const maxValues = 2000;
 const minValueLength = 4;
 
@@ -48,7 +48,7 @@ export const createRedactor = (): Redactor => {
   };
 };
 
-/** As it is, and as it looks in a URL, in JSON, in base64; of a PEM file each line, as errors quote lines. */
+/** The value itself, and its URL, JSON and base64 forms; for a PEM file also each line, as errors quote lines. */
 const formsOf = (value: string): string[] => {
   const lines = value.split('\n').filter((line) => /^[A-Za-z0-9+/=]{16,}\s*$/.test(line));
   const whole = value.trim();
@@ -62,14 +62,14 @@ const formsOf = (value: string): string[] => {
   ];
 };
 
-/** The longest first, so that a secret that begins like another one does not leave its end behind. */
+/** Longest first, so that a secret whose prefix is another secret is redacted whole. */
 const patternOf = (values: ReadonlySet<string>): RegExp | undefined => {
   if (values.size === 0) return undefined;
   const alternatives = [...values].sort((a, b) => b.length - a.length).map((value) => RegExp.escape(value));
   return new RegExp(alternatives.join('|'), 'g');
 };
 
-/** What is a secret by its looks: private keys, headers, JSON web tokens, passwords in URLs. */
+/** Secrets by pattern: private keys, headers, JSON web tokens, passwords in URLs. */
 const shapes: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, redacted],
   [/\b(Bearer|Basic)\s+[\w.~+/=-]{6,}/gi, `$1 ${redacted}`],
@@ -78,7 +78,7 @@ const shapes: readonly (readonly [RegExp, string])[] = [
 ];
 
 const secretWords = /token|passw|passphrase|secret|authorization|credential|kubeconfig|cookie|privatekey/;
-/** `secretName` and `tokenFile` say where a secret is, not what it is. */
+/** `secretName` and `tokenFile` are references to a secret, not its value. */
 const harmlessEndings = new Set(
   'name names namespace file path ref refs count kind type version id expiry expires at ms seconds'.split(' '),
 );
@@ -92,7 +92,7 @@ const isSecretName = (name: string, value?: unknown): boolean => {
   const joined = words.join('');
   if (words.length > 1 && harmlessEndings.has(words.at(-1) ?? '')) return false;
   if (secretWords.test(joined)) return true;
-  // The key of a work queue is `namespace/name`: it is in nearly every line and must stay readable.
+  // A work queue key is `namespace/name`: nearly every line has one, so it must stay readable.
   if (joined === 'key') return !looksLikeObjectKey(value);
   return joined !== 'publickey' && words.some((word) => /keys?$/.test(word));
 };
@@ -103,14 +103,14 @@ const looksLikeObjectKey = (value: unknown): boolean =>
   /^(?:[a-z0-9][a-z0-9-]*\/)?[a-z0-9][a-z0-9.:-]*$/.test(value) &&
   !/^[0-9a-f-]{32,}$/.test(value);
 
-/** A value that shows as `[redacted]` wherever it is printed, logged or made JSON. */
+/** A value that prints, logs and serialises as `[redacted]`. */
 export interface Secret {
   reveal(): string;
   toString(): string;
   toJSON(): string;
 }
 
-/** The value is a private field: a spread, `Object.entries` and a deep `inspect` do not find it either. */
+/** A private field hides the value from spread, `Object.entries` and deep `inspect` too. */
 class RedactedSecret implements Secret {
   readonly #value: string;
 

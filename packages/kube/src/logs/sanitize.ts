@@ -1,27 +1,27 @@
 import { redacted, type Redactor } from './redaction.ts';
 
-/** JSON, and nothing that could surprise whoever writes it. */
+/** Plain JSON: serialising it has no side effects. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 
 export interface SanitizeOptions {
   redactor: Redactor;
-  /** Stacks are for whoever debugs. */
+  /** Include error stacks. */
   stacks: boolean;
 }
 
-/** A line is for reading: whatever is larger is cut, and says so. */
+/** Longer or deeper values are truncated, visibly. */
 const limits = { depth: 6, members: 64, text: 8192, nodes: 1000, total: 65_536 };
 
 /**
- * Whatever a caller logs, as JSON of bounded size without secrets. Never throws: a getter or a `toJSON` that does is shown as
- * `[unreadable]`, a circle as `[circular]`.
+ * Any logged value as JSON of bounded size without secrets. Never throws: a getter or `toJSON` that throws becomes
+ * `[unreadable]`, a cycle `[circular]`.
  */
 export const sanitizeValue = (value: unknown, options: SanitizeOptions): JsonValue =>
   createWalk(options).visit(value, []);
 
 export const sanitizeText = (text: string, redactor: Redactor): string => {
   if (text.length <= limits.text) return redactor.text(text);
-  // A secret that the cut would halve is no longer recognised: so much more is looked at, and thrown away, as a secret is long.
+  // The cut could split a secret, which then would not be recognised: redact a text longer by the longest secret, then cut.
   const head = redactor.text(text.slice(0, limits.text + redactor.longest));
   return `${head.slice(0, Math.min(limits.text, head.length - redactor.longest))}… (${text.length} characters)`;
 };
@@ -100,7 +100,7 @@ const createWalk = ({ redactor, stacks }: SanitizeOptions) => {
   const hides = (key: string, member: unknown): boolean =>
     member !== null && typeof member !== 'boolean' && redactor.isSecretName(key, member);
 
-  /** Only known members: errors of libraries carry requests with their headers. */
+  /** Only known members: library errors include requests with their headers. */
   const visitError = (error: Error, path: readonly object[]): JsonValue => {
     const details = ['reason', 'code', 'cause', 'causes', 'errors'].map((name): [string, unknown] => [
       name,
@@ -120,7 +120,7 @@ const createWalk = ({ redactor, stacks }: SanitizeOptions) => {
   return { visit };
 };
 
-/** One getter that throws hides itself alone. */
+/** A getter that throws affects only its own member. */
 const membersOf = (value: object): [string, unknown][] =>
   Object.keys(value).map((key) => {
     try {

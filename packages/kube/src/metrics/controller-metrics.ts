@@ -1,13 +1,13 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { ReconcileObserver } from '../controller/reconcile.ts';
 
-/** controller-runtime's, to the bucket: its dashboards and alerts read them. */
+/** Exactly controller-runtime's buckets: existing dashboards and alerts use them. */
 const secondsBuckets = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2,
   2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
 ];
 
-/** `requeue` is never counted here (a pass says when it wants to come back), yet dashboards expect the series. */
+/** `requeue` is never counted (reconciles return `requeueAfter`), but dashboards expect the series. */
 const results = ['success', 'error', 'requeue', 'requeue_after'] as const;
 
 export const createControllerMetrics = (registry: Registry): ((controller: string) => ReconcileObserver) => {

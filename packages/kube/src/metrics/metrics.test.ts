@@ -6,7 +6,7 @@ import type { Transport, TransportRequest } from '../transport/transport.ts';
 import { createWorkQueue } from '../workqueue/work-queue.ts';
 import { createMetrics, type Metrics, type RequestSample, withRequestMetrics } from './metrics.ts';
 
-/** Value of one series, `name{a="b"}` as it stands in the text; `absent` if there is none. */
+/** Value of one series, written `name{a="b"}`; `absent` if there is none. */
 const read = async (metrics: Metrics, series: string): Promise<number | 'absent'> => {
   const { body } = await metrics.text();
   const line = body.split('\n').find((candidate) => candidate.startsWith(`${series} `));

@@ -7,9 +7,9 @@ import type { QueueObserver } from '../workqueue/work-queue.ts';
 import { createControllerMetrics } from './controller-metrics.ts';
 import { createQueueMetrics } from './workqueue-metrics.ts';
 
-/** What a controller process measures of itself, under the names, labels and buckets of controller-runtime. */
+/** Metrics of a controller process, with the names, labels and buckets of controller-runtime. */
 export interface Metrics {
-  /** For metrics of your own. */
+  /** For additional metrics. */
   readonly registry: Registry;
   controller(name: string): ReconcileObserver;
   /** A new queue replaces the previous one of that name. */
@@ -20,7 +20,7 @@ export interface Metrics {
   text(): Promise<{ contentType: string; body: string }>;
 }
 
-/** `process` adds what Prometheus knows of any process (CPU, memory, files) and of Node: from the real clock, not from `clock`. */
+/** `process` adds the default metrics of the process (CPU, memory, files) and of Node, which use the real clock. */
 export const createMetrics = ({ clock, process = false }: { clock: Clock; process?: boolean }): Metrics => {
   const registry = new Registry();
   if (process) collectDefaultMetrics({ register: registry });
@@ -34,7 +34,7 @@ export const createMetrics = ({ clock, process = false }: { clock: Clock; proces
   };
 };
 
-/** One request to an API server that has been answered, or has failed: then the code is `<error>`, as client-go says it. */
+/** One finished request to an API server. Without a response the code is `<error>`, as in client-go. */
 export interface RequestSample {
   code: number | undefined;
   method: string;
@@ -53,7 +53,7 @@ const createRequestMetrics = (registry: Registry): ((request: RequestSample) => 
     requests.inc({ code: code === undefined ? '<error>' : String(code), method, host });
 };
 
-/** The same transport, with every request counted when its answer begins, or when there is none. `host` is for the label. */
+/** Counts every request of a transport when its response begins, or when it fails. `host` is for the label. */
 export const withRequestMetrics = (
   transport: Transport,
   { host, count }: { host: string; count: (request: RequestSample) => void },
@@ -72,7 +72,7 @@ export const withRequestMetrics = (
   },
 });
 
-/** Whether this process holds the lease of that name, and how often it has changed hands. */
+/** Whether this process holds the lease, and the lease transitions. */
 const createLeaderMetrics = (registry: Registry): LeaderMetric => {
   const registers = [registry];
   const labelNames = ['name'] as const;
@@ -82,10 +82,10 @@ const createLeaderMetrics = (registry: Registry): LeaderMetric => {
     labelNames,
     registers,
   });
-  // Counted in the Lease itself: a process that is restarted each time it has lost would always begin at nothing.
+  // Counted in the Lease itself: a process that restarts after each loss would always start at zero.
   const transitions = new Gauge({
     name: 'leader_election_lease_transitions',
-    help: 'How often the lease has changed hands since it was made. Told by who holds it, and by no other',
+    help: 'How often the lease has changed holders since its creation. Only the holder reports it',
     labelNames,
     registers,
   });
@@ -96,7 +96,7 @@ const createLeaderMetrics = (registry: Registry): LeaderMetric => {
   };
 };
 
-/** Makes a gauge that is filled anew at every scrape: what is gone has no series any more. */
+/** Creates a gauge that is recomputed at every scrape, so that deleted objects lose their series. */
 export type ScrapeGauge<State> = <Label extends string>(
   name: string,
   help: string,
@@ -104,7 +104,7 @@ export type ScrapeGauge<State> = <Label extends string>(
   fill: (gauge: Gauge<Label>, state: State) => void,
 ) => void;
 
-/** `state` answers undefined when there is nothing to tell. */
+/** `state` returns undefined when there is nothing to report. */
 export const createScrapeGauges =
   <State>(registry: Registry, state: () => State | undefined): ScrapeGauge<State> =>
   (name, help, labelNames, fill) => {
@@ -123,7 +123,7 @@ export const createScrapeGauges =
     );
   };
 
-/** One metric, for people. */
+/** One metric, for the docs. */
 export interface MetricDescription {
   readonly name: string;
   readonly type: string;
@@ -134,7 +134,7 @@ export interface MetricDescription {
 const labelsOf = (metric: object): string[] =>
   'labelNames' in metric && Array.isArray(metric.labelNames) ? metric.labelNames.map(String) : [];
 
-/** What a registry holds, by name: the pages about metrics are made from it. */
+/** The metrics of a registry by name: the docs are generated from it. */
 export const describeMetrics = (registry: Registry): MetricDescription[] =>
   registry
     .getMetricsAsArray()

@@ -2,18 +2,18 @@ import { Counter, exponentialBuckets, Gauge, Histogram, type Registry } from 'pr
 import type { Clock } from '../clock/clock.ts';
 import type { QueueObserver } from '../workqueue/work-queue.ts';
 
-/** 10 ns to 1000 s, as client-go has them. */
+/** 10 ns to 1000 s, as in client-go. */
 const secondsBuckets = exponentialBuckets(10e-9, 10, 12);
 
-/** Since when each key waits, or is worked on. */
+/** Since when each key waits or is processed. */
 interface QueueState {
   waiting: Map<string, number>;
   working: Map<string, number>;
 }
 
 /**
- * Gauges are computed at each scrape, from the keys of the queues: they cannot drift. `controller` repeats the name, as in
- * controller-runtime; its `priority` label of the depth is left out, for keys have none here.
+ * Gauges are computed at each scrape from the queues' keys, so they cannot drift. `controller` repeats the name, as in
+ * controller-runtime; the depth has no `priority` label, as keys have no priority here.
  */
 export const createQueueMetrics = (registry: Registry, clock: Clock): ((name: string) => QueueObserver) => {
   const states = new Map<string, QueueState>();
@@ -59,7 +59,7 @@ export const createQueueMetrics = (registry: Registry, clock: Clock): ((name: st
     const working = new Map<string, number>();
     states.set(name, { waiting, working });
     for (const zero of [adds, retries]) zero.inc(labels, 0);
-    /** Ends the time of a key, and observes it. */
+    /** Observes the time of a key, and removes it. */
     const end = (keys: Map<string, number>, key: string, seconds: Histogram<'name' | 'controller'>): void => {
       const since = keys.get(key);
       if (since !== undefined) seconds.observe(labels, secondsSince(since));

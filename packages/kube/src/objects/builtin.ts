@@ -19,7 +19,7 @@ import type { IService } from 'kubernetes-models/v1/Service';
 import type { IServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
 import type { KubeObject, Resource } from './object.ts';
 
-/** The built-in kinds that this project uses. Their types are those of the wire: times are text, numbers may be quantities. */
+/** The built-in kinds in use. The types are the wire format's: times are strings, numbers may be quantities. */
 
 const namespaced = <T extends KubeObject>(group: string, kind: string): Resource<T> => ({
   group,

@@ -13,17 +13,18 @@ export interface Condition {
   observedGeneration?: number;
 }
 
-/** What a controller says; when it changed is for `setCondition` to find out. */
+/** A condition as a controller sets it; `setCondition` determines the transition time. */
 export type ConditionUpdate = Omit<Condition, 'lastTransitionTime' | 'message'> & { message?: string };
 
 const maxMessageLength = 32_768;
 
 /**
- * The conditions with this one set. Pure; idempotent; answers the very same array when nothing changes, whatever `now` is.
+ * Returns the conditions with this one set. Pure and idempotent; returns the same array when nothing changes, whatever
+ * `now` is.
  *
- * Guarantees: `lastTransitionTime` moves only when `status` does. One condition per type, sorted by type, so that the same
- * conditions are always the same JSON. A message beyond the 32768 characters that the server takes is cut: it is often the
- * text of an error, and must not make the status unwritable.
+ * Guarantees: `lastTransitionTime` changes only with `status`. One condition per type, sorted by type, so that equal
+ * conditions have equal JSON. A message beyond the API's limit of 32768 characters is truncated: it is often an error
+ * message, and must not make the status write fail.
  */
 export const setCondition = (
   conditions: readonly Condition[] | undefined,
@@ -41,7 +42,7 @@ export const setCondition = (
   return isDeepStrictEqual(before, after) ? before : after;
 };
 
-/** Sets each of them, with the generation that was observed. */
+/** Sets each of them with the observed generation. */
 export const setConditions = (
   conditions: readonly Condition[] | undefined,
   updates: readonly ConditionUpdate[],
@@ -61,7 +62,7 @@ export const getCondition = (conditions: readonly Condition[] | undefined, type:
 export const isConditionTrue = (conditions: readonly Condition[] | undefined, type: string): boolean =>
   getCondition(conditions, type)?.status === 'True';
 
-/** The server counts code points, so does this. */
+/** The server counts code points. */
 const truncate = (message: string): string => {
   if (message.length <= maxMessageLength) return message;
   const points = Array.from(message);

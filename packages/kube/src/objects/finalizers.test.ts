@@ -8,14 +8,14 @@ import { defineResource, type KubeObject, type Live, type ObjectName } from './o
 const nodes = defineResource({ group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false });
 const ours = 'example.com/ours';
 
-/** One object on a server that knows merge patches of finalizers, resource versions and deletion. */
+/** A server with one object that supports merge patches of finalizers, resource versions and deletion. */
 const serverWith = (metadata: Partial<Live<KubeObject>['metadata']> = {}) => {
   const log: string[] = [];
   const names: ObjectName[] = [];
   const server = {
     log,
     names,
-    /** What everybody reads. */
+    /** The stored object. */
     object: {
       metadata: { name: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', ...metadata },
     } as Live<KubeObject> | undefined,

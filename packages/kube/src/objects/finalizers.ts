@@ -3,16 +3,16 @@ import { ignoreNotFound } from '../errors/kube-error.ts';
 import type { KubeObject, Live, Resource } from './object.ts';
 import { patchIfUnchanged } from './optimistic-lock.ts';
 
-/** `domain/name`: what the server wants of a finalizer of a custom kind, and what keeps ours apart from those of others. */
+/** `domain/name`: the API server requires it for custom resources, and it avoids name clashes. */
 type Finalizer = `${string}/${string}`;
 
 export const hasFinalizer = (object: KubeObject, finalizer: string): boolean =>
   object.metadata?.finalizers?.includes(finalizer) ?? false;
 
 /**
- * Flow: nothing if the object has it already; else one merge patch of `metadata.finalizers`.
- * Guarantees: the finalizers of others stay, because the patch holds the resource version that `object` was read at.
- * Caveats: `conflict` when the object has changed since (read again), `invalid` when it is being deleted already.
+ * Sends one merge patch of `metadata.finalizers`, unless the object has the finalizer already.
+ * Guarantees: keeps other finalizers, because the patch includes the resource version of `object` (optimistic lock).
+ * Caveats: `conflict` when the object has changed (read again), `invalid` when it is being deleted already.
  */
 export const addFinalizer = async <T extends KubeObject>(
   client: Client,
@@ -27,10 +27,9 @@ export const addFinalizer = async <T extends KubeObject>(
 };
 
 /**
- * Flow: nothing if the object does not have it; else one merge patch of `metadata.finalizers`.
- * Guarantees: as `addFinalizer`. Undefined when the object is gone already, which is what the caller wanted.
- * Caveats: `conflict` when the object has changed since. The answer may be the last state of an object that this very call
- * let go.
+ * Sends one merge patch of `metadata.finalizers`, unless the object does not have the finalizer.
+ * Guarantees: as `addFinalizer`. Resolves with undefined when the object is gone already, which is what the caller wanted.
+ * Caveats: `conflict` when the object has changed. The result may be the last state of an object that this call released.
  */
 export const removeFinalizer = async <T extends KubeObject>(
   client: Client,

@@ -1,4 +1,4 @@
-/** What every Kubernetes object has in common, as it stands on the wire. Fields that these types do not name are kept, never dropped. */
+/** Common fields of Kubernetes objects, in wire format. Fields unknown to these types are kept. */
 
 export interface OwnerReference {
   apiVersion: string;
@@ -31,12 +31,12 @@ export interface KubeObject {
   metadata?: ObjectMeta;
 }
 
-/** An object as the server answers it: it has a name, an identity and a version. */
+/** An object as the server returns it: with name, uid and resource version. */
 export type Live<T extends KubeObject> = T & {
   metadata: { name: string; uid: string; resourceVersion: string; creationTimestamp: string };
 };
 
-/** Which object: namespaced kinds have a namespace, the others have none. */
+/** Identifies an object: namespaced kinds have a namespace, the others none. */
 export interface ObjectName {
   name: string;
   namespace?: string;
@@ -50,9 +50,7 @@ export const nameOf = (key: string): ObjectName => {
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 };
 
-/**
- * A kind and where it is served. `T` is what its objects look like; it exists for the compiler alone (`ofType` is never set).
- */
+/** A kind and its API path. `T` is the type of its objects, for the compiler only (`ofType` is never set). */
 export interface Resource<T extends KubeObject> {
   readonly group: string;
   readonly version: string;
@@ -69,9 +67,8 @@ export const apiVersionOf = ({ group, version }: { group: string; version: strin
   group === '' ? version : `${group}/${version}`;
 
 /**
- * Resource versions of one kind are decimal numbers that only grow. They outgrow a double, so they are compared as text: of two
- * numbers without leading zeros the longer one is greater. A server that hands out anything else gets the careful answer: versions
- * that differ are news.
+ * Resource versions of one kind are increasing decimal numbers. They exceed a double's precision, so they are compared as text: of
+ * two numbers without leading zeros the longer one is greater. For versions in any other format, different ones count as newer.
  */
 const decimal = /^(0|[1-9][0-9]*)$/;
 

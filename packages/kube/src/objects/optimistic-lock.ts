@@ -2,8 +2,8 @@ import type { CallOptions, Client } from '../client/client.ts';
 import type { KubeObject, Live, ObjectName, Resource } from './object.ts';
 
 /**
- * A merge patch that holds UID and resource version of the object as it was read. Rejects with `conflict` when the object has changed
- * since, or is another one of that name.
+ * A merge patch with the UID and resource version of the object as read. Rejects with `conflict` when the object has changed or was
+ * recreated.
  */
 export const patchIfUnchanged = <T extends KubeObject>(
   client: Pick<Client, 'patch'>,
@@ -17,7 +17,7 @@ export const patchIfUnchanged = <T extends KubeObject>(
   return client.patch(resource, nameIn(object), { type: 'merge', body }, options);
 };
 
-/** Deletes the object unless it has changed since it was read, which rejects with `conflict`. */
+/** Deletes the object. Rejects with `conflict` if it has changed since it was read. */
 export const deleteIfUnchanged = <T extends KubeObject>(
   client: Pick<Client, 'delete'>,
   resource: Resource<T>,

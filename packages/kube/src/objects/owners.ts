@@ -1,6 +1,6 @@
 import { apiVersionOf, type KubeObject, type Live, type OwnerReference } from './object.ts';
 
-/** The reference that makes `owner` the controller of another object: the garbage collector deletes that one with it. */
+/** Makes `owner` the controller of another object, which the garbage collector then deletes together with the owner. */
 export const controllerReference = (
   { metadata: { name, uid } }: Live<KubeObject>,
   resource: { group: string; version: string; kind: string },
@@ -19,9 +19,7 @@ export const isOwnedBy = (object: KubeObject, uid: string): boolean =>
 export const getControllerOf = (object: KubeObject): OwnerReference | undefined =>
   object.metadata?.ownerReferences?.find((reference) => reference.controller === true);
 
-/**
- * The references with this one in it; those to other owners stay. RangeError when another object is the controller: an object has one.
- */
+/** The references plus this one; keeps those to other owners. RangeError when the object has another controller: only one is allowed. */
 export const withOwnerReference = (
   references: readonly OwnerReference[] | undefined,
   owner: OwnerReference,

@@ -9,27 +9,27 @@ export interface PolicyRule {
   readonly verbs: string[];
 }
 
-/** A rule about paths that are no resources. */
+/** A rule for non-resource URLs. */
 export interface NonResourceRule {
   readonly nonResourceURLs: string[];
   readonly verbs: string[];
 }
 
-/** With what it is needed for: docs/reference/rights.md shows it. */
+/** With the reason, which docs/reference/rights.md shows. */
 export type ExplainedRule<R extends PolicyRule | NonResourceRule = PolicyRule> = R & { readonly for: string };
 
-/** As Kubernetes takes it. */
+/** Without the reason, as the API accepts it. */
 export const withoutReason = <R extends PolicyRule | NonResourceRule>({ for: _reason, ...right }: ExplainedRule<R>) =>
   right;
 
-/** Who may do what: everywhere, and by namespace. */
+/** Rules for the whole cluster, and per namespace. */
 export interface PolicyRules<R extends PolicyRule = PolicyRule> {
   readonly clusterWide: readonly R[];
-  /** By the namespace whose Role holds them. */
+  /** By the namespace of the Role. */
   readonly inNamespace: Readonly<Record<string, readonly R[]>>;
 }
 
-/** `what` is one resource or several, and may name their objects: `serviceaccounts/token capi-remote`. */
+/** `what` is one or several resources, optionally with resource names: `serviceaccounts/token capi-remote`. */
 export const policyRule = (apiGroup: string, what: string, verbs: readonly string[], why: string): ExplainedRule => {
   const [resources = '', ...names] = what.split(' ');
   return {
@@ -41,7 +41,7 @@ export const policyRule = (apiGroup: string, what: string, verbs: readonly strin
   };
 };
 
-/** A whole table as Kubernetes takes it. */
+/** The whole table without reasons. */
 export const withoutReasons = ({ clusterWide, inNamespace }: PolicyRules<ExplainedRule>): PolicyRules => ({
   clusterWide: clusterWide.map(withoutReason<PolicyRule>),
   inNamespace: Object.fromEntries(
@@ -52,7 +52,7 @@ export const withoutReasons = ({ clusterWide, inNamespace }: PolicyRules<Explain
 const apiGroup = 'rbac.authorization.k8s.io';
 const apiVersion = `${apiGroup}/v1`;
 
-/** Who gets rights: a ServiceAccount, or everybody of a group. */
+/** A ServiceAccount or a group. */
 type RbacSubject = { readonly account: ObjectName } | { readonly group: string };
 
 interface RuleTable {
@@ -60,12 +60,12 @@ interface RuleTable {
   readonly inNamespace?: Readonly<Record<string, readonly PolicyRule[]>>;
 }
 
-/** Makes an object, or sees to it that there is one. */
+/** Creates or updates an object. */
 type CreateOrUpdate = <T extends KubeObject>(resource: Resource<T>, object: T) => Promise<unknown>;
 
 /**
- * A table of rights as roles and bindings of that name, for wherever there is no chart: a ClusterRole for what is true everywhere, and a
- * Role in each namespace of the table.
+ * Creates roles and bindings of that name for installations without the chart: a ClusterRole for the cluster-wide rules, and a Role in
+ * each namespace of the table.
  */
 export const grantPolicyRules = async (
   put: CreateOrUpdate,
@@ -86,7 +86,7 @@ export const grantPolicyRules = async (
   }
 };
 
-/** The same for a role that is there, such as those that Kubernetes comes with. */
+/** Binds an existing ClusterRole, such as a built-in one. */
 export const bindClusterRole = async (
   put: CreateOrUpdate,
   name: string,

@@ -28,7 +28,7 @@ const miniWith = (status?: object): Live<Mini> => ({
   ...(status === undefined ? {} : { status: { ...status } }),
 });
 
-/** RFC 7386, written from its text. */
+/** RFC 7386, implemented from its text. */
 const merge = (target: unknown, patch: unknown): unknown => {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
   const isObject = typeof target === 'object' && target !== null && !Array.isArray(target);

@@ -8,13 +8,13 @@ export type WithStatus = KubeObject & { status?: object };
 /**
  * Makes the status of an object exactly `next`.
  *
- * Flow: the difference between the status of `live` and `next`, as one merge patch of the status subresource. Nothing is sent
- * when there is none.
- * Guarantees: the patch holds the resource version of `live`, so it never mixes with what somebody else wrote meanwhile.
- * Rejects when the write failed: a pass that could not say what it found has failed.
- * Assumptions: we own all of this status; a member that `next` does not have is removed.
- * Caveats: JSON has null and Kubernetes hardly: a member that is null counts as absent. Lists are replaced whole. A status
- * that is not there and one that is empty are the same.
+ * Flow: sends the difference between the status of `live` and `next` as one merge patch of the status subresource. Sends
+ * nothing if they are equal.
+ * Guarantees: the patch includes the resource version of `live` (optimistic lock). Rejects when the write failed: a reconcile
+ * that cannot report its result has failed.
+ * Assumptions: the caller owns the whole status; members that are not in `next` are removed.
+ * Caveats: a null member counts as absent, as usual in Kubernetes. Lists are replaced whole. A missing status equals an empty
+ * one.
  */
 export const patchStatus = async <T extends WithStatus>(
   client: Client,
@@ -50,22 +50,22 @@ const mergePatch = (before: JsonMap, after: JsonMap): JsonMap | undefined => {
       if (change !== undefined) changes.push([key, change]);
     } else if (!isDeepStrictEqual(old, wanted)) changes.push([key, wanted]);
   }
-  // `fromEntries` and not assignment: a member named __proto__ is a member like any other.
+  // `fromEntries` instead of assignment: `__proto__` must become a normal member.
   return changes.length === 0 ? undefined : Object.fromEntries(changes);
 };
 
 const isMap = (value: Json | undefined): value is JsonMap =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** As it would go over the wire (`undefined` members gone, dates as text), without null members; null stays in lists. */
+/** The JSON form (no `undefined` members, dates as text) without null members; null stays in lists. */
 const plain = (value: object): JsonMap => {
   const json = toJson(value);
   return isMap(json) ? json : {};
 };
 
 /**
- * A walk and not JSON.parse(JSON.stringify(…)): V8 14.6 (Node 26.10) reads the key of {"a":0,"\"":1} as a backslash once it has
- * seen {"a":0,"\\":1}, and the wrong member would be removed.
+ * Not JSON.parse(JSON.stringify(…)): V8 14.6 (Node 26.10) reads the key of {"a":0,"\"":1} as a backslash after it has parsed
+ * {"a":0,"\\":1}, and the wrong member would be removed.
  */
 const toJson = (value: unknown): Json => {
   if (Array.isArray(value)) return value.map((item: unknown) => toJson(item));
@@ -74,7 +74,7 @@ const toJson = (value: unknown): Json => {
     const members = Object.entries(value).map(([key, member]): [string, Json] => [key, toJson(member)]);
     return Object.fromEntries(members.filter(([, member]) => member !== null));
   }
-  // Adding 0 makes 0 of -0, as the wire does.
+  // Adding 0 turns -0 into 0, as JSON does.
   if (typeof value === 'number') return Number.isFinite(value) ? value + 0 : null;
   return typeof value === 'string' || typeof value === 'boolean' ? value : null;
 };

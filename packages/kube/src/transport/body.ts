@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream';
 import { KubeError } from '../errors/kube-error.ts';
 
 /**
- * The chunks of a stream, as they are asked for: who does not ask makes the sender wait. Leaving closes the stream, also before the
- * first chunk has been asked for (which a generator would not do).
+ * The chunks of a stream, with backpressure. An early return closes the stream, even before the first chunk was requested (a
+ * generator would not do that).
  */
 export const readChunks = (stream: Readable, explain: (error: unknown) => Error): AsyncIterable<Uint8Array> => ({
   [Symbol.asyncIterator]: () => {
@@ -28,7 +28,7 @@ export const readChunks = (stream: Readable, explain: (error: unknown) => Error)
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Bytes as text; KubeError `malformed` for what is no UTF-8, rather than text with holes. */
+/** Decodes bytes; throws KubeError `malformed` for invalid UTF-8 instead of inserting replacement characters. */
 export const decodeText = (bytes: Uint8Array): string => {
   try {
     return decoder.decode(bytes);
@@ -37,7 +37,7 @@ export const decodeText = (bytes: Uint8Array): string => {
   }
 };
 
-/** A whole body as text. KubeError `malformed` when it is longer than `largest` bytes: it is not read to its end then. */
+/** Reads a whole body as text. Throws KubeError `malformed` when it exceeds `largest` bytes, without reading the rest. */
 export const collectText = async (body: AsyncIterable<Uint8Array>, largest: number): Promise<string> => {
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -8,7 +8,7 @@ import { readChunks } from './body.ts';
 import { applyConnectTimeout, type DrainingAgent, type Endpoint } from './https-connection.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
-/** A kept connection that turned out to be closed, before any byte of an answer. */
+/** A reused connection was closed before any byte of the response. */
 export class StaleConnection extends Error {}
 
 const plainHeaders = ({ headers }: IncomingMessage): Record<string, string> =>
@@ -16,7 +16,7 @@ const plainHeaders = ({ headers }: IncomingMessage): Record<string, string> =>
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
   );
 
-/** Loaded with the first answer that needs it: an API server compresses nothing below 128 kB. */
+/** Loaded on demand: an API server compresses no response below 128 kB. */
 const createGunzip = () => process.getBuiltinModule('node:zlib').createGunzip();
 
 const decoded = (message: IncomingMessage): Readable =>
@@ -34,7 +34,7 @@ export interface HttpsConnection {
   connectTimeoutMs: number;
 }
 
-/** One request and its answer. Rejects with StaleConnection, or with KubeError. */
+/** One request and its response. Rejects with StaleConnection or KubeError. */
 export const exchange = (wire: HttpsConnection, request: TransportRequest): Promise<TransportResponse> =>
   new Promise((resolve, reject) => {
     const { host, port, address, basePath } = wire.endpoint;
@@ -66,7 +66,7 @@ export const exchange = (wire: HttpsConnection, request: TransportRequest): Prom
     );
     outgoing.once('close', () => {
       signal.removeEventListener('abort', abort);
-      // Does nothing if any of the above has happened.
+      // Has no effect if one of the above settled the promise.
       reject(explain(new Error('the connection was closed without an answer')));
     });
     outgoing.end(body);

@@ -4,9 +4,9 @@ import { isRecord, listIn, textIn } from '../json.ts';
 export interface FetchTextOptions {
   readonly fetch: typeof fetch;
   readonly clock: Clock;
-  /** Milliseconds for the whole response, its body included. */
+  /** Milliseconds for the whole response including its body. */
   readonly deadline: number;
-  /** Of the body, after decompression. */
+  /** Limit for the body after decompression. */
   readonly maxBytes: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -14,13 +14,13 @@ export interface FetchTextOptions {
 interface TextResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** `undefined`: longer than `maxBytes`. The rest is not read. */
+  /** `undefined`: longer than `maxBytes`; the rest was not read. */
   readonly text: string | undefined;
 }
 
 /**
- * One request, and its whole response whatever its status. Rejects with the reason of `signal` only. `failure` says why there is no response,
- * by a code alone: the messages of `fetch` and of the HTTP parser quote what was sent and received.
+ * One request and its whole response, whatever its status. Rejects only with the reason of `signal`. `failure` explains a missing response
+ * by a code only: the messages of `fetch` and the HTTP parser quote sent and received data.
  */
 export const fetchText = async (
   url: string,
@@ -32,7 +32,7 @@ export const fetchText = async (
   try {
     const response = await send(url, {
       ...init,
-      // Followed, a redirect would send the caller's secrets to another host, or repeat a POST as a GET.
+      // Following a redirect would send the caller's secrets to another host, or repeat a POST as a GET.
       redirect: 'manual',
       signal: signal === undefined ? expired.signal : AbortSignal.any([signal, expired.signal]),
     });
@@ -58,7 +58,7 @@ const readText = async (response: Response, limit: number): Promise<string | und
   return text + decoder.decode();
 };
 
-/** `fetch failed` says nothing; the code of its cause does (`ENOTFOUND`). */
+/** The message `fetch failed` says nothing; the code of its cause does (`ENOTFOUND`). */
 export const networkErrorCode = (error: unknown, depth = 0): string => {
   if (!isRecord(error) || depth > 5) return 'the connection failed';
   const code = textIn(error, 'code') ?? '';

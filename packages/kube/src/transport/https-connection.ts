@@ -6,7 +6,7 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Clock } from '../clock/clock.ts';
 import { KubeError } from '../errors/kube-error.ts';
 
-/** Who we are. */
+/** Credentials of a request. */
 export interface Credentials {
   /** Names in lower case: `authorization`. */
   headers?: Readonly<Record<string, string>>;
@@ -15,30 +15,30 @@ export interface Credentials {
 }
 
 export interface HttpsTransportOptions {
-  /** `https://host:port`, possibly with a path under which the API is served. */
+  /** `https://host:port`, possibly with a base path. */
   server: string;
-  /** PEM. The authorities that this machine trusts anyway unless given. */
+  /** PEM. By default the system's trusted authorities. */
   ca?: string | undefined;
   insecureSkipTlsVerify?: boolean | undefined;
-  /** The name to expect in the server's certificate, when it is not the host of `server`. */
+  /** The name expected in the server's certificate, if it is not the host of `server`. */
   serverName?: string | undefined;
-  /** Asked before every request: a token that has been read again or a renewed certificate takes effect with the next one. */
+  /** Called before every request, so that a reread token or a renewed certificate takes effect immediately. */
   credentials: () => Promise<Credentials> | Credentials;
-  /** Told when the server has answered 401 to these credentials. The request is not sent again. */
+  /** Called when the server responds 401 to these credentials. The request is not retried. */
   refresh?: (rejected: Credentials) => void;
   clock: Clock;
   /** Time for TCP and TLS together. 10 s by default. */
   connectTimeoutMs?: number;
-  /** Connections at a time; a request above that waits, by its deadline. A watch holds one while it runs. No limit by default. */
+  /** Maximum number of connections; further requests wait, within their deadline. A watch holds one while it runs. No limit by default. */
   maxSockets?: number;
 }
 
 export interface Endpoint {
   host: string;
   port: number;
-  /** `host:port`, for texts. */
+  /** `host:port`, for messages. */
   address: string;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   basePath: string;
 }
 
@@ -56,16 +56,16 @@ export const endpointOf = (server: string): Endpoint => {
   };
 };
 
-/** The real server closes an idle connection after 90 s or more. Being first avoids writing into one that it is just closing. */
+/** API servers close idle connections after 90 s or more. Closing first avoids writing to a connection that is being closed. */
 const idleMs = 60_000;
 
-/** What TLS needs to know, for HTTPS and for WebSockets alike. */
+/** TLS options, for HTTPS and WebSockets. */
 const tlsOptions = (
   { ca, serverName, insecureSkipTlsVerify }: HttpsTransportOptions,
   certificate: Credentials['certificate'],
 ): { secureContext: SecureContext; servername: string | undefined; rejectUnauthorized: boolean } => ({
   rejectUnauthorized: insecureSkipTlsVerify !== true,
-  // Made once for all connections: from certificates and keys as text, Node would make one for each.
+  // Created once for all connections: given certificates and keys as text, Node would create one per connection.
   secureContext: createSecureContext({
     ca,
     cert: certificate?.cert,
@@ -75,12 +75,12 @@ const tlsOptions = (
 });
 
 interface AgentPool {
-  /** The pool of connections that show this certificate. */
+  /** The pool of connections with this client certificate. */
   agentFor(certificate: Credentials['certificate']): DrainingAgent;
   close(): void;
 }
 
-/** One pool at a time: a certificate is shown when a connection opens, so another certificate needs other connections. */
+/** One pool at a time. A connection presents its certificate in the handshake, so a new certificate needs new connections. */
 export const createAgentPool = (options: HttpsTransportOptions): AgentPool => {
   let current: { agent: DrainingAgent; certificate: Credentials['certificate'] } | undefined;
   const isCurrent = (certificate: Credentials['certificate']): boolean =>
@@ -92,7 +92,7 @@ export const createAgentPool = (options: HttpsTransportOptions): AgentPool => {
       const agent = new DrainingAgent({
         ...tlsOptions(options, certificate),
         keepAlive: true,
-        // Node closes a free connection after that time, and leaves one in use alone.
+        // Node closes idle connections after this time, not active ones.
         timeout: idleMs,
         maxSockets: options.maxSockets,
       });
@@ -106,22 +106,22 @@ export const createAgentPool = (options: HttpsTransportOptions): AgentPool => {
   };
 };
 
-/** Keeps connections open for the next request, until told to let go of them. */
+/** Keeps connections alive until `drain`. */
 export class DrainingAgent extends Agent {
   #draining = false;
 
-  /** Closes the connections that nobody uses now. */
+  /** Closes idle connections. */
   closeIdle(): void {
     for (const sockets of Object.values(this.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
   }
 
-  /** Requests under way go on, and their connections close behind them. */
+  /** Lets running requests finish, then closes their connections. */
   drain(): void {
     this.#draining = true;
     this.closeIdle();
   }
 
-  /** Node asks this of every connection that becomes free, and closes it unless the answer is true. Its types do not say so. */
+  /** Node calls this for every connection that becomes idle, and closes it unless it returns true. Node's types omit that. */
   override keepSocketAlive(socket: Duplex): boolean {
     if (this.#draining) return false;
     super.keepSocketAlive(socket);
@@ -129,7 +129,7 @@ export class DrainingAgent extends Agent {
   }
 }
 
-/** How long a connection may be silent before the kernel asks whether the other side is still there. */
+/** Idle time before the kernel sends TCP keepalive probes. */
 const keepAliveDelayMs = 15_000;
 
 const startTimer = (request: ClientRequest, socket: Socket, address: string, clock: Clock, limitMs: number): void => {
@@ -142,7 +142,7 @@ const startTimer = (request: ClientRequest, socket: Socket, address: string, clo
   socket.once('close', stop);
 };
 
-/** Ends a request that gets no connection; and has every new connection watched by TCP keepalive, so that a dead one is noticed. */
+/** Aborts a request that gets no connection in time. Enables TCP keepalive on new connections, so that dead ones are detected. */
 export const applyConnectTimeout = (request: ClientRequest, address: string, clock: Clock, limitMs: number): void => {
   request.once('socket', (socket: Socket) => {
     if (request.reusedSocket) return;

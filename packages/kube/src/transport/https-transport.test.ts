@@ -82,7 +82,7 @@ describe('the HTTPS transport', () => {
     return listening;
   };
 
-  /** It keeps connections for longer than any test runs: what closes early was closed by the client. */
+  /** The server keeps connections for longer than any test: only the client closes one early. */
   const serveHttps = (onRequest: RequestListener): Promise<Listening> =>
     listen(
       createHttpsServer(
@@ -98,7 +98,7 @@ describe('the HTTPS transport', () => {
       ),
     );
 
-  /** A server that speaks TLS, and then whatever it likes. */
+  /** A TLS server with an arbitrary handler. */
   const serveTls = (onSocket: (socket: TLSSocket) => void): Promise<Listening> =>
     listen(
       createTlsServer({ key, cert }, (socket) => {
@@ -317,7 +317,7 @@ describe('the HTTPS transport', () => {
     await fails(connect(switching).send(get()), 'unreachable', /./);
   });
 
-  /** Answers the first request of each connection; the second finds it closed. */
+  /** Responds to the first request of each connection, then closes it. */
   const forgetful = async (): Promise<Listening & { requests: string[] }> => {
     const requests: string[] = [];
     const server = await serveTls((socket) => {
@@ -335,7 +335,7 @@ describe('the HTTPS transport', () => {
     const transport = connect(server);
     const first = await Promise.all([read(transport), read(transport)]);
     assert.deepEqual(first, ['ok', 'ok']);
-    // Two closed connections wait in the pool: the second try must not take the other of them.
+    // The pool has two closed connections: the retry must not use the other one.
     assert.equal(await read(transport), 'ok');
     assert.equal(server.opened, 3);
   });
@@ -397,7 +397,7 @@ describe('the HTTPS transport', () => {
       before = sent;
       for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
     }
-    // What is under way fits into the buffers of two kernels.
+    // Data in flight fits into the buffers of two kernels.
     assert.ok(sent < all / 2, `${sent} of ${all} chunks have left the server`);
     await chunks.return?.();
   });

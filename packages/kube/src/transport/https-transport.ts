@@ -8,12 +8,12 @@ import type { Transport, TransportRequest, TransportResponse } from './transport
 const defaultConnectTimeoutMs = 10_000;
 
 /**
- * Requests over `node:https`, on connections that are kept.
+ * Requests over `node:https`, with connection reuse.
  *
- * Guarantees: one try per `send`, with one exception: a GET that finds its kept connection closed before any byte of the answer is
- * sent once more on a new connection, since servers close idle connections without asking. Other methods are not sent again:
- * nobody knows whether the server has carried them out. Bodies are read only as fast as they are asked for.
- * Caveats: the time after which an idle connection is closed is Node's, not the injected clock's.
+ * Guarantees: one attempt per `send`, with one exception: a GET whose reused connection was closed before any byte of the response
+ * is sent once more on a new connection, since servers close idle connections at any time. Other methods are not retried: the
+ * server may have executed them. Bodies are read with backpressure.
+ * Caveats: Node closes idle connections by its own clock, not the injected one.
  */
 export const httpsTransport = (options: HttpsTransportOptions): Transport => {
   const { clock, connectTimeoutMs = defaultConnectTimeoutMs } = options;
@@ -39,7 +39,7 @@ export const httpsTransport = (options: HttpsTransportOptions): Transport => {
     const authorized = { ...request, headers: { ...request.headers, ...credentials.headers } };
     const response = await exchange(wire, authorized).catch((error: unknown) => {
       if (!(error instanceof StaleConnection) || request.method !== 'GET') throw error;
-      // Its siblings were probably closed along with it.
+      // The server probably closed the other idle connections too.
       agent.closeIdle();
       return exchange(wire, authorized);
     });

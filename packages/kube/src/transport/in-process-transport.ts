@@ -2,7 +2,7 @@ import { abortError, unlessAborted } from '../errors/abort-signal.ts';
 import { KubeError } from '../errors/kube-error.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
-/** An embedded API server as this transport needs it: by structure, so that neither knows the other. */
+/** The embedded API server's interface, declared by structure so that neither imports the other. */
 export type InProcessHandle = (request: InProcessRequest) => Promise<InProcessResponse>;
 
 export interface InProcessRequest {
@@ -26,16 +26,16 @@ type InProcessResponse =
     }
   | { kind: 'upgrade'; url: string };
 
-/** As the subject of a client certificate says it: name, and groups. */
+/** The subject of a client certificate: user name and groups. */
 interface User {
   commonName: string;
   organizations: readonly string[];
 }
 
 export interface InProcessOptions {
-  /** Nobody in particular by default. */
+  /** Anonymous by default. */
   user?: User;
-  /** For who comes with a token: `{ authorization: 'Bearer …' }`. */
+  /** For token authentication: `{ authorization: 'Bearer …' }`. */
   headers?: Readonly<Record<string, string>>;
 }
 
@@ -49,7 +49,7 @@ async function* once(body: string | Uint8Array): AsyncGenerator<string | Uint8Ar
   yield body;
 }
 
-/** Leaving tells the server so by its signal: a watch in which nothing happens would never hear of a `return`. */
+/** An early return aborts the server's signal: an idle watch would never notice the `return`. */
 const readChunks = (
   chunks: AsyncIterable<string | Uint8Array>,
   signal: AbortSignal,
@@ -71,7 +71,7 @@ const readChunks = (
   },
 });
 
-/** Requests go straight into an embedded API server: no sockets, no timers, so that a test on virtual time is complete. */
+/** Sends requests directly into an embedded API server: no sockets, no timers, so that tests control all time. */
 export const inProcessTransport = (handle: InProcessHandle, options: InProcessOptions = {}): Transport => {
   const send = async (request: TransportRequest): Promise<TransportResponse> => {
     const left = new AbortController();

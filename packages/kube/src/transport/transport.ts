@@ -1,13 +1,13 @@
-/** How requests reach an API server. Two of them exist: over HTTPS, and straight into an embedded server in this process. */
+/** Sends requests to an API server. Two implementations: HTTPS, and in-process calls of an embedded server. */
 
 export interface TransportRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With its query. */
+  /** Including the query. */
   path: string;
-  /** Names in lower case. Credentials are the transport's own business. */
+  /** Names in lower case. The transport adds the credentials. */
   headers: Readonly<Record<string, string>>;
   body?: string;
-  /** Ends the request at any time, also while its body is being read. */
+  /** Aborts the request at any time, also while the body is being read. */
   signal: AbortSignal;
 }
 
@@ -15,17 +15,17 @@ export interface TransportResponse {
   code: number;
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>;
-  /** Must be read to its end, or left early (`return`), which closes the stream. Throws KubeError `unreachable` when it breaks. */
+  /** Read it to its end, or `return` early, which closes the stream. Throws KubeError `unreachable` when the connection breaks. */
   body: AsyncIterable<Uint8Array>;
 }
 
 export interface Transport {
   /**
-   * One try (see `httpsTransport` for the one exception). Rejects with KubeError `unreachable`, `timeout`, `malformed` (no HTTP),
-   * `unauthorized` (no usable credentials) or `aborted`; any answer, whatever its code, resolves. When the signal fires with a
-   * KubeError as its reason, that is what is thrown.
+   * One attempt (see `httpsTransport` for the one exception). Rejects with KubeError `unreachable`, `timeout`, `malformed` (no
+   * HTTP), `unauthorized` (no usable credentials) or `aborted`; resolves with any response, whatever its code. When the signal's
+   * abort reason is a KubeError, rejects with that.
    */
   send(request: TransportRequest): Promise<TransportResponse>;
-  /** Closes idle connections; requests under way go on. */
+  /** Closes idle connections; running requests continue. */
   close(): void;
 }

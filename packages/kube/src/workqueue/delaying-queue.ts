@@ -1,13 +1,13 @@
 import type { Clock } from '../clock/clock.ts';
 
-/** Keys that are added later. */
+/** Adds keys after a delay. */
 interface DelayingQueue {
-  /** Of two deadlines for one key the earlier stays. */
+  /** If a key has two deadlines, the earlier one wins. */
   put(key: string, milliseconds: number): void;
   clear(): void;
 }
 
-/** setTimeout counts in 31 bits and fires at once when given more. Longer waits are made of several. */
+/** setTimeout has 31 bits and fires at once for longer delays. Longer waits use several timers. */
 const maxTimerMs = 2 ** 31 - 1;
 
 export const createDelayingQueue = (clock: Clock, due: (key: string) => void): DelayingQueue => {

@@ -5,29 +5,27 @@ export interface BackoffOptions {
   maxMs: number;
 }
 
-/**
- * client-go's numbers. Failures in a row: 1 → 5 ms, 2 → 10 ms, 8 → 640 ms, 12 → 10 s, 15 → 82 s, 19 and more → 1000 s (16 min 40 s).
- */
+/** client-go's defaults. Consecutive failures: 1 → 5 ms, 2 → 10 ms, 8 → 640 ms, 12 → 10 s, 15 → 82 s, 19 and more → 1000 s (16 min 40 s). */
 export const defaultBackoff: BackoffOptions = { baseMs: 5, maxMs: 1_000_000 };
 
-/** The wait after that many failures in a row: doubles with each of them. */
+/** The delay after that many consecutive failures: doubles with each. */
 export const backoffMs = ({ baseMs, maxMs }: BackoffOptions, failures: number): number =>
   Math.min(baseMs * 2 ** Math.max(0, failures - 1), maxMs);
 
 export interface TokenBucketOptions {
   /** New tokens per second. */
   perSecond: number;
-  /** How many tokens there are at most. */
+  /** Maximum number of tokens. */
   burst: number;
 }
 
-/** client-go's numbers: 100 retries at once, 10 a second after that, over all keys of a queue. */
+/** client-go's defaults: 100 retries at once, then 10 per second, over all keys of a queue. */
 const defaultLimiter: TokenBucketOptions = { perSecond: 10, burst: 100 };
 
 export interface TokenBucket {
-  /** Takes a token, also one that does not exist yet: answers in how many milliseconds it will. */
+  /** Takes a token, even a future one: returns in how many milliseconds it will be available. */
   reserve(): number;
-  /** Takes a token if there is one. */
+  /** Takes a token if one is available. */
   allow(): boolean;
 }
 
@@ -36,7 +34,7 @@ export const createTokenBucket = (
   { perSecond, burst }: TokenBucketOptions = defaultLimiter,
 ): TokenBucket => {
   const interval = 1000 / perSecond;
-  /** When the bucket is full again. Kept instead of a number of tokens, whose fractions would add up to errors. */
+  /** When the bucket will be full. A token count would accumulate rounding errors. */
   let fullAt = clock.monotonic();
   const waitFor = (next: number): number => Math.max(0, next - burst * interval - clock.monotonic());
   const next = (): number => Math.max(fullAt, clock.monotonic()) + interval;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type ManualClock, manualClock } from '../clock/manual-clock.ts';
 import { createWorkQueue, type WorkQueue } from './work-queue.ts';
 
-/** Small numbers, so that a few commands reach the longest back-off and an empty bucket. Tokens are counted in hundredths. */
+/** Small numbers, so that a few commands reach the longest backoff and an empty bucket. Tokens are counted in hundredths. */
 const backoff = { baseMs: 5, maxMs: 40 };
 const limiter = { perSecond: 10, burst: 2 };
 const tokenPrice = 100;
@@ -74,7 +74,7 @@ interface Real {
   clock: ManualClock;
   queue: WorkQueue;
   handedOut: (string | undefined)[];
-  /** Who has which key, as seen from outside. */
+  /** The keys in processing, as seen from outside. */
   held: Set<string>;
 }
 
@@ -150,7 +150,7 @@ const next = fc.constant(
     },
   ),
 );
-/** Also for keys that nobody has: that must change nothing. */
+/** Also for keys that are not in processing: that must change nothing. */
 const done = key.map((k) =>
   command(
     `done ${k}`,

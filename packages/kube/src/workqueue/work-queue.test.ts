@@ -8,7 +8,7 @@ const setUp = (): { clock: ManualClock; queue: ReturnType<typeof createWorkQueue
   return { clock, queue: createWorkQueue({ clock }) };
 };
 
-/** How far time must move until the queue has a key; gives up after an hour. */
+/** Advances time until the queue has a key, and returns how far; gives up after an hour. */
 const waitFor = (clock: ManualClock, queue: ReturnType<typeof createWorkQueue>, stepMs: number): number => {
   const start = clock.monotonic();
   while (queue.length === 0 && clock.monotonic() - start < 3_600_000) clock.advance(stepMs);
@@ -80,7 +80,7 @@ test('a retry waits as long as the server asked, where that is longer than the b
   assert.equal(queue.length, 1);
 });
 
-/** Counts the timers that run. Its `after` fires as setTimeout does: at once when asked for more than 31 bits, and maybe early. */
+/** Counts pending timers. Like setTimeout, `after` fires at once for delays beyond 31 bits, and maybe early. */
 const timerClock = (earlyByMs: number): { clock: Clock; manual: ManualClock; timers: Set<object> } => {
   const manual = manualClock(0);
   const timers = new Set<object>();

@@ -9,25 +9,25 @@ import {
 } from './rate-limiter.ts';
 
 /**
- * Keys that want attention. A key is in it once, however often it is added; it is worked on by one worker at a time; added while
- * it is worked on, it comes again afterwards.
+ * Keys to reconcile. A key is queued once, however often it is added, and processed by one worker at a time; a key added while
+ * it is processed is queued again afterwards.
  */
 export interface WorkQueue {
   add(key: string): void;
-  /** Of two delays for the same key the one that ends earlier counts. Adding a key at once leaves its delay as it is. */
+  /** If a key has two delays, the earlier deadline wins. `add` does not cancel a delay. */
   addAfter(key: string, milliseconds: number): void;
-  /** Adds the key after its back-off, which doubles with every failure in a row; not before `atLeastMs` where that is longer. */
+  /** Adds the key after its backoff, which doubles with every consecutive failure; after `atLeastMs` if that is longer. */
   addRateLimited(key: string, atLeastMs?: number): void;
-  /** The key is fine: its next failure starts with the shortest back-off. */
+  /** Resets the key's backoff. */
   forget(key: string): void;
-  /** Failures in a row. */
+  /** Consecutive failures. */
   numRequeues(key: string): number;
-  /** The next key, which is this caller's until `done`; undefined when the queue has been stopped. */
+  /** The next key, reserved for this caller until `done`; undefined after `shutDown`. */
   get(): Promise<string | undefined>;
   done(key: string): void;
-  /** Keys that wait now (not those of `addAfter` that are not due). */
+  /** Queued keys (without those of `addAfter` that are not due). */
   readonly length: number;
-  /** For good: what waits is dropped, whoever waits is sent home, keys being worked on may still be `done`. */
+  /** Final: drops queued keys and resolves waiting `get` calls with undefined. `done` still works for keys in processing. */
   shutDown(): void;
 }
 
@@ -35,18 +35,19 @@ export interface WorkQueueOptions {
   clock: Clock;
   /** 5 ms doubling up to 1000 s by default. */
   backoff?: BackoffOptions | undefined;
-  /** Over all keys, for retries alone: what is added because something changed is never held back. */
+  /** Over all keys, for retries only: keys added because of a change are never delayed. */
   limiter?: TokenBucketOptions;
   observer?: QueueObserver | undefined;
 }
 
 /**
- * Flow: `add` → ready line → `next` (now the worker's) → `done`. A retry waits for the longer of its key's back-off and its turn in
- * the token bucket, then it is added.
- * Guarantees: no added key is lost before `stop`; never two workers on one key; a key added while worked on comes again exactly
- * once; ready keys are served in the order in which they became ready, workers in the order in which they asked.
- * Assumptions: every key that `next` answered is `done` sooner or later; a key is forgotten when it is fine (or gone).
- * Caveats: what still waits when the queue is stopped is dropped, not drained: the next start lists everything again.
+ * Flow: `add` → ready → `get` (processing) → `done`. A retry waits for the longer of its key's backoff and its token, then it is
+ * added.
+ * Guarantees: no added key is lost before `shutDown`; a key is never processed twice at the same time; a key added while it is
+ * processed is queued again exactly once; keys are served in the order in which they became ready, workers in the order of their
+ * `get` calls.
+ * Assumptions: `done` is called for every key that `get` returned; `forget` after a success (or when the object is gone).
+ * Caveats: keys still queued at `shutDown` are dropped, not drained: the next start lists everything again.
  */
 export const createWorkQueue = ({
   clock,
@@ -54,12 +55,12 @@ export const createWorkQueue = ({
   limiter,
   observer = noopQueueObserver,
 }: WorkQueueOptions): WorkQueue => {
-  /** Wanted keys: those in `ready`, and those that a worker has while they were added again. */
+  /** Keys to process: those in `ready`, and those in `processing` that were added again. */
   const dirty = new Set<string>();
   const processing = new Set<string>();
   const ready: string[] = [];
   const waiting: ((key: string | undefined) => void)[] = [];
-  /** Failures in a row, of keys that fail. */
+  /** Consecutive failures by key. */
   const failures = new Map<string, number>();
   const bucket = createTokenBucket(clock, limiter);
   let stopped = false;
@@ -132,17 +133,17 @@ export const createWorkQueue = ({
   };
 };
 
-/** Called for each step of the keys of one work queue, for metrics. */
+/** Callbacks for the metrics of one work queue. */
 export interface QueueObserver {
-  /** The key was not wanted and is now: it waits, or comes again once the worker that has it is done. */
+  /** The key became dirty: it is queued, now or after the worker that has it is done. */
   added(key: string): void;
-  /** A worker has it. */
+  /** A worker got it. */
   taken(key: string): void;
   /** The worker is done with it. */
   finished(key: string): void;
-  /** Somebody asked for a key to come later: a retry, or `addAfter`. */
+  /** A key was added with a delay: a retry, or `addAfter`. */
   delayed(): void;
-  /** Nothing waits any more. Keys that are worked on are still `finished`. */
+  /** The queue was shut down. Keys in processing are still `finished`. */
   stopped(): void;
 }
 

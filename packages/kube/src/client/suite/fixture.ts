@@ -6,10 +6,10 @@ import { defineResource, type KubeObject, type Live, type Resource } from '../..
 import type { Client } from '../client.ts';
 import type { Subresources } from '../subresources.ts';
 
-/** What one behaviour works with: a cluster that others use too, and a namespace of its own. */
+/** What one test case uses: a shared cluster, and a namespace of its own. */
 export interface Fixture {
   client: Client;
-  /** The same cluster, for somebody whom it does not know. */
+  /** The same cluster, with a token that it rejects. */
   stranger: Client;
   subresources: Subresources;
   namespace: string;
@@ -23,7 +23,7 @@ export interface Behaviour {
 
 export const unique = (prefix: string): string => `${prefix}-${randomUUID().slice(0, 8)}`;
 
-/** The object as soon as it is as wanted, by list and watch. */
+/** Lists and watches until the object meets the condition. */
 export const waitFor = async <T extends KubeObject>(
   { client, signal }: Pick<Fixture, 'client' | 'signal'>,
   resource: Resource<T>,
@@ -51,7 +51,7 @@ export const createNamespace = async (client: Client): Promise<string> => {
   return created.metadata.name;
 };
 
-/** No Pod is admitted before its namespace has this. */
+/** The API server admits no Pod before its namespace has the default ServiceAccount. */
 export const waitForAccount = (fixture: Fixture): Promise<unknown> =>
   waitFor(fixture, serviceAccounts, { namespace: fixture.namespace, name: 'default' }, () => true);
 
@@ -60,11 +60,11 @@ export interface Widget extends KubeObject {
   status?: { phase?: string; replicas?: number };
 }
 
-/** The part of a server that serves objects hears of a definition a moment after everybody else, and tells nobody when. */
+/** The API server serves a new CustomResourceDefinition with a delay, and sends no event for it. */
 const untilServed = ({ client, signal }: Fixture, widgets: Resource<Widget>): Promise<unknown> =>
   eventually('the definition is served', () => ignoreNotFound(client.list(widgets, { signal })));
 
-/** A kind of the behaviour's own, with everything a custom resource can have; it goes with `remove`. */
+/** Defines a custom resource with all features for one test case; `remove` deletes it. */
 export const defineWidgets = async (
   fixture: Fixture,
 ): Promise<{ widgets: Resource<Widget>; remove: () => Promise<unknown> }> => {

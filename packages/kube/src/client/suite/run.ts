@@ -9,16 +9,16 @@ import { reading } from './reading.ts';
 import { subresourceBehaviours } from './subresources.ts';
 import { writing } from './writing.ts';
 
-/** A cluster to run the behaviours on. */
+/** A cluster to run the suite on. */
 export interface ClusterUnderTest {
-  /** For somebody who may do anything. */
+  /** With full permissions. */
   transport: Transport;
-  /** For somebody with a token that the cluster does not know. */
+  /** With a token that the cluster rejects. */
   stranger: Transport;
   close(): Promise<void>;
 }
 
-/** What the client promises, whatever its transport and whoever serves: registers one test per behaviour. */
+/** The client's contract, for every transport and server. Registers one test per behaviour. */
 export const runClientSuite = (title: string, start: () => Promise<ClusterUnderTest>): void => {
   describe(title, { concurrency: 4 }, () => {
     let cluster: ClusterUnderTest | undefined;

@@ -3,7 +3,7 @@ import { certificateSigningRequests, nodes, pods } from '../../objects/builtin.t
 import { type Behaviour, defineWidgets, unique, waitForAccount } from './fixture.ts';
 import { pod, refused } from './writing.ts';
 
-/** A request for "CN=example"; its key is gone. */
+/** A request for "CN=example"; its private key was discarded. */
 const request = `-----BEGIN CERTIFICATE REQUEST-----
 MIHNMHQCAQAwEjEQMA4GA1UEAwwHZXhhbXBsZTBZMBMGByqGSM49AgEGCCqGSM49
 AwEHA0IABMHX8PeR8ehhfH27veycPgY7PB8Rj0J6f2Be5oiqcVFzMXCF6d7QzEj8

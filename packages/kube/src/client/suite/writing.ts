@@ -26,7 +26,7 @@ export const pod = (namespace: string, name: string, nodeName?: string): IPod =>
   },
 });
 
-/** Refused for that reason, and with a text that says what was tried. */
+/** Rejected with that reason and with a message that names the attempted request. */
 export const refused = async (work: Promise<unknown>, reason: KubeErrorReason, text = /^Cannot /): Promise<void> => {
   await assert.rejects(work, { name: 'KubeError', reason, message: text });
 };

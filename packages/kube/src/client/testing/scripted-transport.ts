@@ -1,10 +1,10 @@
 import type { Transport, TransportRequest, TransportResponse } from '../../transport/transport.ts';
 
-/** For tests: a server that says what it is told to, request by request. */
+/** For tests: a transport with scripted responses. */
 export interface ScriptedTransport extends Transport {
-  /** What was asked, in order. */
+  /** The requests, in order. */
   readonly seen: TransportRequest[];
-  /** Bodies that were left before their end. */
+  /** Number of bodies that the client cancelled before their end. */
   left: number;
 }
 
@@ -13,7 +13,7 @@ export type Script = (request: TransportRequest, index: number) => ScriptedAnswe
 interface ScriptedAnswer {
   code?: number;
   headers?: Record<string, string>;
-  /** Text, anything that becomes JSON, or a stream. */
+  /** Text, a value to encode as JSON, or a stream. */
   body?: unknown;
 }
 

@@ -4,15 +4,15 @@ import { type ManualClock, manualClock } from '../manual-clock.ts';
 
 /** Real time for tests that work with other processes, sockets or files. */
 
-/** Far more than a busy machine needs, so that only a test that hangs reaches it. */
+/** Longer than a busy machine needs: only a hanging test reaches it. */
 const limitMs = 10 * 60_000;
 const firstPauseMs = 1;
 const longestPauseMs = 50;
 
-/** For a call of a test that takes a signal. */
+/** For calls in tests that take a signal. */
 export const testDeadline = (): AbortSignal => AbortSignal.timeout(limitMs);
 
-/** Looks until there is an answer, for what sends no event. `what` completes "waited in vain until". */
+/** Polls until `look` returns something, for state without events. `what` completes "waited in vain until". */
 export const eventually = async <T>(
   what: string,
   look: () => T | false | undefined | Promise<T | false | undefined>,
@@ -30,8 +30,8 @@ const tickMs = 5;
 const longestTickMs = 25;
 
 /**
- * A clock that runs `speed` times as fast as real time, for waits of minutes. It advances by a few milliseconds at most with each turn
- * that this process gets, so that a busy machine slows it down. Timers end with `stop`.
+ * A clock that runs `speed` times as fast as real time, for waits of minutes. It advances only a few milliseconds per event loop turn,
+ * so it slows down with a busy machine. `stop` cancels its timers.
  */
 export const fasterClock = (speed: number): Clock & { stop(): void } => {
   const { now, monotonic, after, advance } = manualClock(systemClock.now());
@@ -45,10 +45,10 @@ export const fasterClock = (speed: number): Clock & { stop(): void } => {
   return { now, monotonic, after, stop: () => clearInterval(timer) };
 };
 
-/** The longest that a timer of Node can be set to. */
+/** The longest delay of a Node timer. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** The real clock, which a test can also move forward. */
+/** The real clock, which a test can move forward. */
 export const adjustableClock = (aheadMs = 0): ManualClock => {
   let ahead = aheadMs;
   const timers = new Set<{ readonly due: number; readonly run: () => void; cancel: () => void }>();

@@ -6,7 +6,7 @@ export interface IssuedCertificate {
   key: string;
 }
 
-/** An authority and two client certificates of it. */
+/** A CA and two client certificates that it signed. */
 export const issueCertificates = async (): Promise<{
   authority: string;
   first: IssuedCertificate;
@@ -23,7 +23,7 @@ export const base64 = (text: string): string => Buffer.from(text).toString('base
 
 export type Section = Record<string, unknown>;
 
-/** One cluster, one user, one context, right unless told otherwise. */
+/** A valid kubeconfig with one cluster, one user and one context, unless overridden. */
 export const kubeconfig = ({
   cluster,
   user,
@@ -38,7 +38,7 @@ export const kubeconfig = ({
     ...rest,
   });
 
-/** Text, or the code of the error that reading gives. */
+/** Content, or the error code of the read. */
 export type Files = Record<string, string | { code: string }>;
 
 export const fakeFileSystem = (files: Files) => {

@@ -2,7 +2,7 @@ import { untilAborted } from '../../errors/abort-signal.ts';
 import type { InformerEvent } from '../../informer/informer.ts';
 import type { KubeObject, Live } from '../../objects/object.ts';
 
-/** A cache that is told what to tell. */
+/** An informer whose events the test sends. */
 export const fakeInformer = <T extends KubeObject>() => {
   const listeners = new Set<(change: InformerEvent<T>) => void>();
   const synced = Promise.withResolvers<void>();

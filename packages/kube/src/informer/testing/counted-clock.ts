@@ -1,6 +1,6 @@
 import { type ManualClock, manualClock } from '../../clock/manual-clock.ts';
 
-/** A manual clock that knows how many timers wait. */
+/** A manual clock that counts pending timers. */
 export const countedClock = (): ManualClock & { readonly timers: number } => {
   const clock = manualClock();
   const waiting = new Set<object>();

@@ -6,37 +6,37 @@ import { createStream, type Stream } from './stream.ts';
 
 interface Connection {
   stream: Stream<WatchEvent<Thing>>;
-  /** How much of the server's history it has been sent. */
+  /** How many entries of the server's history were sent. */
   sent: number;
-  /** What it may claim with a bookmark. */
+  /** The version for a bookmark. */
   from: bigint;
 }
 
-/** A client whose network does what a test tells it to. Nothing arrives unless `deliver` says so, or `calm` has been called. */
+/** A client with a scripted network. Delivers nothing before `deliver`, or `heal`. */
 export interface FaultyClient {
   client: ListerWatcher<Thing>;
-  /** Versions of the lists that were answered. */
+  /** Versions of the answered lists. */
   readonly lists: readonly string[];
   readonly watches: readonly { resourceVersion: string; timeoutSeconds: number | undefined }[];
-  /** Streams that somebody has begun to read and not closed. */
+  /** Streams that are being read and not closed. */
   readonly readers: number;
-  /** A watch is open and has been sent everything that happened. */
+  /** A watch is open and everything has been sent. */
   readonly caughtUp: boolean;
-  /** Sends each connection the next `count` events that it has not been sent. */
+  /** Sends each connection its next `count` events. */
   deliver(count: number): void;
-  /** Sends each connection the last `count` events once more. */
+  /** Sends each connection the last `count` events again. */
   repeat(count: number): void;
   bookmark(): void;
   end(): void;
   break(error: Error): void;
   failNextList(error: Error): void;
   failNextWatch(error: Error): void;
-  /** Lists are answered with what was there when they were asked, but only at `releaseLists`. */
+  /** Lists return the state at the time of the request, but only after `releaseLists`. */
   holdLists(): void;
   releaseLists(): void;
-  /** The next watch begins that many events too early. */
+  /** The next watch starts `count` events too early. */
   replayOnNextWatch(count: number): void;
-  /** From now on everything works, at once. */
+  /** From now on everything works immediately. */
   heal(): void;
 }
 

@@ -12,24 +12,24 @@ export const things = defineResource<Thing>({
   namespaced: true,
 });
 
-/** One write, as a watch tells it. */
+/** One write, as a watch reports it. */
 export interface HistoryEntry {
   type: 'ADDED' | 'MODIFIED' | 'DELETED';
   version: bigint;
   object: Live<Thing>;
 }
 
-/** What an API server knows of one kind: the present, and its whole past. Versions begin where doubles end. */
+/** An API server's state of one kind, with its whole history. Versions start beyond the range of exact doubles. */
 export interface ModelServer {
   readonly version: bigint;
   readonly history: readonly HistoryEntry[];
-  /** Versions up to here can no longer be watched from, except this one itself. */
+  /** A watch can start at this version, not before it. */
   readonly compactedVersion: bigint;
   objects(): Live<Thing>[];
-  /** Creates the thing, or changes it. */
+  /** Creates or updates the object. */
   write(name: string): void;
   remove(name: string): void;
-  /** A write to another kind: the version grows, nobody here hears of it. */
+  /** A write to another kind: the version increases without an event here. */
   writeElsewhere(): void;
   compact(): void;
 }

@@ -6,7 +6,7 @@ export interface Line {
   fields: Fields;
 }
 
-/** A logger that keeps its lines. */
+/** A logger that records its lines. */
 export const recordedLog = (): { log: Logger; lines: Line[] } => {
   const lines: Line[] = [];
   const withFields = (base: Fields): Logger => {

@@ -1,11 +1,11 @@
 import { KubeError } from '../../errors/kube-error.ts';
 
-/** A watch seen from the server: what is pushed comes out at the other end, until it ends or breaks. */
+/** The server's side of a watch: pushed events reach the reader until the stream ends or breaks. */
 export interface Stream<E> {
   push(event: E): void;
-  /** The other end sees what has been pushed, then the end. */
+  /** The reader gets all pushed events, then the end. */
   end(): void;
-  /** What has not been read yet is lost. */
+  /** Unread events are lost. */
   break(error: Error): void;
   read(signal: AbortSignal): AsyncGenerator<E, void, undefined>;
 }

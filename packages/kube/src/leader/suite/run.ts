@@ -16,7 +16,7 @@ const log: Logger = { debug: quiet, info: quiet, warn: quiet, error: quiet, with
 
 const fieldOf = ({ spec }: Lease, name: string): unknown => (isRecord(spec) ? spec[name] : undefined);
 
-/** Takes part until `stop`, which resolves with how it ended. */
+/** A candidate that runs until `stop`, which resolves with its result. */
 const takePart = (client: Client, namespace: string, identity: string) => {
   const stopping = new AbortController();
   const election = createLeaderElection({
@@ -43,7 +43,7 @@ const takePart = (client: Client, namespace: string, identity: string) => {
   };
 };
 
-/** What an election relies on, whoever serves. */
+/** The server behaviour that leader election relies on. */
 export const runElectionSuite = (title: string, start: () => Promise<ClusterUnderTest>): void => {
   describe(title, { timeout: 120_000 }, () => {
     let cluster: ClusterUnderTest;

@@ -1,15 +1,15 @@
 import type { Clock, ManualClock } from '../../clock/index.ts';
 
-/** The clock of one process in a world: it may run fast or slow, be set, and stand before closed doors while frozen. */
+/** The clock of one process: may run fast or slow, be set, and hold back its timers while the process is frozen. */
 export interface CandidateClock extends Clock {
-  /** From now on nothing runs, though time goes on. */
+  /** Runs no timer from now on, while time passes. */
   freeze(): void;
-  /** What fell due meanwhile runs now, one after the other with all that follows from each, as in Node. */
+  /** Runs the timers that became due, one by one with all their consequences, as Node does. */
   thaw(): Promise<void>;
   readonly frozen: boolean;
   /** Sets the wall clock. */
   jump(milliseconds: number): void;
-  /** The machine sleeps: the wall clock goes on, the monotonic one does not. Call when it has awoken. */
+  /** The machine was suspended: the wall clock advanced, the monotonic clock did not. Call after the wake-up. */
   slept(milliseconds: number): void;
 }
 
@@ -43,7 +43,7 @@ export const candidateClock = (world: ManualClock, speed = 1): CandidateClock =>
       for (const run of due) {
         run();
         await new Promise((resolve) => setImmediate(resolve));
-        // A timer of no time that was set by what has just run comes before the next that is due.
+        // A zero-delay timer set by the last callback runs before the next due one.
         world.advance(0);
         await new Promise((resolve) => setImmediate(resolve));
       }

@@ -8,11 +8,11 @@ import type { Gate } from '../gate.ts';
 import { isGateOpen } from './election-harness.ts';
 
 /**
- * A candidate in a process of its own, for a test that kills and freezes it. In each term it acts every few milliseconds with the
- * gate of that term, also when the term is over, and tells its parent of each try. Arguments: a kubeconfig, its own name.
+ * A candidate in its own process, for tests that kill and freeze it. In each term it checks the term's gate every few
+ * milliseconds, even after the term, and reports every check to its parent. Arguments: a kubeconfig, its own name.
  */
 
-/** `at` is this machine's monotonic clock, the same for all its processes, read before the gate was asked. */
+/** `at`: the machine's monotonic clock, shared by all processes, read before the gate check. */
 export interface GateCheck {
   term: number;
   passed: boolean;
@@ -45,6 +45,6 @@ const lead = (signal: AbortSignal, gate: Gate): Promise<void> => {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 };
 
-// Whoever started us is gone.
+// Exit with the parent.
 process.on('disconnect', () => process.exit());
 await election.run(new AbortController().signal, lead);

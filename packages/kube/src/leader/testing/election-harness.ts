@@ -6,7 +6,7 @@ import type { Gate } from '../gate.ts';
 import { type CandidateClock, candidateClock } from './candidate-clock.ts';
 import { createLeaseServer, leaseClient, type LeaseServer, noFault, type RequestFault } from './lease-server.ts';
 
-/** What happened in a world, in order: who began to lead, who was told to end, who ended. */
+/** What candidates did, in order. */
 interface HarnessEvent {
   who: string;
   what: 'started' | 'cancelled' | 'ended';
@@ -16,11 +16,11 @@ export interface Candidate {
   readonly name: string;
   readonly clock: CandidateClock;
   readonly election: LeaderElection;
-  /** What becomes of its requests from now on. */
+  /** The fault of its next requests. */
   faultOf: () => RequestFault;
-  /** How long its work takes to end once told to, and whether it does at all. */
+  /** How long its work takes to end after its signal fired; Infinity: never. */
   settleMs: number;
-  /** Ends its work as if it were done, or broken. */
+  /** Makes its work return, or throw. */
   finish: (error?: Error) => void;
   readonly done: Promise<'stopped' | 'lost'>;
   stop(): void;
@@ -35,9 +35,9 @@ export interface ElectionHarness {
   readonly server: LeaseServer;
   readonly events: HarnessEvent[];
   candidate(name: string, options?: CandidateOptions): Candidate;
-  /** Lets time pass in small steps, and everything that follows from it happen. */
+  /** Advances time in small steps, and runs everything that follows. */
   advance(milliseconds: number): Promise<void>;
-  /** Who would be let through now. */
+  /** Candidates whose gate is open now. */
   candidatesWithOpenGate(): string[];
 }
 
@@ -57,7 +57,7 @@ export const isGateOpen = (gate: Gate | undefined): boolean => {
   }
 };
 
-/** Every microtask, however many follow from one another. */
+/** Runs all microtasks. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const recorder = (logged: { message: string; fields: Fields }[], bound: Fields = {}): Logger => {

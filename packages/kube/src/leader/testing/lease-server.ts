@@ -4,21 +4,21 @@ import type { KubeObject, Live } from '../../objects/object.ts';
 import type { LeaseClient } from '../lease-candidate.ts';
 import type { Lease } from '../lease.ts';
 
-/** What becomes of one request. */
+/** Fault and latency of one request. */
 export interface RequestFault {
-  /** Until the server carries it out. */
+  /** Until the server executes it. */
   toMs: number;
-  /** Until the answer is here. */
+  /** Until the response arrives. */
   backMs: number;
   kind: 'answered' | 'requestLost' | 'answerLost' | 'failedBefore' | 'failedAfter';
 }
 
 export const noFault: RequestFault = { toMs: 0, backMs: 0, kind: 'answered' };
 
-/** One Lease, with the rules that an election relies on. */
+/** Stores one Lease, by the API server's rules that leader election relies on. */
 export interface LeaseServer {
   current: Live<Lease> | undefined;
-  /** Every record that was ever stored. */
+  /** Every stored record. */
   readonly history: unknown[];
   get(): Live<Lease>;
   create(lease: Lease): Live<Lease>;
@@ -50,7 +50,7 @@ export const createLeaseServer = (): LeaseServer => {
       if (lease.metadata?.resourceVersion !== resourceVersion) {
         throw new KubeError('conflict', 'the object has been modified');
       }
-      // As the real one: a write that changes nothing is not stored.
+      // As the API server: a write without changes is not stored.
       if (JSON.stringify(lease.spec) === JSON.stringify(server.current.spec)) return server.get();
       return store(lease, uid);
     },
@@ -58,12 +58,12 @@ export const createLeaseServer = (): LeaseServer => {
   return server;
 };
 
-/** The compiler cannot know that this server holds what it is asked for: it holds Leases only. */
+/** Tells the compiler that the result has the requested type: this server stores only Leases. */
 const isAsked = <T extends KubeObject>(_object: Live<Lease>): _object is Live<Lease> & Live<T> => true;
 
 /**
- * A client on a bad line. The way to the server takes the world's time, the way back the candidate's own: an answer waits
- * before the door of a frozen process. Keeps to no deadline and no signal: whoever calls must not depend on it.
+ * A client on a bad network. The request travels on the world's clock, the response on the candidate's own: a frozen
+ * process does not see it. Ignores deadlines and signals, because callers must not depend on them.
  */
 export const leaseClient = (server: LeaseServer, world: Clock, own: Clock, fateOf: () => RequestFault): LeaseClient => {
   const wait = (clock: Clock, milliseconds: number): Promise<void> =>

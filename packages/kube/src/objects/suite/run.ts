@@ -111,7 +111,7 @@ const behaviours: readonly Behaviour[] = [
   },
 ];
 
-/** What the helpers for objects and the event recorder promise, whoever serves: registers one test per behaviour. */
+/** The contract of the object helpers and the event recorder, for every server. Registers one test per behaviour. */
 export const runObjectSuite = (title: string, start: () => Promise<ClusterUnderTest>): void => {
   describe(title, () => {
     let cluster: ClusterUnderTest | undefined;
