@@ -1,6 +1,6 @@
 import { TartError } from './tart-error.ts';
 
-/** A name reaches tart as an argument: it must not read as an option or as a path. */
+/** The name is an argument of tart: it must not look like an option or a path. */
 export const checkVmName = (command: string, name: string): void => {
   if (!/^[A-Za-z0-9_.][A-Za-z0-9_.:@-]*$/.test(name) || name === '.' || name === '..')
     throw new TartError(
@@ -22,11 +22,11 @@ export const checkReference = (command: string, reference: string): void => {
 
 export const isReference = (name: string): boolean => name.includes('/');
 
-/** A virtual machine or an image. */
+/** A VM or an image. */
 export const checkTarget = (command: string, name: string): void =>
   isReference(name) ? checkReference(command, name) : checkVmName(command, name);
 
-/** A folder of the Mac that the guest sees as `/Volumes/My Shared Files/<name>`. */
+/** A folder of the Mac, mounted in the guest as `/Volumes/My Shared Files/<name>`. */
 export interface Share {
   readonly name: string;
   readonly path: string;
@@ -34,14 +34,14 @@ export interface Share {
 }
 
 export interface RunOptions {
-  /** What tart writes; appended to. The virtual machine owns it from then on: it writes without us (INC-04). */
+  /** Receives tart's output, appended. The tart process writes it directly, also after the agent has exited (INC-04). */
   readonly logFile: string;
   readonly shares?: readonly Share[];
 }
 
 /**
- * `--dir name:path[:ro]`. There is no way to escape a colon, and an option that tart does not know becomes part of the path, so
- * paths with one are refused. Writable is what it is without a word.
+ * `--dir name:path[:ro]`. A colon cannot be escaped, and tart treats an unknown option as part of the path, so paths with a
+ * colon are rejected. Writable is the default.
  */
 const shareArgument = ({ name, path, readOnly }: Share): string => {
   if (!/^[\w.-]+$/.test(name) || !path.startsWith('/') || path.includes(':'))
@@ -55,12 +55,12 @@ const shareArgument = ({ name, path, readOnly }: Share): string => {
   return `${name}:${path}${readOnly ? ':ro' : ''}`;
 };
 
-/** The name stands right after `run`: whoever looks for the process goes by that. */
+/** The name directly follows `run`: the process lookup relies on it. */
 export const runArguments = (name: string, options: RunOptions): readonly string[] => [
   'run',
   name,
   '--no-graphics',
-  // The disk is deleted with the VM: nearly twice as fast (tuist/tuist#11541).
+  // No write durability needed, as the disk is deleted with the VM: nearly twice as fast (tuist/tuist#11541).
   '--root-disk-opts',
   'caching=cached',
   ...(options.shares ?? []).flatMap((share) => ['--dir', shareArgument(share)]),

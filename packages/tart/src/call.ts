@@ -4,20 +4,20 @@ import { redact } from './redact.ts';
 import { classifyError, TartError, type TartReason } from './tart-error.ts';
 import type { Timeout } from './timeouts.ts';
 
-/** Sends a signal to a process and to all it has started. Each call of tart leads a group of its own. */
+/** Signals a process and all its children. Each tart call has its own process group. */
 const signalGroup = (child: ChildProcess, signal: NodeJS.Signals): void => {
   if (child.pid === undefined) return;
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // Nobody is left in it.
+    // The group has no process left.
   }
 };
 
-/** From SIGTERM to SIGKILL, and from the end of a call to the end of waiting for others that hold its pipes. */
+/** Time between SIGTERM and SIGKILL, and time to wait after the exit for children that hold the pipes open. */
 export const graceMs = 2000;
 
-/** Terminates the group when `signal` fires. */
+/** Terminates the process group when `signal` fires. */
 export const createTerminator = (
   child: ChildProcess,
   clock: Clock,
@@ -37,10 +37,10 @@ export const createTerminator = (
   return {
     /** Why it was terminated. */
     cause: () => terminatedBy,
-    /** SIGTERM, and SIGKILL after a grace period. Only the first call counts. */
+    /** Sends SIGTERM, then SIGKILL after a grace period. Only the first call has an effect. */
     terminate,
     abort,
-    /** The process has ended. */
+    /** Call when the process has ended. */
     stop: () => {
       cancelKill();
       signal?.removeEventListener('abort', abort);
@@ -53,7 +53,7 @@ const abortedError = (command: string, cause?: unknown): TartError =>
 
 export type Spawn = (file: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
 
-/** What a call depends on. */
+/** Dependencies of a call. */
 export interface CallDeps {
   readonly path: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -66,12 +66,12 @@ interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly environment?: Readonly<Record<string, string>>;
   readonly onOutput?: (text: string) => void;
-  /** Not to be in an error. */
+  /** Redacted in errors. */
   readonly secrets?: readonly string[];
 }
 
 const maxTail = 4096;
-/** A list of a thousand virtual machines is a quarter of a megabyte. */
+/** A list of a thousand VMs is 250 KB. */
 const maxOutput = 8 * 1024 * 1024;
 
 const reasonFor = (error: unknown): TartReason =>
@@ -80,11 +80,11 @@ const reasonFor = (error: unknown): TartReason =>
     : 'other';
 
 /**
- * Runs `tart <args>` to its end and answers with its stdout.
+ * Runs `tart <args>` to its end and resolves with its stdout.
  *
- * Flow: a group of its own → output → exit → at most 2 s for the pipes to close.
- * Guarantees: settles after its patience and 4 s at most, whatever the program and its children do; rejects only with a TartError.
- * Caveats: a killed call may have done its work. The group outlives this process if that is killed meanwhile.
+ * Flow: start in its own process group → output → exit → at most 2 s for the pipes to close.
+ * Guarantees: settles within its timeout plus 4 s, whatever the process and its children do; rejects only with a TartError.
+ * Caveats: a killed call may have completed its work. If this process is killed, the group survives.
  */
 export const callTart = (deps: CallDeps, args: readonly string[], options: CallOptions): Promise<string> => {
   const { clock } = deps;
@@ -93,7 +93,7 @@ export const callTart = (deps: CallDeps, args: readonly string[], options: CallO
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(abortedError(command, signal.reason));
     let stdout = '';
-    /** The end of stderr, which has the reason of a failure. */
+    /** The end of stderr, which has the cause of a failure. */
     let tail = '';
     let cancelGrace = (): void => {};
     const child = deps.spawn(deps.path, args, {
@@ -140,7 +140,7 @@ export const callTart = (deps: CallDeps, args: readonly string[], options: CallO
         ),
       ),
     );
-    // Somebody else may hold the pipes open for as long as it likes: then its end never comes.
+    // Children may keep the pipes open forever: then `close` is never emitted.
     child.on('exit', () => {
       cancelGrace = clock.after(graceMs, () => {
         signalGroup(child, 'SIGKILL');
@@ -151,7 +151,7 @@ export const callTart = (deps: CallDeps, args: readonly string[], options: CallO
     child.on('close', (code, endedBy) =>
       settle(() => {
         const terminatedBy = terminator.cause();
-        // Children that closed the pipes and ignored SIGTERM.
+        // Kills children that closed the pipes and ignored SIGTERM.
         if (terminatedBy !== undefined) signalGroup(child, 'SIGKILL');
         if (code === 0 && terminatedBy?.reason !== 'unreadable') return resolve(stdout);
         if (terminatedBy !== undefined) return reject(terminatedBy);

@@ -149,7 +149,7 @@ describe('the driver of tart', () => {
       assert.equal(bench.fake.journal.calls('pull')[0]?.autoPrune, false);
     });
 
-    /** The download of the only pull is at half. */
+    /** The only pull is half done. */
     const isAtHalf = (): boolean =>
       readdirSync(join(bench.fake.home, 'tmp'))
         .map((part) => join(bench.fake.home, 'tmp', part, 'disk.img'))

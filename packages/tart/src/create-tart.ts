@@ -16,20 +16,20 @@ import { isTartError, TartError } from './tart-error.ts';
 import type { CallControl, PullOptions, RegistryCredentials, Tart, VmChanges } from './tart.ts';
 import { deadline, stallTimeout, type Timeout } from './timeouts.ts';
 
-/** In milliseconds. A pull has none: see `stallMs` below. */
+/** In milliseconds. A pull has no deadline: see `stallMs` below. */
 export interface Deadlines {
   readonly probe: number;
   readonly set: number;
   readonly clone: number;
   readonly delete: number;
-  /** Beyond the time that tart itself waits. */
+  /** Added to the time that tart itself waits. */
   readonly margin: number;
 }
 
 export interface TartOptions {
   /** The executable. */
   readonly path: string;
-  /** The whole environment that tart gets; TART_HOME in it says where virtual machines are. */
+  /** The complete environment of tart; its TART_HOME is the folder of VMs and images. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock?: Clock;
   readonly spawn?: Spawn;
@@ -37,10 +37,10 @@ export interface TartOptions {
   readonly deadlines?: Partial<Deadlines>;
 }
 
-/** A pull that moves nothing for this long is killed. */
+/** A pull without progress for this long is killed. */
 const stallMs = 300_000;
 
-/** As the original found them to be enough. */
+/** Sufficient in the original system. */
 const defaultDeadlines: Deadlines = { probe: 30_000, set: 60_000, clone: 300_000, delete: 300_000, margin: 30_000 };
 
 const secretsOf = (credentials: RegistryCredentials | undefined): readonly string[] =>
@@ -74,7 +74,7 @@ const unreadableError = (command: string, call: string, expected: string, text: 
     tail: redact(text.slice(-500)),
   });
 
-/** Where tart keeps everything. */
+/** Tart's data folder. */
 export const tartHome = (environment: TartOptions['environment']): string =>
   environment['TART_HOME'] ?? join(environment['HOME'] ?? homedir(), '.tart');
 
@@ -82,11 +82,11 @@ export const createTart = (options: TartOptions): Tart => {
   const { clock = systemClock, spawn = nodeSpawn } = options;
   const deadlines = { ...defaultDeadlines, ...options.deadlines };
   const home = tartHome(options.environment);
-  // What is deleted when space is short is for the collector to decide.
+  // The garbage collector decides what to delete when disk space is low, not tart.
   const environment = { ...options.environment, TART_NO_AUTO_PRUNE: '1' };
   const deps: CallDeps = { path: options.path, environment, clock, spawn };
   const processes = options.processes ?? createProcessTable(options.environment);
-  /** Names that a clone of ours is under way to. */
+  /** Names of clones in progress. */
   const cloning = new Set<string>();
 
   const call = (args: readonly string[], milliseconds: number, control: CallControl = {}): Promise<string> =>
@@ -96,14 +96,14 @@ export const createTart = (options: TartOptions): Tart => {
     callTart(deps, args, {
       timeout,
       signal: pull.signal,
-      // CI: progress in lines that end, without rewriting.
+      // CI: tart writes progress as complete lines, without rewriting them.
       environment: { ...credentialsEnvironment(pull.credentials), CI: '1' },
       onOutput: createPullParser(pull.onProgress ?? (() => {})),
       secrets: secretsOf(pull.credentials),
     });
   const pullTimeout = (): Timeout => stallTimeout(stallMs, () => downloadSnapshot(home));
 
-  /** Tart would replace whatever has the name, on or off (INC-429). A folder that is broken has the name as well. */
+  /** Tart would replace a VM with this name, running or not (INC-429). A broken folder occupies the name too. */
   const exists = (name: string): boolean => {
     try {
       return lstatSync(join(home, 'vms', name), { throwIfNoEntry: false }) !== undefined;
@@ -149,7 +149,7 @@ export const createTart = (options: TartOptions): Tart => {
       cloning.add(name);
       try {
         if (exists(name)) throw alreadyExists(name);
-        // An image that is not here is fetched first, for as long as that takes.
+        // Tart pulls a missing image first, which may take long.
         const timeout = isReference(source) ? pullTimeout() : deadline(deadlines.clone);
         await callWithCredentials(['clone', source, name], timeout, pull);
       } finally {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** What `State` says. `unknown` is an answer that says nothing of it: whoever deletes must read it as alive. */
+/** `unknown` if the output does not contain a state: code that deletes must treat it as running. */
 export type VmState = 'running' | 'stopped' | 'suspended' | 'unknown';
 
-/** One entry of `tart list`: a local virtual machine, or an image under a tag or a digest. */
+/** One entry of `tart list`: a local VM, or an image by tag or digest. */
 export interface VmEntry {
   readonly source: 'local' | 'OCI';
   readonly name: string;
@@ -12,14 +12,14 @@ export interface VmEntry {
   readonly accessedAt: number | undefined;
 }
 
-/** What `tart get` says of a local virtual machine. */
+/** The output of `tart get` for a local VM. */
 export interface VmDetails {
   readonly state: VmState;
   readonly cpu: number | undefined;
   readonly memoryMb: number | undefined;
 }
 
-/** Anything else is as if absent: versions of tart differ in the types of fields (INC-49). */
+/** Invalid values count as absent: field types differ between versions of tart (INC-49). */
 const optionalNumber = z.number().nonnegative().optional().catch(undefined);
 const optionalString = z.string().optional().catch(undefined);
 const optionalBoolean = z.boolean().optional().catch(undefined);
@@ -38,7 +38,7 @@ const detailsSchema = z.object({
   State: optionalString,
 });
 
-/** In doubt it runs: both fields must deny it. */
+/** In doubt it is running: both fields must deny it. */
 const stateOf = (running: boolean | undefined, state: string | undefined): VmState => {
   const reported = state?.toLowerCase();
   if (running === true || reported === 'running') return 'running';
@@ -59,7 +59,7 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-/** `tart list --format json`; `undefined` is an answer that is no list at all. An entry that cannot be understood is left out. */
+/** `tart list --format json`; `undefined` if the output is no list. Skips invalid entries. */
 export const decodeList = (text: string): readonly VmEntry[] | undefined =>
   z
     .array(z.unknown())
@@ -78,7 +78,7 @@ export const decodeList = (text: string): readonly VmEntry[] | undefined =>
           ];
     });
 
-/** `tart get --format json`; `undefined` is an answer that is no object. */
+/** `tart get --format json`; `undefined` if the output is no object. */
 export const decodeDetails = (text: string): VmDetails | undefined => {
   const { data } = detailsSchema.safeParse(parseJson(text));
   if (data === undefined) return undefined;

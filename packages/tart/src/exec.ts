@@ -12,14 +12,14 @@ export interface TerminalSize {
 const shellQuote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
 /**
- * Gives its terminal a size, lets every key through as the guest has a terminal of its own, and tells by descriptor 3 which one it got.
- * In this order: whoever knows it may give it another size at once, and that one counts.
+ * Sets the terminal's size and raw mode (the guest has its own terminal), then reports its device on descriptor 3. In this order: a
+ * resize may follow immediately after the report, and must win.
  */
 const ptyScript = 'stty rows "$1" columns "$2" raw -echo; tty >&3; exec 3>&-; shift 2; exec "$@"';
 
 /**
- * A command line that runs `words` in a pseudo-terminal. `tart exec -t` asks its own terminal for its size and cannot do without one;
- * Node has none to give. script(1) of the system has, with other arguments on each.
+ * A command line that runs `words` in a pseudo-terminal. `tart exec -t` needs a terminal to query its size, and Node cannot create
+ * one; script(1) can, with different arguments on each system.
  */
 const withPty = (
   words: readonly string[],
@@ -31,30 +31,30 @@ const withPty = (
     : ['/usr/bin/script', '-q', '-e', '-c', command.map(shellQuote).join(' '), '/dev/null'];
 };
 
-/** Changes the size of a terminal; the kernel tells whoever works in it. */
+/** Resizes a terminal; the kernel notifies its processes. */
 const resizeScript = 'stty rows "$1" columns "$2" <"$3"';
 
 export interface ExecOptions {
   /** Whether the command reads what is written to `stdin`. */
   readonly stdin?: boolean;
-  /** In a terminal: stdout and stderr are one then. */
+  /** In a terminal, stdout and stderr are one stream. */
   readonly tty?: TerminalSize | undefined;
-  /** Absent for a session that a person ends. */
+  /** Absent for interactive sessions. */
   readonly deadlineMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export type ExecResult =
   | { readonly kind: 'exited'; readonly code: number }
-  /** It never ran, or its end is not known. */
+  /** It did not run, or its exit code is unknown. */
   | { readonly kind: 'failed'; readonly error: TartError };
 
-/** A command in a guest. Its output comes as fast as it is read, and waits otherwise: a guest that writes without end fills nothing. */
+/** A command in a guest. Its output has backpressure: endless output fills no memory. */
 export interface ExecSession {
   readonly stdin: Writable | undefined;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Settles when the terminal has that size. Does nothing without one, and never rejects. */
+  /** Resolves when the terminal has that size. Does nothing without a terminal. Never rejects. */
   resize(size: TerminalSize): Promise<void>;
   /** Never rejects. */
   readonly result: Promise<ExecResult>;
@@ -63,7 +63,7 @@ export interface ExecSession {
 
 const maxCaptured = 4096;
 
-/** Passes everything on, and keeps the first few kilobytes. */
+/** Passes everything through, and keeps the first few kilobytes. */
 const captureHead = (): { readonly through: Transform; text(): string } => {
   let kept = Buffer.alloc(0);
   const through = new Transform({
@@ -75,7 +75,7 @@ const captureHead = (): { readonly through: Transform; text(): string } => {
   return { through, text: () => kept.toString() };
 };
 
-/** What a stream says first; empty when it ends without a word. Its other end may stay open for as long as it likes. */
+/** The first line of a stream; empty if it ends before. Does not wait for the stream's end. */
 const firstLine = (stream: Readable): Promise<string> =>
   new Promise((resolve) => {
     let text = '';
@@ -86,7 +86,7 @@ const firstLine = (stream: Readable): Promise<string> =>
     stream.on('error', () => resolve('')).on('close', () => resolve(''));
   });
 
-/** Errors of tart itself; any other code is the command's own. What they look like is said by nothing but their text. */
+/** Failures of tart itself; any other exit code is the command's. Only the error text distinguishes them. */
 const tartFailures: readonly TartReason[] = ['missing', 'not running', 'guest agent unreachable'];
 const oneLine = /^[^\n]*\n?$/;
 
@@ -123,15 +123,15 @@ export const execInVm = (
   const ttyPipe = child.stdio[3];
   const terminal = ttyPipe instanceof Readable ? firstLine(ttyPipe) : Promise.resolve('');
 
-  // In a terminal tart's own complaints arrive on stdout.
+  // In a terminal, tart's own errors arrive on stdout.
   const stdout = captureHead();
   const stderr = captureHead();
-  // A reader that goes away ends the pipe, not us.
+  // A reader that closes early must end only the pipe.
   const pipeInto = (from: Readable | null, to: Transform): Promise<void> =>
     from === null ? Promise.resolve() : pipeline(from, to).catch(() => {});
   void pipeInto(child.stdout, stdout.through);
   const stderrEnded = pipeInto(child.stderr, stderr.through);
-  // The command may end before it has read all: that is its right.
+  // The command may exit before it has read all input.
   child.stdin?.on('error', () => {});
 
   const terminator = createTerminator(child, clock, 'exec', signal);
@@ -173,7 +173,7 @@ export const execInVm = (
             : resultOf(code, endedBy, tty === undefined ? stderr.text() : stdout.text()),
         );
       };
-      // All it complained of, unless somebody holds the pipe.
+      // Waits for all of stderr, unless a child holds the pipe open.
       const cancelGrace = clock.after(graceMs, end);
       void stderrEnded.then(() => {
         cancelGrace();
@@ -202,8 +202,8 @@ export const execInVm = (
 };
 
 /**
- * Reads a session to its end, at most `maxBytes` of each stream: a guest decides how much it writes, not how much we keep. `truncated`:
- * the guest wrote more, and was ended for that.
+ * Reads a session to its end, at most `maxBytes` of each stream: guests are untrusted. `truncated`: the guest wrote more, so the
+ * session was killed.
  */
 export const collectOutput = async (session: ExecSession, maxBytes: number) => {
   let truncated = false;

@@ -1,4 +1,4 @@
-/** Drives the `tart` command line: virtual machines, images, and the processes they run in. */
+/** Drives the `tart` command line: VMs, images, and their processes. */
 export {
   type ExitCause,
   exitCause,

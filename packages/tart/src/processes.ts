@@ -1,32 +1,32 @@
 import { execFile } from 'node:child_process';
 import { TartError } from './tart-error.ts';
 
-/** A process and the moment it began: together they name it for good, while a number alone is given out again (INC-51). */
+/** A pid with its start time identifies a process; a pid alone is reused (INC-51). */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Milliseconds since the epoch, in whole seconds. */
+  /** Milliseconds since the epoch, with a precision of one second. */
   readonly startedAt: number;
 }
 
 export interface HostProcess extends ProcessIdentity {
-  /** The whole command line, words joined by spaces. */
+  /** The whole command line, joined by spaces. */
   readonly command: string;
 }
 
-/** The processes of this Mac. Each method reads anew, and rejects with a TartError when it cannot tell: then nobody is known to be gone. */
+/** The processes of this Mac. Every call reads them anew. Rejects with a TartError when they cannot be read: then no process counts as gone. */
 export interface ProcessTable {
   list(): Promise<readonly HostProcess[]>;
-  /** `undefined`: there is no such process, or only its remains. */
+  /** `undefined`: no such process, or a zombie. */
   find(pid: number): Promise<HostProcess | undefined>;
 }
 
-/** ps computes the start from the uptime on some systems, and may be a second off from one call to the next. */
+/** On some systems ps computes the start from the uptime, so it may vary by a second between calls. */
 const toleranceMs = 2000;
 
 export const isSameProcess = (one: ProcessIdentity, other: ProcessIdentity): boolean =>
   one.pid === other.pid && Math.abs(one.startedAt - other.startedAt) <= toleranceMs;
 
-/** Lines of `ps -o pid=,stat=,lstart=,command=` in the C locale and in UTC. What died and waits for its parent is left out. */
+/** Parses `ps -o pid=,stat=,lstart=,command=` in the C locale and in UTC. Skips zombies. */
 export const parseProcesses = (text: string): readonly HostProcess[] =>
   text.split('\n').flatMap((line) => {
     const [, pid, state, started, command] =
@@ -36,7 +36,7 @@ export const parseProcesses = (text: string): readonly HostProcess[] =>
     return state.startsWith('Z') || Number.isNaN(startedAt) ? [] : [{ pid: Number(pid), startedAt, command }];
   });
 
-/** `isGone`: whether exit code 1, with this output, means that there is no such process. */
+/** `isGone`: whether exit code 1 with this output means that the process does not exist. */
 const runPs = (
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -61,22 +61,22 @@ const listProcesses = async (
   return parseProcesses(await runPs(args, environment, (stdout) => stdout.trim() === ''));
 };
 
-/** By ps(1), which the Macs and the machines of developers have alike. */
+/** Uses ps(1), which both Macs and developer machines have. */
 export const createProcessTable = (environment: Readonly<Record<string, string | undefined>>): ProcessTable => ({
   list: async () => {
     const processes = await listProcesses(['-A'], environment);
-    // This process at least is there.
+    // The list has at least this process.
     if (processes.length > 0) return processes;
     throw new TartError('unreadable', 'ps lists no process at all', { command: 'ps' });
   },
   find: async (pid) => (await listProcesses(['-p', String(pid)], environment)).find((one) => one.pid === pid),
 });
 
-/** A call of tart that is under way, whoever made it. */
+/** A running tart command, started by this agent or not. */
 export interface TartProcess extends ProcessIdentity {
   /** `run`, `push`, `clone`. */
   readonly command: string;
-  /** The rest of the command line; words cannot be told apart for sure, since ps joins them. */
+  /** The rest of the command line; ps joins the words, so they cannot be split reliably. */
   readonly rest: string;
 }
 
@@ -85,8 +85,8 @@ export interface VmProcess extends ProcessIdentity {
 }
 
 /**
- * `tart`, by a path or not, maybe read by a shell (as our wrapper for it is, for a moment). Anchored: an editor that has a file of this
- * name open is none (INC-51). A path with spaces is known only if it is one of `paths`.
+ * `tart`, with or without a path, possibly run by a shell (as our wrapper is, briefly). Anchored: an editor with a file of this name
+ * does not match (INC-51). A path with spaces matches only if it is in `paths`.
  */
 const tartCommandLine = /^(?:\S*\/)?(?:(?:ba|da|z)?sh )?(?:\S*\/)?tart (\S+)(?: (.*))?$/;
 
@@ -101,14 +101,14 @@ export const tartProcesses = (
     return subcommand === undefined ? [] : [{ pid, startedAt, command: subcommand, rest }];
   });
 
-/** Options of `run` that take the next word. */
+/** Options of `run` that take a value. */
 const optionsWithValue = new Set(
   '--dir --disk --root-disk-opts --net-bridged --net-softnet-allow --net-softnet-block --net-softnet-expose --serial-path'.split(
     ' ',
   ),
 );
 
-/** The word right after `run`, as this driver writes it; somebody else may have put options first. */
+/** The word after `run`, where this driver puts it; others may put options first. */
 const vmNameIn = (rest: string): string | undefined => {
   const words = rest.split(' ');
   for (let at = 0; at < words.length; at++) {
@@ -120,31 +120,31 @@ const vmNameIn = (rest: string): string | undefined => {
   return undefined;
 };
 
-/** Virtual machines that are on, whoever started them. Names are whole words: `x` is not on because `x-2` is (INC-51). */
+/** Running VMs, started by this agent or not. Compares whole names: `x` is not running because `x-2` is (INC-51). */
 export const vmProcesses = (processes: readonly HostProcess[], paths: readonly string[] = []): readonly VmProcess[] =>
   tartProcesses(processes, paths).flatMap(({ pid, startedAt, command, rest }) => {
     const name = command === 'run' ? vmNameIn(rest) : undefined;
     return name === undefined ? [] : [{ pid, startedAt, name }];
   });
 
-/** What a process has used so far. */
+/** Resources used by a process. */
 export interface ProcessUsage {
   readonly cpuSeconds: number;
-  /** What of it is in memory now. */
+  /** Resident memory. */
   readonly memoryBytes: number;
 }
 
-/** By process id; those that are gone are left out. Rejects with a TartError when nobody can tell. */
+/** By pid; skips processes that have exited. Rejects with a TartError when ps fails. */
 export type ReadProcessUsage = (pids: readonly number[]) => Promise<ReadonlyMap<number, ProcessUsage>>;
 
-/** `1-02:03:04` and `02:03:04` on Linux, `123:45.67` on macOS: the last is seconds, what is left of it counts sixty each. */
+/** `1-02:03:04` and `02:03:04` on Linux, `123:45.67` on macOS: seconds are last, each part before counts 60 times the next. */
 const secondsIn = (text: string): number => {
   const [, days = '0', rest = 'unknown'] = /^(?:(\d+)-)?([\d:.]+)$/.exec(text) ?? [];
   const parts = rest.split(':').map(Number);
   return Number(days) * 86_400 + parts.reduce((sum, part) => sum * 60 + part, 0);
 };
 
-/** Lines of `ps -o pid=,time=,rss=`; memory is in KiB on both systems. */
+/** Parses `ps -o pid=,time=,rss=`; memory is in KiB on both systems. */
 export const parseUsage = (text: string): ReadonlyMap<number, ProcessUsage> =>
   new Map(
     text.split('\n').flatMap((line) => {
@@ -156,8 +156,8 @@ export const parseUsage = (text: string): ReadonlyMap<number, ProcessUsage> =>
   );
 
 /**
- * By ps(1). Caveat: macOS runs the guest itself in a service of the Virtualization framework, which ps does not tie to its `tart run`:
- * what is seen is tart's own share, until somebody measures on a Mac.
+ * Uses ps(1). Caveat: macOS runs the guest in a service of the Virtualization framework that ps does not relate to its `tart run`, so
+ * this is only tart's own share. Not yet measured on a Mac.
  */
 export const createProcessUsage =
   (environment: Readonly<Record<string, string | undefined>>): ReadProcessUsage =>

@@ -2,9 +2,9 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
-/** How far a pull has come. */
+/** Progress of a pull. */
 export type PullProgress =
-  /** The first: another pull from the same registry comes first. The last: it is here already. */
+  /** `waiting for lock`: another pull from the same registry is running. `cached`: the image is local already. */
   | { readonly stage: 'waiting for lock' | 'manifest' | 'NVRAM' | 'cached' }
   | { readonly stage: 'disk'; readonly percent: number };
 
@@ -15,10 +15,10 @@ const stages: readonly (readonly [RegExp, Exclude<PullProgress['stage'], 'disk'>
   [/^pulling NVRAM\.\.\.$/, 'NVRAM'],
 ];
 
-/** A longer line than tart ever writes: what comes then is thrown away until the next one. */
+/** Longer than any line of tart: the rest of such a line is dropped. */
 const maxLineLength = 4096;
 
-/** Reads what `tart pull` writes, however it is cut into pieces. Lines it does not know are passed over. */
+/** Parses the output of `tart pull` in chunks. Ignores unknown lines. */
 export const createPullParser = (report: (progress: PullProgress) => void): ((piece: string) => void) => {
   let pending = '';
   const line = (raw: string): void => {
@@ -38,8 +38,8 @@ export const createPullParser = (report: (progress: PullProgress) => void): ((pi
 };
 
 /**
- * A picture of what lies in tart's folder for downloads: it changes whenever a pull has written something. Never rejects; what vanishes
- * while it looks is a change as well.
+ * A fingerprint of tart's download folder: changes whenever a pull has written something. Never rejects; a file that disappears
+ * meanwhile is a change too.
  */
 export const downloadSnapshot = async (home: string): Promise<string> => {
   const folder = join(home, 'tmp');

@@ -113,7 +113,7 @@ describe('a virtual machine', () => {
 
   test('its exit cause is known although most endings exit with 0 (INC-409)', async () => {
     for (const [ends, kind] of [
-      // First: the log has all of them, and after one that was on no failure is a start that was refused.
+      // First: all starts share the log, and after a VM that ran, a failure no longer counts as a failed start.
       [3, 'failed'],
       ['halt', 'halted'],
       ['error', 'crashed'],

@@ -10,11 +10,11 @@ import { isSameProcess, type ProcessIdentity, type ProcessTable } from './proces
 import { redact } from './redact.ts';
 import { classifyError, TartError, type TartReason } from './tart-error.ts';
 
-/** How the process of a virtual machine ended. `code` and `signal` are unknown for one that an earlier process of ours started. */
+/** How the process of a VM ended. `code` and `signal` are unknown if a previous agent process started the VM. */
 export interface VmExit {
   readonly code: number | undefined;
   readonly signal: string | undefined;
-  /** When we learned of it. */
+  /** When we noticed it. */
   readonly at: number;
 }
 
@@ -25,11 +25,11 @@ export interface RunningVm extends ProcessIdentity {
   readonly exited: Promise<VmExit>;
 }
 
-/** Only for us: what tart writes may hold the password of a screen. */
+/** Readable only by us: tart's output may contain a VNC password. */
 const openLog = async (file: string) => {
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
   const openFile = () => open(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600);
-  // Its folder is nearly always there.
+  // The folder nearly always exists.
   return openFile().catch(async () => {
     await mkdir(dirname(file), { recursive: true });
     return openFile();
@@ -37,7 +37,7 @@ const openLog = async (file: string) => {
 };
 
 /**
- * Starts `tart run` in a session of its own, with a file instead of pipes: it must neither get our signals nor need our life (INC-04).
+ * Starts `tart run` in its own session, with a file instead of pipes: it must not receive our signals, and must survive us (INC-04).
  * No shell, no nohup, no terminal (INC-02).
  */
 export const runVm = async (
@@ -77,7 +77,7 @@ export const runVm = async (
   child.unref();
   const { pid } = child;
   if (pid === undefined) throw new TartError('other', 'tart was started without a process', { command: 'run' });
-  // The kernel's word for when it began is what it is recognised by later. Ours is as good if it is gone already, or ps does not answer.
+  // Later lookups compare the kernel's start time. Ours is used if the process has ended already or ps fails.
   const found = await processes.find(pid).catch(() => undefined);
   return { name, pid, startedAt: found?.startedAt ?? startedAt, logFile: options.logFile, exited };
 };
@@ -85,15 +85,15 @@ export const runVm = async (
 interface PollOptions {
   readonly find: ProcessTable['find'];
   readonly clock: Clock;
-  /** How often it looks. */
+  /** Polling interval. */
   readonly pollMs: number;
-  /** Ends the polling: the exit then stays pending for good. */
+  /** Ends the polling: the promise then stays pending. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The exit of a virtual machine that an earlier process of ours started. It is no child of ours, so it is polled, and its code is lost. A
- * poll that fails says nothing: it counts as alive.
+ * The exit of a VM that a previous agent process started. It is not our child, so we poll, and its exit code is unknown. It counts as
+ * running when a poll fails.
  */
 export const pollExit = async (vm: ProcessIdentity, options: PollOptions): Promise<VmExit> => {
   const { find, clock, pollMs, signal } = options;
@@ -107,32 +107,29 @@ export const pollExit = async (vm: ProcessIdentity, options: PollOptions): Promi
   }
 };
 
-/** Why a virtual machine is not on any more. The exit code alone would call a crash and a power cut a success: both are 0 (INC-409). */
+/** Why a VM ended. Not the exit code alone: a crash and a power-off both exit with 0 (INC-409). */
 export type ExitCause =
-  /**
-   * `halted`: the guest shut itself down. `stopped`: somebody cut its power, by `tart stop` or Ctrl-C. `unknown`: it wrote nothing, and nobody
-   * saw it end, or it ended with 0.
-   */
+  /** `halted`: the guest shut down. `stopped`: powered off by `tart stop` or Ctrl-C. `unknown`: no output, and the exit code is unknown or 0. */
   | { readonly kind: 'halted' | 'stopped' | 'unknown' }
-  /** The framework gave up on it, it lost its network, or tart failed to stop it. */
+  /** The framework stopped it with an error, it lost its network, or tart failed to stop it. */
   | { readonly kind: 'crashed'; readonly message: string }
-  /** It never began: tart ended with an error, and nothing that it wrote speaks of a guest that was on. */
+  /** It did not start: tart failed, and its output mentions no running guest. */
   | { readonly kind: 'failed'; readonly reason: TartReason; readonly message: string }
   | { readonly kind: 'killed'; readonly signal: string };
 
 const maxLines = 20;
-/** What tart prints of a guest that was on: openai/tart VM.swift:281, 464, 469, 474. All of them may come with exit code 0. */
+/** Tart's messages about a guest that ran: openai/tart VM.swift:281, 464, 469, 474. All of them may come with exit code 0. */
 const crashPattern =
   /guest has stopped the virtual machine due to error:|network attachment .*has been disconnected with error:/;
 const exitPattern = new RegExp(`${crashPattern.source}|guest has stopped the virtual machine|^Stopping VM\\.\\.\\.$`);
 
-/** The last complaint that is known counts: a log may hold an earlier start as well. */
+/** Uses the last known error: the log may contain earlier starts. */
 const reasonIn = (lines: readonly string[], code: number | undefined): TartReason => {
   const known = lines.findLast((line) => classifyError('run', undefined, line) !== 'other');
   return classifyError('run', code, known ?? '');
 };
 
-/** The end of what it wrote decides, then how the process ended. Secrets are taken out of messages. */
+/** The end of the log decides, then the exit code. Secrets in messages are redacted. */
 export const exitCause = ({ code, signal }: Pick<VmExit, 'code' | 'signal'>, log: string): ExitCause => {
   const lines = stripVTControlCharacters(log)
     .split('\n')
@@ -148,12 +145,12 @@ export const exitCause = ({ code, signal }: Pick<VmExit, 'code' | 'signal'>, log
       : { kind: 'crashed', message };
   if (last !== undefined && crashPattern.test(last)) return { kind: 'crashed', message: redact(last) };
   if (last !== undefined) return { kind: last.startsWith('Stopping') ? 'stopped' : 'halted' };
-  // Nobody saw it end: what it complained of is all there is.
+  // The exit was not observed: only the error text is left.
   const reason = code === undefined ? reasonIn(lines, code) : 'other';
   return reason === 'other' ? { kind: 'unknown' } : { kind: 'failed', reason, message };
 };
 
-/** The last `bytes` of a file of ours; empty when there is none. */
+/** The last `bytes` of a log file; empty if it does not exist. */
 export const readLogTail = async (file: string, bytes = 8192): Promise<string> => {
   const handle = await open(file, 'r').catch(() => undefined);
   if (handle === undefined) return '';

@@ -47,7 +47,7 @@ describe('classification of tart errors', () => {
     ['ip', 1, 'no IP address found, is your VM running?\n', 'other'],
     ['get', 1, 'VM is missing some of its files (config.json, disk.img or nvram.bin)\n', 'other'],
     ['get', 2, '', 'other'],
-    // What the original looked for, and tart never says (INC-49).
+    // Text that tart never writes (INC-49).
     ['get', 1, 'VM not found', 'other'],
   ];
   for (const [command, code, text, reason] of table)

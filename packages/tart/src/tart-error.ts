@@ -1,41 +1,41 @@
-/** Why a call of `tart` failed, as far as a caller can act on it. Closed: a text nobody knows is `other`. */
+/** Why a `tart` call failed, by what a caller can do about it. Unknown errors are `other`. */
 export type TartReason =
-  /** No such virtual machine or image. */
+  /** No such VM or image. */
   | 'missing'
   | 'already running'
-  /** Also tart's `VM is running` for a delete: something needs it stopped. */
+  /** Also tart's `VM is running` on delete: it must be stopped first. */
   | 'running'
   | 'not running'
-  /** The name is taken. Only this driver says so: tart itself would replace what has the name (INC-429). */
+  /** The name is taken. Only this driver reports it: tart itself would replace the VM (INC-429). */
   | 'already exists'
   | 'no space'
-  /** Two macOS guests are on already, or the framework has lost slots. */
+  /** Two macOS guests are running already, or the framework has leaked slots. */
   | 'VM limit reached'
-  /** Nobody is logged in at the console, or its keychain is locked. */
+  /** No user is logged in at the console, or the login keychain is locked. */
   | 'no GUI session'
-  /** The Virtualization framework did not start it, and does not say whose fault that is. */
+  /** The Virtualization framework refused the start without a clear cause. */
   | 'start refused'
   | 'guest agent unreachable'
   | 'registry refused'
-  /** CPU, memory, a share or a name that tart or the framework does not take. */
+  /** Tart or the framework rejects CPU, memory, a share or a name. */
   | 'invalid'
-  /** An answer that cannot be understood. Never the same as `missing` (INC-49). */
+  /** Unparsable output. Never the same as `missing` (INC-49). */
   | 'unreadable'
   | 'timed out'
   | 'aborted'
-  /** The program could not be started at all. */
+  /** The tart executable could not be started. */
   | 'not installed'
   | 'other';
 
 interface TartErrorDetails {
   /** The subcommand: `clone`. */
   readonly command: string;
-  /** The end of what tart wrote, without secrets. */
+  /** The end of tart's output, redacted. */
   readonly tail?: string;
   readonly cause?: unknown;
 }
 
-/** The one error of this package. Neither its text nor its tail holds a password, a token or a VNC address. */
+/** The only error of this package. Neither message nor tail contains a password, a token or a VNC address. */
 export class TartError extends Error {
   readonly reason: TartReason;
   readonly command: string;
@@ -52,9 +52,9 @@ export class TartError extends Error {
 export const isTartError = (error: unknown, ...reasons: readonly TartReason[]): error is TartError =>
   error instanceof TartError && (reasons.length === 0 || reasons.includes(error.reason));
 
-/** What a text of tart, of the Virtualization framework or of macOS stands for. First match wins. */
+/** Error texts of tart, the Virtualization framework and macOS. First match wins. */
 const errorPatterns: readonly (readonly [TartReason, RegExp])[] = [
-  // With the typographic apostrophe as well: macOS writes that one, and a search for the plain one misses it (INC-45).
+  // Matches the typographic apostrophe too, which macOS writes (INC-45).
   [
     'no space',
     /isn['’]t enough space|database or disk is full|No space left on device|volume .{0,80} is out of space/i,
@@ -62,31 +62,31 @@ const errorPatterns: readonly (readonly [TartReason, RegExp])[] = [
   ['VM limit reached', /number of VMs exceeds the system limit|VZErrorDomain Code=6\b/i],
   ['no GUI session', /VZErrorDomain Code=-9\b|Failed to create new HostKey/],
   ['guest agent unreachable', /Failed to connect to the VM using its control socket/],
-  // The second one is how it reads when the lock was lost.
+  // The second text appears when the lock was lost.
   ['already running', /VM ".*" is already running!|Failed to lock auxiliary storage/],
   ['not running', /VM ".*" is not running/],
   ['running', /VM ".*" is running/],
   ['missing', /the specified VM ".*" does not exist/],
-  // Of the framework's codes 2 is an invalid configuration and 5 an invalid disk image; the last two are tart's, of an image for another
+  // Framework code 2 is an invalid configuration, 5 an invalid disk image; the last two are tart's, for an image that needs another
   // macOS or processor.
   [
     'invalid',
     /LessThanMinimalResourcesError|Invalid virtual machine configuration|configuration is invalid|VZErrorDomain Code=[25]\b|host macOS version is outdated|UnsupportedArchitectureError/,
   ],
   ['registry refused', /UnexpectedHTTPStatusCode|AuthFailed|MANIFEST_UNKNOWN|UNAUTHORIZED|DENIED/],
-  // All other errors of the framework. Code 1 is also that of a locked login keychain on macOS 15 and later (openai/tart #1025, #1067).
+  // All other framework errors. Code 1 is also a locked login keychain on macOS 15 and later (openai/tart #1025, #1067).
   ['start refused', /VZErrorDomain Code=/],
 ];
 
-/** Only where a virtual machine starts: a pull asks the keychain too, for a password, and that says nothing of the session. */
+/** Only for `run`: a pull also uses the keychain, for credentials, which says nothing about the GUI session. */
 const lockedKeychain = /errSecInteractionNotAllowed|keychain/i;
 
-/** Wrong arguments, by the parser of them. */
+/** Exit code of the argument parser. */
 const usageError = 64;
 
 /**
- * The reason behind an exit code and what was written to stderr. The code alone says little: 2 is three different errors, 1 is all the
- * others, `run` of a missing one among them. The text decides; 64 only when no text does.
+ * The reason for an exit code and stderr. The code alone says little: 2 is three different errors, 1 is all the others, including
+ * `run` of a missing VM. The text decides; 64 only if no text matches.
  */
 export const classifyError = (command: string, exitCode: number | undefined, stderr: string): TartReason => {
   const found = errorPatterns.find(([, pattern]) => pattern.test(stderr));

@@ -5,11 +5,11 @@ import type { PullProgress } from './pull-progress.ts';
 import type { RunningVm } from './run.ts';
 
 export interface CallControl {
-  /** Ends the call; it may have done its work. */
+  /** Aborts the call; it may have completed its work. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** For one registry, handed over by environment: never in arguments, a keychain or a file. */
+/** For one registry, passed by environment: never in arguments, a keychain or a file. */
 export interface RegistryCredentials {
   readonly host: string;
   readonly username: string;
@@ -24,39 +24,39 @@ export interface PullOptions extends CallControl {
 export interface VmChanges {
   readonly cpu?: number;
   readonly memoryMb?: number;
-  /** A new machine identifier: clones share the one of their source (tuist/tuist#11929). While it is stopped. */
+  /** A new machine identifier: a clone has the one of its source (tuist/tuist#11929). Only while the VM is stopped. */
   readonly randomSerial?: boolean;
   readonly randomMac?: boolean;
 }
 
 /**
- * The `tart` command line. Every method reads or changes what is on this Mac now, and holds nothing back in memory. All reject with a
- * TartError and nothing else, each within its deadline. All can be called side by side; tart itself makes clones wait for each other.
+ * The `tart` command line. Stateless: every method reads or changes the current state of this Mac. All methods reject only with a
+ * TartError, each within its deadline, and may run concurrently; tart itself serialises clones.
  */
 export interface Tart {
   /** `2.32.1`. */
   version(control?: CallControl): Promise<string>;
-  /** Local virtual machines and images. Collects tart's folder for downloads as a side effect: the part of a killed pull is gone. */
+  /** Local VMs and images. Side effect: tart cleans its download folder, so a killed pull starts again. */
   list(control?: CallControl): Promise<readonly VmEntry[]>;
-  /** A local virtual machine; `undefined` is one that is not there, and an error is never that (INC-49). */
+  /** A local VM; `undefined` if it does not exist, never because of an error (INC-49). */
   get(name: string, control?: CallControl): Promise<VmDetails | undefined>;
-  /** Fetches an image, also a moved tag of one that is here. As long as it takes, while anything moves. Safe to repeat. */
+  /** Pulls an image, or updates a moved tag. No deadline while it makes progress. Idempotent. */
   pull(image: string, options?: PullOptions): Promise<void>;
-  /** From a local name or an image that is here. Rejects with `already exists` if anything has the new name (INC-429). */
+  /** From a local VM or a local image. Rejects with `already exists` if the name is taken (INC-429). */
   clone(source: string, name: string, options?: PullOptions): Promise<void>;
-  /** Safe to repeat. Tart does not look whether it runs: the caller has. */
+  /** Idempotent. Tart does not check whether the VM runs: the caller must. */
   set(name: string, changes: VmChanges, control?: CallControl): Promise<void>;
   /**
-   * Starts it, and answers as soon as the process is there: whether it boots is for `exited` to tell. The process outlives ours and is
-   * found again through the process table.
+   * Starts a VM and resolves when the process exists; boot failures show in `exited`. The process survives ours and is found again in
+   * the process table.
    */
   run(name: string, options: RunOptions): Promise<RunningVm>;
-  /** Cuts its power: SIGINT, and SIGKILL after the time. Safe to repeat, also for one that is not there. */
+  /** Powers it off: SIGINT, then SIGKILL after the timeout. Idempotent, also if it does not exist. */
   stop(name: string, options: CallControl & { readonly timeoutSeconds: number }): Promise<void>;
-  /** A virtual machine or an image. One that is not there is deleted (INC-402). Rejects with `running` for one that is on. */
+  /** Deletes a VM or an image. Succeeds if it does not exist (INC-402). Rejects with `running` for a running VM. */
   delete(name: string, control?: CallControl): Promise<void>;
-  /** Its address, as far as one was ever given out: a lease outlives its guest, so this says nothing of whether it runs. */
+  /** The address of its last DHCP lease. A lease outlives its guest, so this does not mean that it runs. */
   ip(name: string, control?: CallControl): Promise<string | undefined>;
-  /** A command in the guest, by its agent. The caller owns the session and drains its streams. */
+  /** Runs a command in the guest through its agent. The caller owns the session and must drain its streams. */
   exec(name: string, command: readonly string[], options?: ExecOptions): ExecSession;
 }

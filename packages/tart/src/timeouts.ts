@@ -1,24 +1,24 @@
 import type { Clock } from '@tartan/kube/clock';
 
-/** How long a call may take. `start` begins to count and calls `over` once at most; what it returns ends the counting. */
+/** The time limit of a call. `start` starts the timer and calls `onTimeout` at most once; its result stops it. */
 export interface Timeout {
   start(clock: Clock, onTimeout: () => void): { progressed(): void; stop(): void };
-  /** For the error text: `30 s`. */
+  /** For the error message: `30 s`. */
   readonly description: string;
 }
 
 const formatDuration = (milliseconds: number): string =>
   milliseconds < 1000 ? `${milliseconds} ms` : `${Math.round(milliseconds / 1000)} s`;
 
-/** The whole call within this time. */
+/** Limits the whole call. */
 export const deadline = (milliseconds: number): Timeout => ({
   description: `within ${formatDuration(milliseconds)}`,
   start: (clock, onTimeout) => ({ progressed: () => {}, stop: clock.after(milliseconds, onTimeout) }),
 });
 
 /**
- * As long as it likes, unless nothing moves for this time. What it writes is movement. Before giving up, `look` is asked for a
- * picture of what the call works on: a new percent of 70 GB can be further away than anybody waits for, while bytes arrive (INC-422).
+ * No limit while there is progress. Output is progress. Before it times out it compares `snapshot`: one percent of 70 GB can take
+ * longer than the timeout while bytes arrive (INC-422).
  */
 export const stallTimeout = (milliseconds: number, snapshot: () => Promise<string>): Timeout => ({
   description: `and nothing moved for ${formatDuration(milliseconds)}`,

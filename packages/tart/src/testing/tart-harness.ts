@@ -10,12 +10,12 @@ export interface TartHarness {
   readonly fake: FakeTart;
   readonly tart: Tart;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** A second driver on the same Mac. */
+  /** Another driver on the same Mac. */
   driver(options?: Partial<TartOptions>): Tart;
   remove(): void;
 }
 
-/** A driver for a fake `tart` in a folder of its own. */
+/** A driver for a fake `tart` in its own folder. */
 export const createTartHarness = (options: Partial<TartOptions> = {}): TartHarness => {
   const folder = mkdtempSync(join(tmpdir(), 'tartan-tart-'));
   const fake = installFakeTart(folder);
