@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 
-/** Such as `ENOENT`. `undefined` for an error that has no code. */
+/** Such as `ENOENT`. `undefined` for an error without a code. */
 export const errorCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
-/** What `work` gives, or `undefined` when there is no such file or folder. Rejects with every other error. */
+/** The result of `work`, or `undefined` for a missing file or folder. Rejects with every other error. */
 export const undefinedIfMissing = async <T>(work: Promise<T>): Promise<T | undefined> => {
   try {
     return await work;
@@ -14,6 +14,6 @@ export const undefinedIfMissing = async <T>(work: Promise<T>): Promise<T | undef
   }
 };
 
-/** What is in a folder. Empty when there is no such folder. */
+/** The entries of a folder; empty if it does not exist. */
 export const listFolder = async (folder: string): Promise<string[]> =>
   (await undefinedIfMissing(readdir(folder))) ?? [];

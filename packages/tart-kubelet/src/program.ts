@@ -11,7 +11,7 @@ export interface AgentContext extends ProcessContext {
   readonly folder: string;
 }
 
-/** The agent as a program: what its arguments say, until the signal fires. Answers the code to exit with. */
+/** Runs the agent with these arguments until the signal fires. Resolves with the exit code. */
 export const runAgent = async (args: readonly string[], context: AgentContext): Promise<number> => {
   const { stdout, stderr, folder } = context;
   const parsed = parseFlags(args, context);
@@ -20,7 +20,7 @@ export const runAgent = async (args: readonly string[], context: AgentContext): 
     stdout('help' in parsed ? parsed.help : `${agentVersion}\n`);
     return exitCodes.done;
   }
-  // Before anything else is judged: arguments of another release may be ones that this one does not know.
+  // First of all: this release may not know the arguments of another release.
   const problem = await checkArguments(folder, args);
   if (problem !== undefined) {
     stderr(`${problem}\n`);

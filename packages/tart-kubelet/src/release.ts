@@ -5,27 +5,27 @@ import { errorMessage } from '@tartan/kube';
 import packageFile from '../package.json' with { type: 'json' };
 import { errorCode } from './file-errors.ts';
 
-/** Of the agent itself; what the Node reports as its kubelet's is another matter (`--kubelet-version`). */
+/** The agent's own version; the Node reports another one as the kubelet's (`--kubelet-version`). */
 export const agentVersion: string = `v${packageFile.version}`;
 
-/** As BSD's sysexits names it: the configuration is wrong. launchd starts the agent again, and by then the roll is through. */
+/** EX_CONFIG of BSD's sysexits: the configuration is wrong. launchd restarts the agent, and by then the update is complete. */
 export const wrongArgumentsExitCode = 78;
 
-/** The file beside the agent that holds the hash of the arguments which this very code expects. */
+/** A file beside the agent with the hash of the arguments that this release expects. */
 const argumentsFile = 'arguments';
 
-/** The same as `argumentsHash` of the host steps, which write that file. */
+/** Must equal `argumentsHash` of the host steps, which write that file. */
 export const hashArguments = (args: readonly string[]): string =>
   createHash('sha256')
     .update(args.map((word) => `${word}\0`).join(''))
     .digest('hex');
 
 /**
- * What is wrong with these arguments, if this release was made for others: new code never runs with old arguments, nor the reverse,
- * wherever a roll was cut (tuist/tuist#11428). Not checked in a folder that is no release, such as a checkout.
+ * Rejects arguments of another release: new code never runs with old arguments, nor the reverse, wherever an update was interrupted
+ * (tuist/tuist#11428). Not checked outside a release folder, such as in a checkout.
  *
- * Assumptions: `folder` is where the running code really lies, with links resolved once. By way of `current` the file of another
- * release could be read.
+ * Assumptions: `folder` is the real folder of the running code, with links resolved once. Through `current` it could read the file
+ * of another release.
  */
 export const checkArguments = async (folder: string, args: readonly string[]): Promise<string | undefined> => {
   let expected: string;

@@ -1,15 +1,12 @@
-/** Work that several callers wait for and that runs once. */
+/** Work that runs once for several callers. */
 export interface Flight {
   readonly done: Promise<void>;
-  /** Ends the work. */
+  /** Aborts the work. */
   readonly controller: AbortController;
   waiters: number;
 }
 
-/**
- * Waits for the work, or rejects with the reason of `signal` when that fires. `onAbandoned` is called, and the work aborted, when the last
- * caller has left.
- */
+/** Waits for the work, or rejects with the reason of `signal`. When the last caller has left, calls `onAbandoned` and aborts the work. */
 export const joinFlight = async (flight: Flight, signal: AbortSignal, onAbandoned: () => void): Promise<void> => {
   const left = Promise.withResolvers<never>();
   const leave = (): void => left.reject(signal.reason);

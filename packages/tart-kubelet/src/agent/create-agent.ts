@@ -24,42 +24,42 @@ import { createStartRecorder } from '../vm-start/start-recorder.ts';
 import { createAgentMetrics } from './metrics.ts';
 import { createVmSubsystem } from './vm-subsystem.ts';
 
-/** `root` comes before every path of the Mac: nothing but on a simulated one. */
+/** `root` prefixes every path of the Mac: empty except in a simulation. */
 const agentPaths = (root: string, kubeconfig: string) => ({
-  /** One file for each Pod. */
+  /** One file per Pod. */
   journal: `${root}/var/lib/tart-kubelet/journal`,
-  /** What became of the starts of virtual machines since the Mac booted. */
+  /** Results of VM starts since the Mac booted. */
   starts: `${root}/var/lib/tart-kubelet/vm-starts.json`,
-  /** One file for each golden base and image that the agent made. */
+  /** One file per golden base and image that the agent created. */
   images: `${root}/var/lib/tart-kubelet/images`,
-  /** A folder for each virtual machine: what its guest is given, and what it says. */
+  /** One folder per VM: input for its guest, and the guest's reports. */
   guests: `${root}/var/lib/tart-userdata`,
   logs: `${root}/var/log/tart-vms`,
-  /** Of the kubelet API, with its key. */
+  /** Certificate and key of the kubelet API. */
   servingCertificate: `${root}${join(dirname(kubeconfig), 'serving-certificate.pem')}`,
 });
 
-/** Where the agent keeps what must outlive it. `packages/host` makes these folders its own to write. */
+/** Where the agent keeps persistent state. `packages/host` makes these folders writable for it. */
 export type AgentPaths = ReturnType<typeof agentPaths>;
 
 interface AgentDeps {
   readonly options: AgentOptions;
-  /** Before every path of the Mac: nothing but on a simulated one. */
+  /** Prefix of every path of the Mac: empty except in a simulation. */
   readonly root: string;
-  /** What tart gets; where its virtual machines are is said in it. */
+  /** The environment of tart; its TART_HOME is the folder of VMs. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whose console session virtual machines run in: the user that the agent runs as (INC-03). */
+  /** The user of the console session that VMs run in: the agent's own user (INC-03). */
   readonly uid: number;
   readonly log: Logger;
 }
 
-/** What tart really is: the command is a script that leads to it. */
+/** The real executable: the `tart` command is a script that calls it. */
 const tartProgram = '/usr/local/lib/tart.app/Contents/MacOS/tart';
-/** Written by macOS whenever a guest gets an address. */
+/** macOS writes it whenever a guest gets an address. */
 const leaseFile = '/var/db/dhcpd_leases';
 const clock = systemClock;
 
-/** Everything that the agent is made of: an identity, a Node, virtual machines, and an API by which people reach into them. */
+/** Wires the parts of the agent: node identity, Node, VMs, and the kubelet API. */
 export const createAgent = ({ options, root, env, uid, log }: AgentDeps) => {
   const { nodeName } = options;
   const common = { clock, random: Math.random, log };
@@ -157,10 +157,10 @@ export const createAgent = ({ options, root, env, uid, log }: AgentDeps) => {
     client,
     config: {
       ...options,
-      // None by default: Cluster API takes any other version than that of the Machine, which has none then, for a roll that never ends.
+      // Empty by default: the Machine has no version, and Cluster API would treat any other value as a rollout that never ends.
       kubeletVersion: options.kubeletVersion ?? '',
       agentVersion,
-      /** Any free one was asked for with 0. */
+      /** The actual port if the option is 0. */
       get port() {
         return api.port() ?? options.port;
       },
@@ -169,16 +169,16 @@ export const createAgent = ({ options, root, env, uid, log }: AgentDeps) => {
     stamps: `${root}${stampsFolder}`,
   });
 
-  /** Without an identity there is nothing to do; the end may come before it. */
+  /** Waits for the node identity, which everything needs; the stop may come first. */
   const work = async (signal: AbortSignal): Promise<void> => {
     await Promise.race([identity.ready, untilAborted(signal)]);
     await Promise.all([node.run(signal), vms.run(signal), api.run(signal)]);
     await events.flush(flushMs);
   };
   return {
-    /** Until `signal` fires. Virtual machines stay on, and the next agent takes them over. */
+    /** Runs until `signal` fires. VMs keep running, and the next agent process adopts them. */
     run: async (signal: AbortSignal) => {
-      // Events are still written when all else has ended.
+      // Writing the last events still needs the identity.
       const shutdown = new AbortController();
       await Promise.all([identity.run(shutdown.signal), work(signal).finally(() => shutdown.abort())]);
     },

@@ -18,7 +18,7 @@ const hasNothingOf = async (stage: Harness, vm: string): Promise<void> => {
   assert.ok(!(await vms(stage)).includes(vm), 'its disk is gone');
   assert.deepEqual(await readdir(join(stage.folder, 'guests')), [], 'and what it was given');
 };
-/** Somebody takes the finalizer away and the Pod with it. */
+/** Removes the finalizer, and so the Pod. */
 const vanish = async (stage: Harness, pod: Live<Pod>): Promise<void> => {
   await stage.admin.patch(pods, nameOf(pod), { type: 'merge', body: { metadata: { finalizers: null } } });
   await stage.deletePod(pod, 0);

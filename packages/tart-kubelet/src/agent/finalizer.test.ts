@@ -8,7 +8,7 @@ const isStatusWrite = (request: string): boolean => /^PATCH .*\/pods\/[^/]+\/sta
 
 const calls = ({ tart }: Harness, command: string): number => tart.journal.calls(command).length;
 
-/** The server holds back its answer to the write that adds the finalizer. */
+/** The server delays its response to the write of the finalizer. */
 const slowFinalizer = (stage: Harness) => {
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();

@@ -11,14 +11,14 @@ describe('garbage collection while Pods start', { timeout: 120_000 }, () => {
     withMac(
       async (stage) => {
         let rounds = 0;
-        // Its disk is there by then, and no process works with it.
+        // By then the disk exists, and no process uses it.
         stage.session = () => eventually('it has collected three times', () => rounds > 2).then(() => {});
         stage.startAgent((options) => ({
           ...options,
           openFiles: allClosed,
           client: {
             ...options.client,
-            // Those of the collector are behind: the watch has told of the Pod already.
+            // The collector's lists are stale: the watch has delivered the Pod already.
             list: async (resource, wanted) => {
               const found = await options.client.list(resource, wanted);
               if (wanted?.deadlineMs !== undefined) return found;

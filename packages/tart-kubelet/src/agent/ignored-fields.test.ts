@@ -14,7 +14,7 @@ describe('ignored fields of a Pod', { timeout: 120_000 }, () => {
         if (container) container.livenessProbe = { exec: { command: ['true'] } };
       });
       const running = await stage.waitForPod(plain, 'is Running', isRunning);
-      // What a server sets is there, or this would show nothing.
+      // The server's defaults are set, or this would show nothing.
       assert.equal(running.spec?.dnsPolicy, 'ClusterFirst');
       assert.equal(running.spec.containers[0]?.terminationMessagePath, '/dev/termination-log');
       await stage.waitForPod(probed, 'is Running', isRunning);

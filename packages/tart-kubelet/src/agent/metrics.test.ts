@@ -46,7 +46,7 @@ describe('the metrics of the agent', () => {
       'tart_kubelet_vm_provision_work_seconds_bucket{le="1",pool="unknown",path="warm"} 1',
       'tart_kubelet_golden_base_materialized_total{pool="xcode"} 2',
       'tart_kubelet_golden_base_reused_total{pool="unknown"} 1',
-      // INC-72: an hour is told from ten minutes, and from more.
+      // INC-72: an hour differs from ten minutes, and from more.
       'tart_kubelet_pod_provision_delay_seconds_bucket{le="1800",pool="xcode"} 0',
       'tart_kubelet_pod_provision_delay_seconds_bucket{le="3600",pool="xcode"} 1',
       'tart_kubelet_pod_provision_delay_seconds_count{pool="xcode"} 2',

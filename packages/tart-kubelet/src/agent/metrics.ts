@@ -10,10 +10,10 @@ import type { StartHealth } from '../vm-start/start-health.ts';
 
 export interface MacMetricsOptions {
   readonly clock: Clock;
-  /** Asked whenever somebody reads the metrics. When the oldest Pod was made whose virtual machine has not started, if there is one. */
+  /** Called at every scrape. Creation time of the oldest Pod whose VM has not started, if any. */
   readonly oldestWaitingSince: () => number | undefined;
   readonly pullsInProgress: () => number;
-  /** By which the Mac is known: to the API server as its client, and to those who ask the kubelet API. Undefined: it has none. */
+  /** Client certificate for the API server, and serving certificate of the kubelet API. Undefined: none. */
   readonly certificates: () => Readonly<Record<'client' | 'serving', Validity | undefined>>;
 }
 
@@ -34,7 +34,7 @@ export const createMacMetrics = (registry: Registry, options: MacMetricsOptions)
     'vm',
   );
   const slots = gauge(names.vmSlots, 'Virtual machines that may run at a time');
-  const taken = gauge(names.vmSlotsTaken, 'Virtual machines that run, whoever started them');
+  const taken = gauge(names.vmSlotsTaken, 'Running virtual machines, including those that the agent did not start');
   const startRefused = gauge(
     names.vmStartRefused,
     'Whether virtual machines do not start on this Mac: reason is starts_refused or slots_leaked. Alert on it',
@@ -48,7 +48,7 @@ export const createMacMetrics = (registry: Registry, options: MacMetricsOptions)
   const scrapeGauge = createScrapeGauges(registry, () => options);
   scrapeGauge(
     names.oldestWaitingPodSeconds,
-    // A count of such Pods looks the same for one that waits for hours as for many that wait for a moment (INC-72).
+    // A count would not distinguish one Pod that waits for hours from many that wait for a moment (INC-72).
     'Age of the oldest Pod of this Mac whose virtual machine has not started. Zero when there is none: alert on it',
     [],
     (gauge, { clock, oldestWaitingSince }) => {
@@ -76,13 +76,13 @@ export const createMacMetrics = (registry: Registry, options: MacMetricsOptions)
   certificateTime(names.certificateEnd, 'Until when', 'notAfter');
   const collected = new Counter({
     name: names.collected,
-    help: 'Virtual machines and images that were deleted since nobody needed them: reason is orphan_clone, stale_image, stale_golden_base or pressure',
+    help: 'Virtual machines and images that the garbage collector deleted: reason is orphan_clone, stale_image, stale_golden_base or pressure',
     labelNames: ['reason'],
     registers,
   });
   for (const reason of Object.values(gcReasonLabels)) collected.inc({ reason }, 0);
   return {
-    /** What was found on the Mac. A guest that is not in the list any more is gone. */
+    /** What was observed on the Mac. A guest that is missing in the list is gone. */
     setObserved: (found: {
       readonly slots?: VmSlots;
       readonly guestDisks?: readonly GuestDiskUsage[];
@@ -112,7 +112,7 @@ const provisionBuckets = [1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 240, 300, 6
 
 const poolOf = (pod: Pod): string => pod.metadata?.labels?.[labels.runnerPool] ?? 'unknown';
 
-/** How long Pods take to become virtual machines. Each is recorded once for each start. */
+/** Durations from Pod to running VM. Each is recorded once per start. */
 export const createPodMetrics = (registry: Registry): PodMetrics => {
   const registers = [registry];
   const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
@@ -139,7 +139,7 @@ export const createPodMetrics = (registry: Registry): PodMetrics => {
   );
   const materialized = counter(names.goldenBaseMaterialized, 'Pods for which a golden base had to be made');
   const reused = counter(names.goldenBaseReused, 'Pods whose golden base was there');
-  // The clock of the Mac may have been set back since.
+  // The Mac's clock may have been set back.
   const seconds = (milliseconds: number): number => Math.max(0, milliseconds) / 1000;
   return {
     provisioned: (pod, from, tookMs) => {
@@ -152,12 +152,12 @@ export const createPodMetrics = (registry: Registry): PodMetrics => {
   };
 };
 
-/** All that the agent measures, in one registry; `text()` is what `/metrics` serves. docs/reference/metrics.md is made from it. */
+/** All metrics of the agent in one registry; `/metrics` serves `text()`. docs/reference/metrics.md is generated from it. */
 export interface AgentMetrics extends Metrics, MacMetrics {
   readonly pods: PodMetrics;
 }
 
-/** `process` adds what Prometheus knows of any process. */
+/** `process` adds the default metrics of a process. */
 export const createAgentMetrics = (options: MacMetricsOptions & { readonly process?: boolean }): AgentMetrics => {
   const { clock, process = false } = options;
   const metrics = createMetrics({ clock, process });
@@ -165,7 +165,7 @@ export const createAgentMetrics = (options: MacMetricsOptions & { readonly proce
   return { ...metrics, ...createMacMetrics(registry, options), pods: createPodMetrics(registry) };
 };
 
-/** What the agent measures beyond what every controller process does. */
+/** The agent's metrics beyond those of every controller process. */
 export const agentMetricRows = (): readonly MetricDescription[] => {
   const clock = manualClock();
   const common = new Set(describeMetrics(createMetrics({ clock }).registry).map(({ name }) => name));

@@ -75,7 +75,7 @@ describe('a VM that the Mac refuses to start', { timeout: 120_000 }, () => {
         for (const pod of refused) await stage.waitForPod(pod, 'is refused', isRefused);
         await eventually('it was tried often', async () => stage.tart.journal.calls('run').length > 6);
         assert.equal(await verdict(stage), 'works');
-        // While they are held back, a later Pod gets a slot to try.
+        // While they back off, a later Pod gets a slot to try.
         const good = await stage.pod();
         await stage.waitForPod(good, 'is tried', isRefused);
         for (const pod of refused) await stage.deletePod(pod);
@@ -117,7 +117,7 @@ describe('leaked VM slots of macOS', { timeout: 120_000 }, () => {
           ['Pending', 'The number of VMs exceeds the system limit'],
         );
         await untilVerdict(stage, 'slots leaked');
-        // Whether or not a Pod is left that tries.
+        // Also without a Pod that retries.
         await stage.deletePod(pod);
         await stage.waitForPod(pod, 'is gone', isGone);
         assert.equal(await verdict(stage), 'slots leaked');

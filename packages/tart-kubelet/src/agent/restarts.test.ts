@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { hasEnded, isGone, isRunning, withMac } from './testing/harness.ts';
 import { restartsOf, terminatedState, waitingReason } from './testing/pod-checks.ts';
 
-/** Fails with 3 until its run of this number, and with 99 on a disk that was used before. */
+/** Fails with 3 before run number `run`, and with 99 on a used disk. */
 const failsUntil = (run: number): string => `
   n=$(cat ../../../.fake/runs 2>/dev/null || echo 0); echo $((n + 1)) >../../../.fake/runs
   code=3; [ "$n" -lt ${run} ] || code=0; [ ! -e used ] || code=99

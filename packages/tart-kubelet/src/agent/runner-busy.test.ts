@@ -107,7 +107,7 @@ describe('the RunnerBusy condition of a Pod', { timeout: 120_000 }, () => {
         await runInGuest(stage, vmNameOf(beside), ready);
         await stage.waitForPod(one, 'waits for a job', says('False'));
         const pass = (seconds: number): Promise<void> => sleep(stage.clock, seconds * 1000);
-        // What was on its way comes to an end.
+        // Lets pending work finish.
         await pass(10);
         const requests: string[] = [];
         stage.intercept = (request) => void requests.push(request);

@@ -11,7 +11,7 @@ const started = async (stage: Harness) => {
   stage.startAgent();
   return stage.waitForPod(await stage.pod(), 'is Running', isRunning);
 };
-/** Deletes it, and gives the last that was seen of its end. */
+/** Deletes the Pod, and returns its last seen terminated state. */
 const ended = async (stage: Harness, pod: Live<Pod>, graceSeconds: number) => {
   let last: ReturnType<typeof terminatedState>;
   await stage.deletePod(pod, graceSeconds);

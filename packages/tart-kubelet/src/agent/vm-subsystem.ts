@@ -40,10 +40,10 @@ export interface VmSubsystemOptions
   readonly podMetrics?: PodMetrics | undefined;
 }
 
-/** Pods in their last minutes are bound to the Node beside those that came after them. */
+/** Terminating Pods are bound to the Node together with their successors. */
 const workersFor = (maxPods: number): number => 2 * maxPods + 4;
 
-/** The virtual machines of this Mac: made and ended for Pods, reached into, and collected. Does nothing before `run`. */
+/** The VMs of this Mac: Pod lifecycle, exec and logs, garbage collection. Does nothing before `run`. */
 export const createVmSubsystem = (options: VmSubsystemOptions) => {
   const { client, clock, nodeName, paths, tartHome } = options;
   const journal = createJournal(paths.journal);
@@ -92,7 +92,7 @@ export const createVmSubsystem = (options: VmSubsystemOptions) => {
       changes,
       isFinished: (run) => runs.isLogFinished(run),
     }),
-    /** Until `signal` fires. Virtual machines stay on. */
+    /** Runs until `signal` fires. VMs keep running. */
     run: async (signal: AbortSignal) => {
       await Promise.all([runs.run(signal), pods.run(signal), collector?.run(signal), housekeeping.run(signal)]);
     },

@@ -12,7 +12,7 @@ export interface RequestDeps {
   runtime: PodRuntime;
   auth: RequestAuth;
   clock: Clock;
-  /** The agent's own, in Prometheus' text. */
+  /** The agent's own metrics, in Prometheus' text format. */
   metrics: () => Promise<{ contentType: string; body: string }>;
 }
 
@@ -27,7 +27,7 @@ const sendLog = async (
   response.once('close', () => disconnected.abort());
   const records = await runtime.readLog(container, { ...wanted, signal: disconnected.signal });
   response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' });
-  // Who follows a quiet log should know at once that it is being followed.
+  // Send the headers at once, also for a quiet log that is followed.
   response.flushHeaders();
   if (response.req.method === 'HEAD') return void response.end();
   try {
@@ -39,7 +39,7 @@ const sendLog = async (
 
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Answers everything that stays HTTP. Rejects with HttpError, or anything else for what is our own fault. */
+/** Handles requests that are not upgraded. Rejects with HttpError, or with any other error for a bug. */
 export const handleRequest = async (
   deps: RequestDeps,
   incoming: IncomingMessage,

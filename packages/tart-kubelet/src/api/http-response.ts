@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** What a client did wrong, or cannot have now; the text is for them. kubectl shows it for 400, 403 and 500 only. */
+/** An error for the client, with a message for users. kubectl shows it for 400, 403 and 500 only. */
 export class HttpError extends Error {
   readonly code: HttpErrorCode;
   constructor(code: HttpErrorCode, message: string, options?: ErrorOptions) {
@@ -15,13 +15,13 @@ type HttpErrorCode = 400 | 401 | 403 | 404 | 405 | 409 | 500 | 503;
 
 export const badRequest = (message: string): HttpError => new HttpError(400, message);
 
-/** What a client may read of any error: nothing of the inside of this agent. */
+/** Hides internal errors from clients. */
 export const toHttpError = (error: unknown): HttpError =>
   error instanceof HttpError
     ? error
     : new HttpError(500, 'The agent failed to answer this: its log says why', { cause: error });
 
-/** By name it would be loaded with all that it could ever offer, HTTP/2 and `fetch` among it: some megabytes that nobody uses. */
+/** An import by name would load all of node:http with HTTP/2 and `fetch`: several megabytes of unused memory. */
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 const headersOf = (contentType: string, body: string): Record<string, string | number> => ({
@@ -43,7 +43,7 @@ export const sendError = (response: ServerResponse, { code, message }: HttpError
   else sendResponse(response, code, `${message}\n`);
 };
 
-/** A plain answer to who wanted to switch protocols. The connection ends with it. */
+/** Rejects an upgrade with a plain HTTP response, and closes the connection. */
 export const rejectUpgrade = (socket: Duplex, { code, message }: HttpError): void => {
   const body = `${message}\n`;
   const headers = { ...headersOf(plainText, body), connection: 'close' };

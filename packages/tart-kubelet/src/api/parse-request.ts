@@ -2,7 +2,7 @@ import { formatLogTime } from '../logs/log-record.ts';
 import { badRequest, HttpError } from './http-response.ts';
 import type { ContainerName, ExecRequest, PodName, StreamRequest } from './pod-runtime.ts';
 
-/** What a request is about. */
+/** What a request addresses. */
 export type Route =
   | { readonly kind: 'containerLogs' | 'exec' | 'attach'; readonly container: ContainerName }
   | { readonly kind: 'portForward'; readonly pod: PodName }
@@ -18,7 +18,7 @@ const fixedRoutes: Readonly<Record<string, Route>> = {
   '/healthz': { kind: 'health' },
 };
 
-/** Names of Kubernetes: short, lower case, and nothing by which a path could go up. */
+/** Kubernetes names: short, lower case, no path traversal. */
 const namePattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 const namesIn = (path: string, count: number): string[] => {
@@ -48,10 +48,10 @@ const routeOf = (path: string): Route => {
   }
 };
 
-/** Those that become something else than HTTP. */
+/** Routes that are upgraded from HTTP. */
 const isStreaming = ({ kind }: Route): boolean => kind === 'exec' || kind === 'attach' || kind === 'portForward';
 
-/** Throws nothing but HttpError. Percent signs are not decoded: no name needs them. */
+/** Throws only HttpError. Does not decode percent signs: no valid name needs them. */
 export const parseRequest = (method: string, url: string): { route: Route; query: URLSearchParams } => {
   const [path = '', ...query] = url.split('?');
   const route = routeOf(path);
@@ -60,7 +60,7 @@ export const parseRequest = (method: string, url: string): { route: Route; query
   return { route, query: new URLSearchParams(query.join('?')) };
 };
 
-/** As Go's kubelet reads a flag: `1`, `true` and the like. */
+/** Booleans as the Go kubelet parses them: `1`, `true` and so on. */
 const booleanParameter = (query: URLSearchParams, name: string): boolean => {
   const value = query.get(name);
   if (value === null || /^(0|f|false)?$/i.test(value)) return false;
@@ -77,10 +77,10 @@ const integerParameter = (query: URLSearchParams, name: string, least: number): 
 };
 
 const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
-/** Beyond the year 9999 a time has no form as a record's. */
+/** The log's time format ends with the year 9999. */
 const maxTime = Date.parse('9999-12-31T23:59:59Z');
 
-/** In the form of a record's time. */
+/** In the log's time format. */
 const parseSince = (query: URLSearchParams, now: number): string | undefined => {
   const seconds = integerParameter(query, 'sinceSeconds', 1);
   const time = query.get('sinceTime') ?? '';
@@ -106,7 +106,7 @@ export const parseAttachQuery = (query: URLSearchParams): StreamRequest => {
   const streams = {
     stdin: booleanParameter(query, 'input'),
     stdout: booleanParameter(query, 'output'),
-    // A terminal has no stderr of its own.
+    // A terminal has no separate stderr.
     stderr: booleanParameter(query, 'error') && !tty,
     tty,
   };

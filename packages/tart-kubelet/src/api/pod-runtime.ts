@@ -4,22 +4,22 @@ import type { TerminalSize } from '@tartan/tart';
 import type { LogRecord } from '../logs/log-record.ts';
 
 /**
- * What the kubelet API needs of whoever runs Pods. Methods reject with HttpError where the client is to read why; anything else is an
- * error of ours, of which the client learns nothing but that.
+ * The Pod runtime, as the kubelet API uses it. Methods reject with HttpError if the client should see the reason; other errors are
+ * internal, and the client sees only a generic message.
  */
 export interface PodRuntime {
-  /** The Pods of this node as it knows them, with their status. From memory. */
+  /** The Pods of this node with their status, from the cache. */
   pods(): readonly KubeObject[];
   /**
-   * The records of a container's log, as `readRecords` gives them. Ends when the container has ended, or `signal` fires; without `follow` at
-   * the end of what is there.
+   * The log records of a container, as `readRecords` returns them. Ends when the container has ended or `signal` fires; without `follow` at
+   * the end of the log.
    */
   readLog(container: ContainerName, options: LogRequest): Promise<AsyncIterable<LogRecord[]>>;
-  /** Starts a command in the guest. Not idempotent. Ownership of the session goes to the caller, who ends it in any case. */
+  /** Starts a command in the guest. Not idempotent. The caller owns the session and must close it. */
   exec(container: ContainerName, options: ExecRequest): Promise<RemoteSession>;
-  /** The container's main process. Ending the session never ends that. */
+  /** Attaches to the container's main process. Closing the session does not end the process. */
   attach(container: ContainerName, options: StreamRequest): Promise<RemoteSession>;
-  /** A connection to a port of the guest, half-open allowed. Rejects with HttpError when the guest refuses it. */
+  /** Connects to a port of the guest; half-open is allowed. Rejects with HttpError when the guest refuses the connection. */
   dial(pod: PodName, port: number, signal: AbortSignal): Promise<Duplex>;
   /** For `kubectl top`. */
   usage(): Promise<Usage>;
@@ -36,7 +36,7 @@ export interface ContainerName extends PodName {
 
 export interface LogRequest {
   readonly follow: boolean;
-  /** Of the run before this one. */
+  /** The log of the previous run. */
   readonly previous: boolean;
   readonly tailLines: number | undefined;
   readonly signal: AbortSignal;
@@ -54,24 +54,27 @@ export interface ExecRequest extends StreamRequest {
   readonly command: readonly string[];
 }
 
-/** A running command, or a view on the main process. */
+/** A running command, or an attachment to the main process. */
 export interface RemoteSession {
-  /** The command sees its end. Absent unless the request asks for it. */
+  /** Ending it sends EOF to the command. Absent unless requested. */
   readonly stdin: Writable | undefined;
-  /** They end by themselves, at the latest when the command has ended. Read at the client's pace. */
+  /** They end with the command at the latest. Read with backpressure from the client. */
   readonly stdout: Readable | undefined;
   readonly stderr: Readable | undefined;
-  /** Of a session with a terminal. */
+  /** Only for a session with a terminal. */
   resize(size: TerminalSize): void;
   /** Never rejects. */
   readonly result: Promise<RemoteResult>;
-  /** The client is gone, or has everything: an exec'd command is killed, an attached one is let go of. Idempotent. */
+  /**
+   * Call when the client has disconnected or everything is sent: kills an exec'd command, detaches from an attached
+   * one. Idempotent.
+   */
   close(): void;
 }
 
 export type RemoteResult =
   | { readonly kind: 'exited'; readonly code: number }
-  /** It could not be started, or nobody knows how it ended. */
+  /** It could not be started, or its exit code is unknown. */
   | { readonly kind: 'failed'; readonly message: string };
 
 export interface Usage {
@@ -79,7 +82,7 @@ export interface Usage {
   readonly containers: readonly (ContainerName & ResourceUsage & { readonly startedAt: number })[];
 }
 
-/** At a moment, in milliseconds since the epoch. What is not known is left out. */
+/** Measured at `at`, milliseconds since the epoch. Unknown values are absent. */
 export interface ResourceUsage {
   readonly at: number;
   readonly cpuSeconds?: number;

@@ -22,7 +22,7 @@ const family = (name: string, type: string, help: string, samples: readonly Samp
   return lines.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
 };
 
-/** What metrics-server reads for `kubectl top`: each value with the millisecond at which it was measured. */
+/** Metrics for metrics-server (`kubectl top`): each value with its time of measurement in milliseconds. */
 export const formatResourceMetrics = ({ node, containers }: Usage): string => {
   const nodeSample = (value: number | undefined): Sample[] => [{ labels: {}, value, at: node.at }];
   const each = (pick: (container: Usage['containers'][number]) => number | undefined): Sample[] =>

@@ -23,7 +23,7 @@ import { readCertificate, writeCertificate } from '../identity/node-certificate.
 import { createServerSupervisor, type ServerSupervisor } from './server-supervisor.ts';
 import { createFakeRuntime, type FakeRuntime } from './testing/fake-runtime.ts';
 
-/** Waiting takes no time, but for a verdict. */
+/** Shortens all waits, except the one for the approval. */
 const shortTimersClock: Clock = {
   ...systemClock,
   after: (milliseconds, run) => systemClock.after(milliseconds > 60_000 ? milliseconds : 5, run),
@@ -97,7 +97,7 @@ describe('the kubelet API of a Mac', { timeout: 60_000 }, () => {
     return api;
   };
 
-  /** The agent has seen what is true now, and acted on it. */
+  /** Waits until the agent has seen the current state and acted on it. */
   const looksAgain = async (): Promise<void> => {
     const before = looks;
     await eventually('it has looked twice', () => looks >= before + 2);
@@ -108,7 +108,7 @@ describe('the kubelet API of a Mac', { timeout: 60_000 }, () => {
     return world.ports[count - 1] ?? 0;
   };
 
-  /** The answer to somebody without a name, and by whom it was vouched for. */
+  /** The response to an anonymous request, and the issuer of the server's certificate. */
   const ask = async (port: number, host = '127.0.0.1') => {
     const outgoing = request({ host, port, path: '/pods', rejectUnauthorized: false, agent: false });
     outgoing.end();

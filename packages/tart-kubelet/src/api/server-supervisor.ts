@@ -8,29 +8,29 @@ import { createKubeletApi, type KubeletApiOptions } from './server.ts';
 import { keepServingCertificate } from './serving-certificate.ts';
 
 export interface ServerSupervisorOptions extends Omit<KubeletApiOptions, 'reviews' | 'host' | 'clientCA' | 'keyPair'> {
-  /** As the Node: both reviews and the certificate are asked for with its own rights. */
+  /** With the Node's credentials: reviews and certificate requests use its permissions. */
   readonly client: Client;
   readonly transport: Transport;
-  /** That of the Node, as it is known now. */
+  /** The Node's current address. */
   readonly address: () => string | undefined;
-  /** Whose client certificates are believed; it comes with the join credentials. */
+  /** The CA for client certificates, from the join credentials. */
   readonly clientCA: () => string | undefined;
-  /** Where the serving certificate is kept. */
+  /** File of the serving certificate. */
   readonly file: string;
   readonly random: Random;
-  /** Called each time that it listens. */
+  /** Called whenever it starts to listen. */
   readonly onListening?: (port: number) => void;
 }
 
-/** The address of a Node changes when its tailnet does, a few times a year. */
+/** A Node's address changes with its tailnet, a few times a year. */
 const pollMs = 5_000;
 const startupPollMs = 500;
 const maxRetryMs = 60_000;
 
 /**
- * Flow: waits for the Node's address → listens there with a certificate of its own making → uses the approved one once there is one →
- * begins anew when the address, or the authority of the cluster, is another.
- * Guarantees: believes no client certificate without an authority. What goes wrong is in the log, and tried again.
+ * Flow: waits for the Node's address → listens with a self-signed certificate → switches to the approved certificate when issued →
+ * restarts when the address or the cluster's CA changes.
+ * Guarantees: accepts no client certificate without a CA. Logs and retries all errors.
  */
 export const createServerSupervisor = (options: ServerSupervisorOptions) => {
   const { client, transport, address, clientCA, file, random, onListening, ...common } = options;
@@ -44,7 +44,7 @@ export const createServerSupervisor = (options: ServerSupervisorOptions) => {
     readonly host: string;
     readonly ca: string;
   }
-  /** An address that is not known at the moment is the old one. */
+  /** While the address is unknown, it counts as unchanged. */
   const hasChanged = ({ host, ca }: Endpoint): boolean => (address() ?? host) !== host || (clientCA() ?? ca) !== ca;
   const waitForChange = async (endpoint: Endpoint, until: number, signal: AbortSignal): Promise<void> => {
     while (!signal.aborted && !hasChanged(endpoint) && clock.now() < until)
@@ -58,7 +58,7 @@ export const createServerSupervisor = (options: ServerSupervisorOptions) => {
     const stop = new AbortController();
     const ended = AbortSignal.any([signal, stop.signal]);
     const serving = api.run(ended).finally(() => stop.abort());
-    // The former stays open when it cannot listen.
+    // `api.address` stays pending if it cannot listen.
     const listening = await Promise.race([api.address, serving]);
     if (listening === undefined) return;
     backoff.reset();
@@ -91,11 +91,11 @@ export const createServerSupervisor = (options: ServerSupervisorOptions) => {
   };
 
   return {
-    /** On which it listens now. */
+    /** The current port. */
     port: () => bound,
-    /** Of the certificate that the API server knows us by. Undefined while it is one of our own making, which nobody trusts. */
+    /** Of the approved certificate. Undefined while the certificate is self-signed, which no client trusts. */
     validity: () => validity,
-    /** Until `signal` fires. Never rejects: without it the Mac still runs Pods. */
+    /** Runs until `signal` fires. Never rejects: the Mac runs Pods even without this server. */
     run: async (signal: AbortSignal) => {
       while (!signal.aborted) {
         const place = currentEndpoint();
@@ -117,5 +117,5 @@ export const createServerSupervisor = (options: ServerSupervisorOptions) => {
   };
 };
 
-/** The kubelet API of this Mac, wherever its Node is reached. */
+/** Keeps the kubelet API of this Mac running at the Node's current address. */
 export type ServerSupervisor = ReturnType<typeof createServerSupervisor>;

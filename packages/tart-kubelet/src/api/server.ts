@@ -9,21 +9,21 @@ import type { PodRuntime } from './pod-runtime.ts';
 import type { NodeCertificate } from '../identity/node-certificate.ts';
 import { createUpgradeHandler } from './streaming/handle-upgrade.ts';
 
-/** Clients are the API server, a scraper or two and people behind kubectl. More, longer or slower clients are cut off. */
+/** Clients are the API server, a few scrapers and kubectl users. Excess and slow connections are closed. */
 const defaultLimits = {
-  /** Connections at a time, and how many of them may be exec, attach or port-forward. */
+  /** Concurrent connections, and how many of them may be exec, attach or port-forward. */
   connections: 256,
   sessions: 128,
   headerBytes: 32 * 1024,
-  /** A message of a WebSocket. kubectl sends at most 32,769 bytes in one. */
+  /** Limit for a WebSocket message. kubectl sends at most 32,769 bytes. */
   messageBytes: 1024 * 1024,
-  /** For the handshake, and again for the headers of a request. */
+  /** For the handshake, and for the headers of a request. */
   openingMs: 10_000,
-  /** Between two requests of a connection. */
+  /** Between two requests on a connection. */
   keepAliveMs: 90_000,
-  /** Nothing moves in either direction. Long, as with any kubelet: `logs -f` of a quiet machine is no mistake. */
+  /** Without traffic in either direction. Long, as in the kubelet: `logs -f` of a quiet VM is legitimate. */
   idleMs: 4 * 60 * 60 * 1000,
-  /** How long requests under way may take once the server is told to stop. */
+  /** How long open requests may take after the stop. */
   closingMs: 1_000,
 };
 export type ApiLimits = Readonly<typeof defaultLimits>;
@@ -34,11 +34,11 @@ export interface KubeletApiOptions extends Pick<RequestDeps, 'metrics'> {
   runtime: PodRuntime;
   reviews: RequestAuthOptions['reviews'];
   nodeName: string;
-  /** The node's address: nobody else's business. */
+  /** Listens only on the Node's address. */
   host: string;
-  /** 0 takes any free one; 10250 is where kubelets listen. */
+  /** 0: any free port; kubelets use 10250. */
   port: number;
-  /** Whose client certificates are believed, as PEM: the cluster's client CA, which comes with the join credentials. */
+  /** CA for client certificates, as PEM: the cluster's client CA from the join credentials. */
   clientCA: string;
   keyPair: KeyPair;
   clock: Clock;
@@ -51,11 +51,11 @@ const tlsOptions = (clientCA: string, { cert, key }: KeyPair) => ({
   key,
   ca: clientCA,
   minVersion: 'TLSv1.2' as const,
-  // A resumed session would bring a client certificate that was checked some other time.
+  // Session resumption would skip the check of the client certificate.
   secureOptions: constants.SSL_OP_NO_TICKET,
 });
 
-/** The API by which the API server reaches into Pods. */
+/** The kubelet API, by which the API server accesses Pods. */
 export const createKubeletApi = (options: KubeletApiOptions) => {
   const { runtime, reviews, nodeName, host, port, clientCA, clock, log, metrics } = options;
   const limits = { ...defaultLimits, ...options.limits };
@@ -82,7 +82,7 @@ export const createKubeletApi = (options: KubeletApiOptions) => {
   const server = createServer(
     {
       ...tlsOptions(clientCA, options.keyPair),
-      // A client with a token has no certificate: each request is authenticated by itself.
+      // Clients with a token have no certificate: each request is authenticated separately.
       requestCert: true,
       rejectUnauthorized: false,
       ALPNProtocols: ['http/1.1'],
@@ -92,7 +92,7 @@ export const createKubeletApi = (options: KubeletApiOptions) => {
       requestTimeout: limits.openingMs,
       keepAliveTimeout: limits.keepAliveMs,
       connectionsCheckingInterval: Math.min(1_000, limits.openingMs),
-      // A client that is gone without a word is noticed by the system.
+      // TCP keepalive detects dead clients.
       keepAlive: true,
       keepAliveInitialDelay: 30_000,
       noDelay: true,
@@ -115,11 +115,11 @@ export const createKubeletApi = (options: KubeletApiOptions) => {
   });
 
   return {
-    /** Resolves when it listens. Stays pending when it cannot: `run` says why. */
+    /** Resolves when it listens. Stays pending if it cannot: then `run` rejects. */
     address: address.promise,
-    /** From now on for new connections; those that are open keep what they have seen. */
+    /** Applies to new connections only. */
     setKeyPair: (keyPair: KeyPair) => server.setSecureContext(tlsOptions(clientCA, keyPair)),
-    /** Serves until `signal` fires; then sessions are ended. Rejects when it cannot listen. */
+    /** Serves until `signal` fires, then ends all sessions. Rejects when it cannot listen. */
     run: async (signal: AbortSignal) => {
       if (signal.aborted) return;
       const bound = await listen(server, 'the kubelet API', host, port);
@@ -131,7 +131,7 @@ export const createKubeletApi = (options: KubeletApiOptions) => {
         await Promise.race([untilAborted(signal), serverFailed.promise]);
       } finally {
         await new Promise<void>((resolve) => {
-          // Sessions have no end of their own, and a connection that was upgraded is not the server's any more.
+          // Sessions have no time limit, and the server does not track upgraded connections.
           const cancelTimer = clock.after(limits.closingMs, () => {
             for (const socket of connections) socket.destroy();
           });

@@ -55,7 +55,7 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
     client: Client;
     subresources: Subresources;
     agent: Client;
-    /** Of the certificate. */
+    /** The certificate file. */
     file: string;
   }
   const withWorld = async (play: (world: World) => Promise<void>): Promise<void> => {
@@ -80,15 +80,15 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
       await rm(folder, { recursive: true });
     }
   };
-  /** Requests as they come. */
+  /** Waits for the next request. */
   const nextRequest = (client: Client, known: number) =>
     eventually('there is a request', async () => (await client.list(certificateSigningRequests)).items[known]);
-  /** Waiting takes no time in the agent; the controllers of the cluster live on the real clock. */
+  /** Shortens the agent's waits; the cluster's controllers use the real clock. */
   const hasty: Clock = {
     ...systemClock,
     after: (milliseconds, run) => systemClock.after(milliseconds === 15 * 60_000 ? patienceMs : 5, run),
   };
-  /** How long it waits for a verdict. */
+  /** The agent's wait for the approval. */
   let patienceMs = 15 * 60_000;
 
   const start = (world: World, clock = hasty) => {
@@ -144,11 +144,11 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
 
   test('is not requested in a loop by a Mac whose clock is ahead', () =>
     withWorld(async (world) => {
-      /** From when it has a certificate, that one's life is nearly over. */
+      /** As soon as it has a certificate, most of its lifetime is over. */
       const late = ({ notBefore, notAfter }: NodeCertificate): number => notBefore + 0.9 * (notAfter - notBefore);
       let served: readonly NodeCertificate[] = [];
       let waits = 0;
-      // No minute ever passes.
+      // No wait of a minute ever ends.
       const ahead: Clock = {
         ...systemClock,
         now: () => (served[0] === undefined ? systemClock.now() : late(served[0])),
@@ -163,7 +163,7 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
       try {
         await world.subresources.approveCertificate(await nextRequest(world.client, 0), verdict);
         await running.count(1);
-        // The first was for the verdict.
+        // The first wait was for the approval.
         await eventually('it waits for a minute', () => waits > 1);
         assert.equal((await world.client.list(certificateSigningRequests)).items.length, 1);
       } finally {

@@ -6,31 +6,31 @@ import type { CertificateSubject, Validity } from '../certificates/x509.ts';
 import { type NodeCertificate, readCertificate, writeCertificate } from '../identity/node-certificate.ts';
 
 export const servingSigner = 'kubernetes.io/kubelet-serving';
-/** After this time without a decision there is another request. Kubernetes deletes pending requests after a day. */
+/** After this time without a decision it sends a new request. Kubernetes deletes pending requests after a day. */
 const approvalTimeoutMs = 15 * 60_000;
 const retryMs = 60_000;
-/** The wall clock may be set: whether it is time to renew is checked this often. */
+/** How often it checks whether the renewal is due: the wall clock may be set. */
 const checkMs = 60_000;
 
 interface ServingCertificateOptions {
   readonly client: Client;
   readonly subject: Required<CertificateSubject>;
-  /** Where the certificate is kept over a restart. */
+  /** Persists the certificate across restarts. */
   readonly file: string;
-  /** Called with each certificate that is to be served from now on. */
+  /** Called with each certificate to serve. */
   onCertificate(certificate: NodeCertificate): void;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
 }
 
-/** After two thirds of its life and a bit, so that a fleet does not ask at once. */
+/** After two thirds of the lifetime plus jitter, so that a fleet does not renew at once. */
 const renewalTime = ({ notBefore, notAfter }: Validity, random: Random): number =>
   notBefore + (notAfter - notBefore) * (0.66 + 0.1 * random());
 
 /**
- * Keeps the certificate by which the API server knows the kubelet API, until `signal` fires. Never rejects. Kubernetes approves no such
- * requests by default: the provider does.
+ * Keeps the kubelet API's serving certificate valid until `signal` fires. Never rejects. Kubernetes does not approve such requests by
+ * default: the provider does.
  */
 export const keepServingCertificate = async (
   { client, subject, file, onCertificate, clock, random, log }: ServingCertificateOptions,
@@ -39,11 +39,11 @@ export const keepServingCertificate = async (
   const canServe = ({ cert, notAfter }: NodeCertificate): boolean =>
     clock.now() < notAfter && new X509Certificate(cert).checkIP(subject.address) !== undefined;
 
-  /** Resolves when it is time for another one. */
+  /** Resolves when the renewal is due. */
   const serve = async (certificate: NodeCertificate): Promise<void> => {
     onCertificate(certificate);
     log.info('A serving certificate is in use', { until: new Date(certificate.notAfter).toISOString() });
-    // A clock that is wrong must not make us ask without end.
+    // A wrong clock must not cause endless requests.
     const renewal = Math.max(renewalTime(certificate, random), clock.now() + retryMs);
     while (!signal.aborted && clock.now() < renewal)
       await sleep(clock, Math.min(checkMs, renewal - clock.now()), signal);
@@ -61,7 +61,7 @@ export const keepServingCertificate = async (
       timeoutMs: approvalTimeoutMs,
     });
     if (!canServe(certificate)) throw new CertificateDenied('What was issued is not what was asked for.');
-    // Before it is used; without a disk it is used all the same.
+    // Persist before use; if that fails, use it anyway.
     await writeCertificate(file, certificate).catch((error: unknown) =>
       log.warn('The serving certificate cannot be kept', { error }),
     );

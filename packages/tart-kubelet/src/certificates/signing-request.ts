@@ -5,7 +5,7 @@ import { type CertificateSubject, createCertificateRequest } from './x509.ts';
 
 type Request = NonNullable<(typeof certificateSigningRequests)['ofType']>;
 
-/** No certificate this time. The message is the approver's: it names machines and nothing secret. */
+/** The request was denied or not decided. The message is the approver's: it contains machine names, no secrets. */
 export class CertificateDenied extends Error {
   override readonly name = 'CertificateDenied';
 }
@@ -20,7 +20,7 @@ const issuedCertificate = ({ status }: Request): string | undefined => {
   );
 };
 
-/** Watches a request until it is decided. Rejects with CertificateDenied, and when `signal` fires. */
+/** Watches a request until it is decided. Rejects with CertificateDenied, or when `signal` fires. */
 const waitForCertificate = async (client: Client, name: string, signal: AbortSignal): Promise<string> => {
   const selection = { fieldSelector: `metadata.name=${name}`, signal };
   for (;;) {
@@ -38,7 +38,7 @@ const waitForCertificate = async (client: Client, name: string, signal: AbortSig
   }
 };
 
-/** The longest that the provider approves. */
+/** The maximum that the provider approves. */
 const lifetimeSeconds = 7 * 24 * 3600;
 
 interface RequestOptions {
@@ -48,14 +48,14 @@ interface RequestOptions {
   readonly subject: CertificateSubject;
   readonly generateName: string;
   readonly signerName: string;
-  /** Exactly these: the provider denies a request that wants less or more. */
+  /** Exactly these: the provider denies any other set. */
   readonly usages: ('client auth' | 'digital signature' | 'server auth')[];
   readonly timeoutMs: number;
 }
 
 /**
- * Requests a certificate for a new key and waits for the decision. The key is forgotten unless a certificate is issued. Rejects with
- * CertificateDenied, also when there is no decision in time, or with a KubeError.
+ * Requests a certificate for a new key and waits for the decision. Discards the key unless a certificate is issued. Rejects with
+ * CertificateDenied, also without a decision in time, or with a KubeError.
  */
 export const requestCertificate = async (options: RequestOptions): Promise<NodeCertificate> => {
   const { client, clock, subject, generateName, signerName, usages, timeoutMs } = options;

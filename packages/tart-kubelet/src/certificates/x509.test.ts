@@ -11,7 +11,7 @@ describe('a certificate request of a Node', () => {
   });
   after(() => kubernetes.stop());
 
-  /** Rejects a request whose signature is not that of its key. */
+  /** Rejects a request that is not signed with its own key. */
   const signed = async (request: string, usage: 'client auth' | 'server auth') =>
     new X509Certificate(await kubernetes.identity.sign(request, [usage, 'digital signature'], 3600));
 
@@ -22,7 +22,7 @@ describe('a certificate request of a Node', () => {
     assert.equal(certificate.subjectAltName, undefined);
     assert.ok(certificate.checkPrivateKey(createPrivateKey(key)));
     assert.match(request, /^-----BEGIN CERTIFICATE REQUEST-----\n[^-]+\n-----END CERTIFICATE REQUEST-----\n$/);
-    // An empty set of attributes, which is what the provider takes for none.
+    // An empty set of attributes, which the provider treats as none.
     assert.ok(Buffer.from(request.split('\n').slice(1, -2).join(''), 'base64').includes(Buffer.from('a00030', 'hex')));
   });
 

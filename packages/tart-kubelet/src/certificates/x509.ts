@@ -15,16 +15,16 @@ import {
   utf8String,
 } from './der.ts';
 
-/** From when and until when a certificate is good: milliseconds since 1970. */
+/** Validity period of a certificate, milliseconds since 1970. */
 export interface Validity {
   readonly notBefore: number;
   readonly notAfter: number;
 }
 
-/** The subject of a certificate. One for clients has no address. */
+/** The subject of a certificate. A client certificate has no address. */
 export interface CertificateSubject {
   readonly nodeName: string;
-  /** IPv4 address at which the API server reaches this Node. */
+  /** IPv4 address of the Node for the API server. */
   readonly address?: string;
 }
 
@@ -32,7 +32,7 @@ const organizationOID = objectID('55040a');
 const commonNameOID = objectID('550403');
 const subjectAltNameOID = objectID('551d11');
 
-/** `O=system:nodes`, `CN=system:node:<name>` and nothing else, as the provider approves no other. */
+/** `O=system:nodes`, `CN=system:node:<name>` and nothing else: the provider approves no other subject. */
 const distinguishedName = ({ nodeName }: CertificateSubject): Buffer =>
   sequence(
     set(sequence(organizationOID, utf8String('system:nodes'))),
@@ -44,13 +44,13 @@ const bytesOfAddress = (address: string): Buffer => {
   throw new Error(`${JSON.stringify(address)} is no IPv4 address: a serving certificate cannot hold it`);
 };
 
-/** The extension that holds the address, if there is one. */
+/** The subjectAltName extension, if there is an address. */
 const subjectAltNames = ({ address }: CertificateSubject): readonly Buffer[] =>
   address === undefined
     ? []
     : [sequence(subjectAltNameOID, octetString(sequence(implicitTag(7, bytesOfAddress(address)))))];
 
-/** A new key: the public one as a certificate holds it, and the private one in PEM as well, which never leaves this Mac. */
+/** A new key pair: the public key in DER, the private key also in PEM. It never leaves this Mac. */
 const generateKeyPair = () => {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
@@ -69,10 +69,10 @@ const signWith = (content: Buffer, privateKey: KeyObject): Buffer =>
 const extensionRequest = objectID('2a864886f70d01090e');
 const requestVersion = integer(Buffer.of(0));
 
-/** A new key, and the request (PKCS#10 in PEM) to certify it as that of this Node: for a client, or with an address for serving. */
+/** A new key and its certificate request (PKCS#10 in PEM) for this Node: for a client, or with an address for serving. */
 export const createCertificateRequest = (subject: CertificateSubject) => {
   const { key, privateKey, publicKey } = generateKeyPair();
-  // Without an address an empty set of attributes, which is what the provider takes for none.
+  // Without an address the attributes are an empty set, which the provider treats as none.
   const attributes = subjectAltNames(subject).map((names) => sequence(extensionRequest, set(sequence(names))));
   const content = sequence(requestVersion, distinguishedName(subject), publicKey, explicitTag(0, ...attributes));
   return { key, request: pem('CERTIFICATE REQUEST', signWith(content, privateKey)) };
@@ -80,13 +80,13 @@ export const createCertificateRequest = (subject: CertificateSubject) => {
 
 const hourMs = 3_600_000;
 const version3 = explicitTag(0, integer(Buffer.of(2)));
-/** Digital signature: the first bit of a string of one bit. */
+/** Digital signature: a bit string with only the first bit. */
 const keyUsage = sequence(objectID('551d0f'), booleanTrue, octetString(Buffer.from('03020780', 'hex')));
 const serverAuth = sequence(objectID('551d25'), octetString(sequence(objectID('2b06010505070301'))));
 
 /**
- * One that vouches for itself, until somebody else does: an API server without `--kubelet-certificate-authority` is content with it, and
- * people can read logs while a request waits for its approval.
+ * A self-signed certificate until one is approved: an API server without `--kubelet-certificate-authority` accepts it, so users can read
+ * logs while a request waits for its approval.
  */
 export const createSelfSignedCertificate = (subject: CertificateSubject, now: number) => {
   const { key, privateKey, publicKey } = generateKeyPair();

@@ -3,8 +3,8 @@ import { collectOutput, type Tart } from '@tartan/tart';
 import type { GuestDiskUsage } from './host-facts.ts';
 
 /**
- * How full `df -k` says that a file system is, in percent. A guest writes this text, and may write anything: `undefined` unless it is a
- * line of df with three numbers of blocks and their share. The share of inodes, further right on macOS, is another matter.
+ * The usage of a file system in percent, from `df -k`. The output comes from an untrusted guest: `undefined` unless it is a df line
+ * with three block counts and a percentage. Ignores macOS' later column for inodes.
  */
 export const parseUsedPercent = (text: string): number | undefined => {
   const last = text.trimEnd().split('\n').at(-1) ?? '';
@@ -13,27 +13,24 @@ export const parseUsedPercent = (text: string): number | undefined => {
   return percent >= 0 && percent <= 100 ? percent : undefined;
 };
 
-/** A guest agent that is busy answers within seconds, or not at all. */
+/** A busy guest agent responds within seconds, or not at all. */
 const deadlineMs = 15_000;
-/** A disk fills over minutes; each look is a process here and one in the guest. */
+/** A disk fills over minutes; each check costs a process here and one in the guest. */
 const intervalMs = 3 * 60_000;
-/** df needs some hundred bytes. */
+/** df writes some hundred bytes. */
 const maxOutputBytes = 4096;
 
 interface Reading {
-  /** When it was last asked, on the monotonic clock. */
+  /** Time of the last check, monotonic clock. */
   readonly at: number;
-  /** The last answer, if there ever was one. */
+  /** The last successful result, if any. */
   readonly usedPercent: number | undefined;
 }
 
-/** The disks of these virtual machines, each asked every few minutes. Of one that does not answer the last answer counts. Never rejects. */
+/** Disk usage of these VMs, refreshed every few minutes. If a guest does not respond, its last value is returned. Never rejects. */
 type ReadGuestDisks = (vms: readonly string[], signal: AbortSignal) => Promise<readonly GuestDiskUsage[]>;
 
-/**
- * Asks the guests themselves: the host's figures do not show that a guest's disk is full (INC-39). All at once, as each may take its whole
- * deadline.
- */
+/** Runs df in the guests: the host cannot see that a guest's disk is full (INC-39). In parallel, as each may take its whole deadline. */
 export const createGuestDiskReader = (tart: Pick<Tart, 'exec'>, clock: Clock): ReadGuestDisks => {
   const readings = new Map<string, Reading>();
 

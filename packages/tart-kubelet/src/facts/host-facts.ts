@@ -3,19 +3,19 @@ import { type Clock, sleep, withTimeout } from '@tartan/kube/clock';
 import type { Labels } from '../flags/node-labels.ts';
 import type { StartHealth } from '../vm-start/start-health.ts';
 
-/** Free is what a process of ours could still take. */
+/** `freeBytes`: available to our processes. */
 export interface DiskUsage {
   readonly freeBytes: number;
   readonly totalBytes: number;
 }
 
-/** The system disk of a running virtual machine, seen from inside: the host's own figures do not show that it is full (INC-39). */
+/** The system disk of a running VM, measured in the guest: the host cannot see that it is full (INC-39). */
 export interface GuestDiskUsage {
   readonly vm: string;
   readonly usedPercent: number;
 }
 
-/** What `kern.memorystatus_vm_pressure_level` tells. How much is free says little: virtual machines take most of it by intent. */
+/** From `kern.memorystatus_vm_pressure_level`. Free memory says little, as VMs take most of it by design. */
 export type MemoryPressureLevel = 'normal' | 'warning' | 'critical';
 
 interface ProcessCount {
@@ -24,13 +24,13 @@ interface ProcessCount {
 }
 
 export interface VmSlots {
-  /** By any live virtual machine, whoever started it. */
+  /** All running VMs, whether this agent started them or not. */
   readonly taken: number;
   readonly total: number;
 }
 
 export interface LocalImage {
-  /** All names that it goes by, such as `ghcr.io/a/b@sha256:…`. */
+  /** All its names, such as `ghcr.io/a/b@sha256:…`. */
   readonly names: readonly string[];
   readonly sizeBytes: number;
 }
@@ -41,48 +41,48 @@ export interface SystemInfo {
   readonly kernelVersion: string;
   readonly machineID: string;
   readonly systemUUID: string;
-  /** Another one after each boot. */
+  /** Changes with each boot. */
   readonly bootID: string;
 }
 
 /**
- * What is so on this Mac. Every method only looks, may be slow, may hang, and may fail: whoever asks waits no longer than it likes, and
- * goes on with what it knew. None is asked again while it is still busy.
+ * Facts about this Mac. Methods have no side effects, may be slow, hang or fail: the caller limits its wait and keeps the last value. A
+ * method is not called again while a call is pending.
  */
 export interface HostFacts {
-  /** Of the file system that virtual machines lie on. */
+  /** Of the file system with the VMs. */
   disk(signal: AbortSignal): Promise<DiskUsage>;
   guestDisks(signal: AbortSignal): Promise<readonly GuestDiskUsage[]>;
   memory(signal: AbortSignal): Promise<MemoryPressureLevel>;
   processes(signal: AbortSignal): Promise<ProcessCount>;
-  /** Whether somebody is logged in at the console: without, no virtual machine starts (INC-06). */
+  /** Whether a user is logged in at the console: otherwise no VM starts (INC-06). */
   guiSession(signal: AbortSignal): Promise<boolean>;
   slots(signal: AbortSignal): Promise<VmSlots>;
-  /** Whether virtual machines can start, by those that were tried since the Mac booted. */
+  /** Whether VMs can start, judged by the starts since the Mac booted. */
   vmStart(signal: AbortSignal): Promise<StartHealth>;
   images(signal: AbortSignal): Promise<readonly LocalImage[]>;
-  /** Labels that come and go with what is on the disk. */
+  /** Labels that depend on the content of the disk. */
   labels(signal: AbortSignal): Promise<Labels>;
   system(signal: AbortSignal): Promise<SystemInfo>;
-  /** The version of tart, which proves that there is one that works. */
+  /** The version of tart; also proves that tart works. */
   tartVersion(signal: AbortSignal): Promise<string>;
-  /** How long a guest keeps its address, also after it is gone: there are only so many of them (INC-428). */
+  /** How long the DHCP server reserves a guest's address, even after the guest is gone: addresses are limited (INC-428). */
   dhcpLeaseSeconds(signal: AbortSignal): Promise<number>;
   /** IPv4. */
   address(signal: AbortSignal): Promise<string>;
 }
 
-/** The last that was known of each. What was never known is absent. */
+/** The last known value of each fact; absent if it was never known. */
 export type Facts = { readonly [Name in keyof HostFacts]?: Awaited<ReturnType<HostFacts[Name]>> };
 
-/** A pass over the Node waits this long for facts. What comes later is for the next one. */
+/** How long a Node reconcile waits for facts. Later results are for the next one. */
 const waitMs = 2_000;
-/** After this time a reading is aborted. */
+/** A reading is aborted after this time. */
 const deadlineMs = 30_000;
 
 /**
- * Asks all of them at once, each on its own: one that is slow, fails or hangs costs its own freshness and nothing else (INC-12, INC-43). A
- * label or condition does not flap because one look failed.
+ * Reads all facts in parallel: one that is slow, fails or hangs affects only its own freshness (INC-12, INC-43). Labels and conditions do
+ * not flap because one reading failed.
  */
 export const createFactsCache = (host: HostFacts, clock: Clock, log: Logger) => {
   let known: Facts = {};
@@ -119,7 +119,7 @@ export const createFactsCache = (host: HostFacts, clock: Clock, log: Logger) => 
   ];
 
   return {
-    /** All facts as fresh as they can be had in a moment. Never rejects. */
+    /** Refreshes all facts within a short time. Never rejects. */
     refresh: async (signal: AbortSignal) => {
       for (const name of names) if (!pending.has(name)) pending.set(name, collect(name, signal));
       const all = new AbortController();

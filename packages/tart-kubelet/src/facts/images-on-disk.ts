@@ -17,8 +17,8 @@ import { readOwnershipMarker } from '../journal/vm-identity.ts';
 import type { LocalImage } from './host-facts.ts';
 
 /**
- * What a virtual machine takes on the disk: the blocks of its files, as a disk is far longer than what is written on it. `undefined` for
- * what is none, or cannot be read: nobody could run that.
+ * Disk usage of a VM: the allocated blocks of its files, as a disk image is sparse. `undefined` if it is incomplete or unreadable, and
+ * so cannot run.
  */
 const bundleSize = async (folder: string): Promise<number | undefined> => {
   try {
@@ -29,7 +29,7 @@ const bundleSize = async (folder: string): Promise<number | undefined> => {
   }
 };
 
-/** An image that tart has fetched. */
+/** An image that tart has pulled. */
 interface ImageOnDisk {
   /** `repository@digest`. */
   readonly pinned: string;
@@ -38,11 +38,11 @@ interface ImageOnDisk {
   readonly sizeBytes: number;
 }
 
-/** A registry gives out no deeper names; what is deeper is no image of ours to walk through. */
+/** Image names in registries are not deeper; a deeper folder is not walked. */
 const maxDepth = 16;
 const digestPattern = /^sha256:[0-9a-f]{64}$/;
 
-/** Those of one repository. What cannot be read of it is left out. */
+/** The images of one repository. Skips unreadable ones. */
 const imagesIn = async (
   folder: string,
   repository: string,
@@ -79,8 +79,8 @@ const walkRepository = async (folder: string, repository: string, depth: number)
 };
 
 /**
- * All images, as they lie on the disk. tart itself is not asked: it would throw away the part of a pull that was cut (INC-422).
- * Rejects when the folder of images cannot be read; what cannot be read below it is left out, and hides nothing else.
+ * All images on the disk. Does not call tart: `tart list` would delete the partial download of an interrupted pull (INC-422).
+ * Rejects when the image folder cannot be read; skips unreadable entries below it.
  */
 export const readImages = async (tartHome: string): Promise<readonly ImageOnDisk[]> => {
   const root = join(tartHome, 'cache', 'OCIs');
@@ -89,15 +89,15 @@ export const readImages = async (tartHome: string): Promise<readonly ImageOnDisk
   return (await Promise.all(found)).flat();
 };
 
-/** A golden base that Pods can be cloned from. */
+/** A golden base: Pods are cloned from it. */
 interface BaseOnDisk {
   readonly name: string;
   readonly sizeBytes: number;
-  /** `repository@digest`, if its marker tells. */
+  /** `repository@digest`, if its marker contains it. */
   readonly image: string | undefined;
 }
 
-/** Rejects when the folder of virtual machines cannot be read; a base that cannot be is left out. */
+/** Rejects when the VM folder cannot be read; skips unreadable bases. */
 export const readGoldenBases = async (tartHome: string): Promise<readonly BaseOnDisk[]> => {
   const vms = join(tartHome, 'vms');
   const found = await Promise.all(
@@ -113,8 +113,8 @@ export const readGoldenBases = async (tartHome: string): Promise<readonly BaseOn
 };
 
 /**
- * What the Node says of images. A base and the image that it was made of are one: they share their blocks, and either spares a Pod the
- * download. A base whose image is gone still goes by the image's name, as whoever chooses a Node knows only that.
+ * The images of the Node's status. A base and its image count as one: they share their blocks, and either saves a Pod the pull. A base
+ * without its image is listed under the image's name, as the scheduler knows only that.
  */
 export const nodeImages = (images: readonly ImageOnDisk[], bases: readonly BaseOnDisk[]): readonly LocalImage[] => {
   const all = new Map<string, { readonly names: Set<string>; sizeBytes: number }>();
@@ -130,7 +130,7 @@ export const nodeImages = (images: readonly ImageOnDisk[], bases: readonly BaseO
   return [...all.values()].map(({ names, sizeBytes }) => ({ names: [...names].sort(), sizeBytes }));
 };
 
-/** One for each base: others ask for a Mac that has the label of their image. */
+/** One label per base: Pods can select Macs that have their image. */
 export const goldenLabels = (bases: readonly BaseOnDisk[]): Labels =>
   Object.fromEntries(
     bases.flatMap(({ name }) => {

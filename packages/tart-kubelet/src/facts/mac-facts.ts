@@ -7,17 +7,17 @@ import { hasAquaSession } from '../vm-start/console-session.ts';
 import type { HostFacts, MemoryPressureLevel, SystemInfo } from './host-facts.ts';
 import { type RunCommand, runCommand } from './run-command.ts';
 
-/** Where macOS looks for how long guests keep an address; bootpd reads it when the first virtual machine starts. */
+/** macOS' setting for the lease time of guests; bootpd reads it when the first VM starts. */
 const dhcpSettingsPath = '/Library/Preferences/SystemConfiguration/com.apple.InternetSharing.default.plist';
-/** What macOS takes when nobody has said anything: a day. */
+/** macOS' default: a day. */
 const defaultLeaseSeconds = 86_400;
 
 const leaseTimePattern = /DHCPLeaseTimeSecs"?\s*=\s*"?(\d+)/;
 
-/** defaults ended by itself: there is no such file, or no such key in it. */
+/** Exit code of `defaults` for a missing file or key. */
 const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 1;
 
-/** How many seconds a guest keeps its address, also after it is gone. Rejects when nobody can tell. */
+/** How many seconds a guest's address is reserved, even after the guest is gone. Rejects when it cannot be read. */
 const readDhcpLeaseSeconds = (run: RunCommand, root: string, signal: AbortSignal): Promise<number> =>
   run('defaults', ['read', `${root}${dhcpSettingsPath}`, 'bootpd'], signal).then(
     (text) => Number(leaseTimePattern.exec(text)?.[1] ?? defaultLeaseSeconds),
@@ -27,10 +27,10 @@ const readDhcpLeaseSeconds = (run: RunCommand, root: string, signal: AbortSignal
     },
   );
 
-/** `"IOPlatformUUID" = "4C4C4544-…"`, among much else. */
+/** `"IOPlatformUUID" = "4C4C4544-…"`, in a longer output. */
 const hardwareUUID = /"IOPlatformUUID"\s*=\s*"([^"]+)"/;
 
-/** Which Mac this is and what runs on it. What cannot be had is empty; without the version of macOS it is nothing. */
+/** Hardware and OS of this Mac. Unknown fields are empty; rejects without the macOS version. */
 const readSystemInfo = async (run: RunCommand, signal: AbortSignal): Promise<SystemInfo> => {
   const unlessMissing = (found: Promise<string>): Promise<string> => found.catch(() => '');
   const [version, build, bootID, hardware] = await Promise.all([
@@ -53,10 +53,10 @@ type Interfaces = Readonly<
   Record<string, readonly Pick<NetworkInterfaceInfo, 'address' | 'family' | 'internal'>[] | undefined>
 >;
 
-/** Those of virtual machines: an address there is one that only they can reach. */
+/** VM interfaces: only VMs can reach their addresses. */
 const vmInterfaces = /^(bridge|vmnet)/;
 
-/** The first address by which others can reach this Mac, as far as its interfaces tell. */
+/** The first address of this Mac that others can reach, according to its interfaces. */
 export const firstAddress = (interfaces: Interfaces): string | undefined =>
   Object.entries(interfaces)
     .filter(([name]) => !vmInterfaces.test(name))
@@ -65,8 +65,8 @@ export const firstAddress = (interfaces: Interfaces): string | undefined =>
     ?.address;
 
 /**
- * The address of the Node. From the tailnet it comes from there or not at all: a Mac that is to be reached there only must not publish
- * the address that the whole internet sees.
+ * The Node's address. With the tailnet as source there is no fallback: a Mac that is only reachable there must not publish its public
+ * address.
  */
 const nodeAddress = async (
   { nodeIP, nodeIPSource }: MacFactsOptions['options'],
@@ -83,14 +83,14 @@ const nodeAddress = async (
   throw new Error(isTailscale ? 'tailscale has no IPv4 address yet' : 'no network interface has an address');
 };
 
-/** What tells of virtual machines and images. Comes from whoever looks after those. */
+/** Facts about VMs and images. */
 export type TartFacts = Pick<HostFacts, 'guestDisks' | 'slots' | 'images' | 'labels' | 'tartVersion'>;
 
 export interface MacFactsOptions {
   readonly options: Pick<AgentOptions, 'nodeIP' | 'nodeIPSource'>;
-  /** Before every path of the Mac: nothing but on a simulated one. */
+  /** Prefix of every path of the Mac: empty except in a simulation. */
   readonly root: string;
-  /** Whose console session virtual machines run in. */
+  /** The user of the console session that VMs run in. */
   readonly uid: number;
   readonly tart: TartFacts;
   readonly clock: Clock;
@@ -99,7 +99,7 @@ export interface MacFactsOptions {
 
 const pressureLevels: Readonly<Record<string, MemoryPressureLevel>> = { 1: 'normal', 2: 'warning', 4: 'critical' };
 
-/** An answer that costs a process, and seldom changes, is asked for again only after that time. A failure is not kept. */
+/** Caches a value that costs a process and rarely changes. Failures are not cached. */
 const cachedFor = <T>(
   clock: Clock,
   milliseconds: number,
@@ -116,7 +116,7 @@ const cachedFor = <T>(
 
 const minute = 60_000;
 
-/** The facts of a real Mac. Whether virtual machines start is known to those who start them. */
+/** The facts of a real Mac, except `vmStart`, which the code that starts VMs knows. */
 export const createMacFacts = ({
   options,
   root,
@@ -135,7 +135,7 @@ export const createMacFacts = ({
     },
     memory: async (signal) => {
       const level = pressureLevels[await run('sysctl', ['-n', 'kern.memorystatus_vm_pressure_level'], signal)];
-      if (level === undefined) throw new Error('macOS names a level of memory pressure that nobody knows');
+      if (level === undefined) throw new Error('macOS reports an unknown level of memory pressure');
       return level;
     },
     processes: cachedFor(clock, minute, async (signal) => {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 
 const maxOutputBytes = 16 * 1024 * 1024;
 
-/** What a command wrote, and how it ended. Rejects when it could not be started, or did not end in time. */
+/** The output and exit code of a command. Rejects when it could not be started, or did not end in time. */
 export const runToEnd = (
   command: string,
   args: readonly string[],
@@ -19,10 +19,10 @@ export const runToEnd = (
     child.stdin?.end();
   });
 
-/** The output of a small command of macOS, without space around it. Rejects when it fails, or does not end in time. */
+/** The trimmed output of a short macOS command. Rejects when it fails, or does not end in time. */
 export type RunCommand = (command: string, args: readonly string[], signal: AbortSignal) => Promise<string>;
 
-/** Those commands take milliseconds. */
+/** These commands take milliseconds. */
 const deadlineMs = 10_000;
 
 export const runCommand: RunCommand = async (command, args, signal) => {

@@ -62,7 +62,7 @@ describe('facts about virtual machines and images', () => {
     fake.controls.image(`${repository}:${tag}`, { digest: digest(letter), percents: [100] });
     await tart.pull(`${repository}:${tag}`);
   };
-  /** On, with a guest agent that answers. */
+  /** A running VM whose guest agent responds. */
   const start = async (name: string, podUID?: string): Promise<void> => {
     fake.addVm(name);
     if (podUID !== undefined)

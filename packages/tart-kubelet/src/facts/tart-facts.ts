@@ -11,7 +11,7 @@ export interface TartFactsOptions {
   readonly tart: Pick<Tart, 'version' | 'exec'>;
   readonly tartHome: string;
   readonly processes: ProcessTable;
-  /** Of the executable of tart, also those with spaces in them. */
+  /** Paths of the tart executable, possibly with spaces. */
   readonly tartPaths: readonly string[];
   readonly vmSlots: number;
   readonly clock: Clock;
@@ -22,18 +22,18 @@ export interface TartFactsOptions {
 }
 
 /**
- * What this Mac has of virtual machines and images. Each fact is looked up by itself and may fail by itself; whoever asks keeps the last
- * one then (INC-43). Images and labels are read from the disk: `tart list` would cost a process each time, and a cut pull its part (INC-422).
+ * Facts about VMs and images. Each fact is read and may fail independently; the caller keeps the last value (INC-43). Images and labels are
+ * read from the disk: `tart list` would cost a process each time, and delete the partial download of an interrupted pull (INC-422).
  */
 export const createTartFacts = (options: TartFactsOptions): TartFacts => {
   const { tart, tartHome, processes, tartPaths, vmSlots, clock, onObserved } = options;
   const readGuestDisks = createGuestDiskReader(tart, clock);
 
-  /** Names of virtual machines that are on, whoever started them. */
+  /** Names of running VMs, started by this agent or not. */
   const runningVms = async (): Promise<readonly string[]> => [
     ...new Set(vmProcesses(await processes.list(), tartPaths).map(({ name }) => name)),
   ];
-  /** Those of Pods: nothing is executed in what somebody else runs, nor in a base of ours that somebody runs by hand. */
+  /** VMs of Pods. Nothing is executed in VMs of others, nor in a golden base that a user started by hand. */
   const ownVms = async (): Promise<readonly string[]> => {
     const names = (await runningVms()).filter((name) => !isGoldenName(name));
     const answers = await Promise.all(names.map((name) => hasMarker(tartHome, name).catch(() => false)));

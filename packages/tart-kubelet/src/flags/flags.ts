@@ -15,7 +15,7 @@ import {
 } from '@tartan/kube/flags';
 import { nodeLabels } from './node-labels.ts';
 
-/** The longest name that is also a label's value, which `kubernetes.io/hostname` needs. */
+/** At most 63 characters, because `kubernetes.io/hostname` is a label value. */
 const nodeName = stringMatching({
   placeholder: 'name',
   example: 'mac-1',
@@ -23,7 +23,7 @@ const nodeName = stringMatching({
   otherwise: 'is no name of a Node: at most 63 lower-case letters, digits, dashes and dots',
 });
 
-/** Not checked further: whoever binds by it compares it to the byte. */
+/** Not validated further: Cluster API compares it byte by byte. */
 const providerID = stringMatching({
   placeholder: 'scheme://place/server',
   example: 'scw-applesilicon://fr-par-1/11111111-1111-1111-1111-111111111111',
@@ -39,8 +39,8 @@ const kubeletVersion = stringMatching({
 });
 
 /**
- * Every flag of the agent. Names and variables of the original stay where they mean the same. What `packages/host` passes is here; no
- * secret ever is, as arguments are shown to whoever may list processes.
+ * All flags of the agent. Names and variables of the original system are kept where the meaning is the same. `packages/host` passes
+ * them. Never a secret: every user of the Mac can list arguments.
  */
 const flags = {
   nodeName: flag('node-name', {
@@ -102,7 +102,7 @@ const flags = {
   disableVMGC: flag('disable-vm-gc', {
     type: bool,
     default: false,
-    help: 'Collect no virtual machines and images. For Macs on which somebody else makes some.',
+    help: 'Collect no virtual machines and images. For Macs on which other tools create some.',
   }),
   kubeletVersion: flag('kubelet-version', {
     type: optional(kubeletVersion),
@@ -150,7 +150,7 @@ export type AgentOptions = Readonly<ReturnType<typeof agentOptions>>;
 type ParsedFlags =
   | { readonly options: AgentOptions }
   | { readonly help: string }
-  /** All of them at once. */
+  /** All errors at once. */
   | { readonly errors: readonly string[] };
 
 /** Parses the arguments and the environment of the agent. Pure and total. */
@@ -164,7 +164,7 @@ export const parseFlags = (
     return { help: helpText({ about, program: 'tart-kubelet', table }) };
   }
   if ('errors' in parsed) return parsed;
-  // `mac-1.local` and `Mac-1` are names that macOS gives itself.
+  // macOS chooses host names such as `mac-1.local` and `Mac-1`.
   const options = agentOptions(parsed.read, hostname.toLowerCase());
   const name = nodeName.parse(options.nodeName);
   return 'problem' in name

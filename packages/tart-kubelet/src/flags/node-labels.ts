@@ -25,8 +25,8 @@ const allowedKeys = [
 ];
 
 /**
- * Which labels a Node may give itself: NodeRestriction refuses the others, and with one of them the whole registration, for ever. So
- * they are refused where somebody sees it, at the start.
+ * Labels that a Node may set on itself. With any other label, NodeRestriction rejects the whole registration, permanently. So the
+ * agent rejects them at its start, visibly.
  */
 const isAllowedByNodeRestriction = (key: string): boolean => {
   const [prefix = '', name] = key.split('/');
@@ -45,7 +45,7 @@ const pairProblem = (pair: string): string | undefined => {
   return isAllowedByNodeRestriction(key) ? undefined : `holds ${key}, a label that a Node may not give itself`;
 };
 
-/** `key=value,key=value`. One that is wrong is an error: left out, it would be missed much later, by a Pod that finds no Node. */
+/** `key=value,key=value`. An invalid label is an error: if it were dropped, a Pod would later find no Node. */
 export const nodeLabels: FlagType<Labels> = {
   placeholder: 'key=value,…',
   examples: ['tuist.dev/fleet=runners'],

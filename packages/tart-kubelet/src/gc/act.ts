@@ -5,7 +5,7 @@ import { type GcDeps, wordsInTartCommands } from './observe.ts';
 
 export type DeleteResult = 'deleted' | 'spared' | 'failed';
 
-/** A decision is seconds old: another delete, or a whole list, came before this one. */
+/** Checks again: since the decision, other deletions or a whole list took seconds. */
 const isStillGarbage = async (
   deps: GcDeps,
   { kind, name, ownershipKey }: Deletion,
@@ -17,12 +17,12 @@ const isStillGarbage = async (
     if (details !== undefined && details.state !== 'stopped') return false;
     if ((await deps.openFiles.check([name], signal)).get(name) !== 'closed') return false;
   }
-  // Last, as it is the one that changes fastest: a `tart run` or `tart push` that has just begun.
+  // Last, as this changes fastest: a `tart run` or `tart push` may just have started.
   const mentioned = wordsInTartCommands(await deps.processes.list(), deps.tartPaths);
   return !mentioned.has(name) && !mentioned.has(ownershipKey);
 };
 
-/** Deletes it, unless it has come to life meanwhile. What cannot be read counts as alive (INC-50). Cut anywhere, the next round goes on. */
+/** Deletes it unless it is in use by now. Unreadable state counts as in use (INC-50). Crash-safe: the next run continues. */
 export const act = async (
   deps: GcDeps,
   deletion: Deletion,
@@ -35,14 +35,14 @@ export const act = async (
     if (!(await isStillGarbage(deps, deletion, signal))) return;
     await deps.tart.delete(name, { signal });
     isGone = true;
-    // With its last tag an image goes as a whole, unless it was pulled by its digest.
+    // Deleting the last tag deletes the whole image, unless it was pulled by digest.
     const image = parseReference(ownershipKey);
     const { repository = '', digest = '' } = image ?? {};
     if (deletion.kind === 'virtual machine' || !(await deps.local.has({ repository, digest })))
       await deps.ownership.forget(ownershipKey);
   };
   try {
-    // Both names of an image: it may be held by its digest while a tag of it is deleted.
+    // Both names of an image: it may be held by its digest while one of its tags is deleted.
     await deps.holds.ifUnheld(ownershipKey, async () => {
       if (name === ownershipKey) await remove();
       else await deps.holds.ifUnheld(name, remove);

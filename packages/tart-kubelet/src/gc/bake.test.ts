@@ -20,10 +20,10 @@ describe('a bake whose push takes longer than the interval', () => {
   });
   afterEach(() => stage.remove());
 
-  /** No process is seen. */
+  /** Sees no process. */
   const blind: Partial<CollectorOptions> = { processes: { list: async () => [], find: async () => undefined } };
 
-  /** Pushes; two intervals pass while the disk is on its way. Answers how the push ended, and what it wrote. */
+  /** Pushes; two intervals pass while the disk is being sent. Returns the exit code and the output. */
   const pushBeside = async (options: Partial<CollectorOptions> | 'no collector'): Promise<string> => {
     const push = spawn(stage.fake.path, ['push', bake, 'ghcr.io/team/runner:1'], { env: stage.environment });
     const ended = once(push, 'close');

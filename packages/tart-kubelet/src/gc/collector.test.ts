@@ -90,7 +90,7 @@ describe('the collector', () => {
     assert.equal(stage.fake.journal.calls('delete').length, 0);
     let isOff = false;
     const ends = vm.exited.then(() => (isOff = true));
-    // One that has not come up yet has no plug to pull.
+    // Repeated, as a VM that has not started yet cannot be powered off.
     await eventually('it is off', async () => {
       stage.fake.powerOff();
       return isOff;
@@ -103,7 +103,7 @@ describe('the collector', () => {
   test('skips a VM that came into use between the decision and the delete', async () => {
     addOurs('a', 'b');
     let looks = 0;
-    // The first look is for the decision.
+    // The first check is for the decision.
     const openFiles = {
       check: async (names: readonly string[]) => {
         looks += 1;
@@ -215,7 +215,7 @@ describe('the collector', () => {
       await stage.tart.clone(image(letter), golden(letter));
       stage.ours.add(golden(letter));
     }
-    // Needed, all three: a warm Pod for each.
+    // All three are needed: each has a warm Pod.
     stage.state.pods = ['a', 'b', 'c'].map((letter) => ({ vm: `pod-${letter}`, images: [image(letter)] }));
     stage.state.disk = { freeBytes: 10, totalBytes: 100 };
     const disk = async () => {

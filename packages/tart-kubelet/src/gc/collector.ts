@@ -12,7 +12,7 @@ export interface CollectorOptions extends GcDeps {
 
 const intervalMs = 5 * 60_000;
 
-/** Deletes what this agent made and nobody needs. With --disable-vm-gc there is none at all (B3). */
+/** Deletes VMs and images that this agent created and no Pod needs. Not created with --disable-vm-gc (B3). */
 export const createCollector = (options: CollectorOptions) => {
   const { clock, log } = options;
   const end = new AbortController();
@@ -20,7 +20,7 @@ export const createCollector = (options: CollectorOptions) => {
   let queue = Promise.resolve();
 
   const pass = async (lackOfSpace: boolean, signal: AbortSignal): Promise<void> => {
-    /** What would not go is not tried again in this pass, so that it ends. */
+    /** Failed deletions are not retried in this run, so that it ends. */
     const failedNames = new Set<string>();
     const reported = new Set<string>();
     let outOfSpace = lackOfSpace;
@@ -33,7 +33,7 @@ export const createCollector = (options: CollectorOptions) => {
         log.warn('Nothing is collected', { why: decision.why });
         return;
       }
-      // What was used while we looked.
+      // Golden bases used during the observation.
       const since = [...lastUsed].filter(([name, at]) => before.get(name) !== at);
       lastUsed = new Map([...decision.lastUsed, ...since]);
       for (const { name, reason } of decision.inUse)
@@ -49,7 +49,7 @@ export const createCollector = (options: CollectorOptions) => {
         }
         if (outcome === 'deleted') options.onCollected?.(deletion.reason);
         if (signal.aborted) return;
-        // Blocks were freed, as they are not by the first half of a pair: from here on the disk itself tells whether that is enough.
+        // This freed blocks, which the first half of an image and base pair does not: from now on the measured disk decides.
         const freed = deletion.kind === 'virtual machine' || deletion.reason === 'stale image';
         if (outcome === 'deleted' && freed) outOfSpace = false;
       }
@@ -57,7 +57,7 @@ export const createCollector = (options: CollectorOptions) => {
     }
   };
 
-  /** One at a time: two would judge by each other's old lists. */
+  /** One run at a time: concurrent runs would use each other's stale lists. */
   const enqueue = (lackOfSpace: boolean, signal: AbortSignal): Promise<void> => {
     queue = queue.then(() =>
       pass(lackOfSpace, signal).catch((error: unknown) => log.error('A round of collection failed', { error })),
@@ -66,15 +66,15 @@ export const createCollector = (options: CollectorOptions) => {
   };
 
   return {
-    /** One round now, after the one that is under way. Never rejects. */
+    /** Runs once, after the current run. Never rejects. */
     collect: () => enqueue(false, end.signal),
-    /** Something has failed for lack of space: as much as it takes to be above the mark, and at least one thing. Never rejects. */
+    /** Call after a failure for lack of space: frees space until above the threshold, at least one item. Never rejects. */
     freeSpace: () => enqueue(true, end.signal),
-    /** A golden base was cloned from: its time starts anew. */
+    /** A golden base was cloned: restarts its retention time. */
     markUsed: (golden: string) => {
       lastUsed = new Map([...lastUsed, [golden, clock.now()]]);
     },
-    /** A round at once, and then every five minutes, until `signal` fires. */
+    /** Runs at once, then every five minutes, until `signal` fires. */
     run: async (signal: AbortSignal) => {
       const stop = (): void => end.abort();
       signal.addEventListener('abort', stop, { once: true });

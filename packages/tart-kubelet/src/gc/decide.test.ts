@@ -21,7 +21,7 @@ const entry = (name: string, more: Partial<VmEntry> = {}): VmEntry => ({
 const now = 100 * retentionMs;
 const roomy = { freeBytes: 50, totalBytes: 100 };
 const full = { freeBytes: 14, totalBytes: 100 };
-/** All that is listed is ours, dead and closed, unless said otherwise. */
+/** All entries are ours, stopped and closed, unless overridden. */
 const snapshotWith = (entries: readonly VmEntry[], more: Partial<Snapshot> = {}): Snapshot => {
   const names = entries.map(({ name }) => name);
   return {

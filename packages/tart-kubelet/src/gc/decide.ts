@@ -9,22 +9,22 @@ import {
 } from '../images/image-reference.ts';
 import type { PodOnNode, Snapshot } from './observe.ts';
 
-/** Why it goes. */
+/** Why it is deleted. */
 export type GarbageReason =
   /** A clone whose Pod is gone. */
   | 'orphan clone'
-  /** An image that neither a Pod nor a golden base needs. */
+  /** An image that no Pod and no golden base needs. */
   | 'stale image'
-  /** Not needed for longer than bases are kept. */
+  /** Unused for longer than the retention time. */
   | 'stale golden base'
-  /** Needed again one day, but space is needed now. */
+  /** Still useful, but the disk is too full. */
   | 'under pressure';
 
 export interface Deletion {
   readonly kind: 'virtual machine' | 'image';
-  /** As `tart delete` takes it. */
+  /** The name for `tart delete`. */
   readonly name: string;
-  /** What ownership is known by: the name, or the `repository@digest` that a tag points at. */
+  /** The key of its ownership record: the name, or the `repository@digest` that a tag points to. */
   readonly ownershipKey: string;
   readonly reason: GarbageReason;
 }
@@ -36,15 +36,15 @@ type Decision =
   | {
       readonly kind: 'collect';
       readonly deletions: readonly Deletion[];
-      /** Worthless, but alive. */
+      /** Garbage, but in use. */
       readonly inUse: readonly { readonly name: string; readonly reason: InUseReason }[];
-      /** Space is short: after these deletions it is looked at again. */
+      /** The disk is too full: observe again after these deletions. */
       readonly pressure: boolean;
-      /** What to remember of the golden bases. */
+      /** Last use of the golden bases, for the next run. */
       readonly lastUsed: ReadonlyMap<string, number>;
     };
 
-/** `repository@digest` of a name as a Pod or `tart list` has it; `undefined`: a tag of which nobody knows where it points. */
+/** `repository@digest` for a name in a Pod or in `tart list`; `undefined`: a tag that cannot be resolved. */
 export const pinnedImage = (name: string, tags: Snapshot['tags']) => {
   const reference = parseReference(name);
   if (reference === undefined) return undefined;
@@ -58,7 +58,7 @@ const podNeeds = (pods: readonly PodOnNode[], tags: Snapshot['tags'], isLive: (v
   const images = new Set<string>();
   const goldens = new Set<string>();
   const behindLive = new Set<string>();
-  /** A tag that nobody can resolve may mean any digest of its repository, and so any base (INC-48). */
+  /** An unresolved tag may mean any digest of its repository, and so any base (INC-48). */
   const unresolved = new Set<string>();
   for (const pod of pods)
     for (const name of pod.images) {
@@ -76,35 +76,35 @@ const podNeeds = (pods: readonly PodOnNode[], tags: Snapshot['tags'], isLive: (v
     vms: new Set(pods.flatMap(({ vm }) => vm ?? [])),
     isImageNeeded: (image: PinnedImage) => unresolved.has(image.repository) || images.has(formatDigestReference(image)),
     isGoldenNeeded: (golden: string) => unresolved.size > 0 || goldens.has(golden),
-    /** A Pod that needs it has a virtual machine that is on. */
+    /** A Pod that needs it has a running VM. */
     isGoldenBehindLiveVm: (golden: string) => behindLive.has(golden),
   };
 };
 
 const isGolden = ({ source, name }: VmEntry): boolean => source === 'local' && isGoldenName(name);
 
-/** Pods come back after a night: a base that is fetched again costs 40 GB and minutes (INC-47). */
+/** Pods may come back the next day, and pulling a base again costs 40 GB and minutes (INC-47). */
 export const retentionMs = 24 * 60 * 60 * 1000;
 
-/** Above the 10 % of DiskPressure, so that space is made before the Node turns Pods away. */
+/** Above the 10 % of DiskPressure, so that space is freed before the Node rejects Pods. */
 const minFreeFraction = 0.15;
 
-/** A Mac without any base is as slow as a new one. */
+/** Without any base, the next Pod starts as slowly as on a new Mac. */
 const minGoldenBases = 1;
 
-/** Worst first: what frees space and costs nobody anything goes before what has to be fetched again. */
+/** First what costs nothing, last what must be pulled again. */
 const evictionOrder = { orphan: 0, 'stale image': 1, idle: 2, needed: 3 } as const;
 
 interface Candidate extends Deletion {
   readonly rank: keyof typeof evictionOrder;
-  /** The base that it is, or that it shares its blocks with. */
+  /** The base itself, or the base that shares its blocks. */
   readonly base: VmEntry | undefined;
 }
 
 const isUnderDiskPressure = ({ disk, outOfSpace }: Snapshot): boolean =>
   outOfSpace || (disk !== 'unknown' && disk.totalBytes > 0 && disk.freeBytes < disk.totalBytes * minFreeFraction);
 
-/** Whatever is not known for sure to be dead is alive (INC-50). */
+/** In use unless known not to be (INC-50). */
 const inUseReason = (snapshot: Snapshot, entry: VmEntry, ownershipKey: string): InUseReason | undefined => {
   const { namesInTartCommands, held, openFiles } = snapshot;
   if (held.has(entry.name) || held.has(ownershipKey)) return 'held';
@@ -116,8 +116,8 @@ const inUseReason = (snapshot: Snapshot, entry: VmEntry, ownershipKey: string): 
 };
 
 /**
- * What to delete now. Pure and total. Without pressure, all that is worthless. Under pressure one at a time, so that the disk is
- * measured, and everything listed again, after each: clones share blocks, and a list is old after a delete (INC-53).
+ * What to delete now. Pure and total. Without disk pressure, all garbage. Under pressure one item at a time, so that the disk is
+ * measured and everything is listed again after each: clones share blocks, and a list is stale after a deletion (INC-53).
  */
 export const decide = (snapshot: Snapshot): Decision => {
   const { now, pods, list, owners, tags } = snapshot;
@@ -135,7 +135,8 @@ export const decide = (snapshot: Snapshot): Decision => {
   const lastUsed = new Map(
     goldens.map(({ name }) => {
       const seen = snapshot.lastUsed.get(name);
-      // First seen: the clock starts, so that a restart errs towards keeping. A clock that was set back starts it anew.
+      // First seen: the retention time starts now, so that a restart errs on the side of keeping. If the clock was set
+      // back, it starts again.
       return [name, needs.isGoldenNeeded(name) || seen === undefined ? now : Math.min(seen, now)];
     }),
   );
@@ -165,7 +166,8 @@ export const decide = (snapshot: Snapshot): Decision => {
       if (!needed) return { ...found, base, rank: 'stale image', reason: 'stale image' };
       return pressure ? { ...found, base, rank: 'needed', reason: 'under pressure' } : undefined;
     }
-    // They share their blocks: alone it costs nothing, and alone it frees nothing (INC-53). It goes only if its base can follow.
+    // Image and base share their blocks, so deleting the image alone frees nothing (INC-53). Delete it only if its base can
+    // follow.
     const follows = goldens.length > minGoldenBases && isOurs(base.name) && alive(base, base.name) === undefined;
     const partner = follows ? baseCandidate(base) : undefined;
     return partner === undefined ? undefined : { ...partner, ...found };
@@ -203,7 +205,7 @@ export const decide = (snapshot: Snapshot): Decision => {
       evictionOrder[one.rank] - evictionOrder[other.rank] ||
       oneUsed - otherUsed ||
       oneAccessed - otherAccessed ||
-      // Both halves of a pair, one after the other, the image first, and before it its tags: none is left that points nowhere.
+      // Both halves of a pair together, the image first, and its tags before it, so that no tag is left dangling.
       (one.base?.name ?? '').localeCompare(other.base?.name ?? '') ||
       one.kind.localeCompare(other.kind) ||
       Number(one.name === one.ownershipKey) - Number(other.name === other.ownershipKey)

@@ -25,7 +25,7 @@ const record = (uid: string): VmRecord => ({
   state: { kind: 'configured' },
 });
 
-/** Folders and logs of five Pods: each is there for another reason, but the last. */
+/** Folders and logs of five Pods: each is kept for a different reason, except the last. */
 const createHarness = (more: Partial<HousekeepingOptions> = {}) => {
   const uids = ['bound', 'recorded', 'torn', 'running', 'gone'];
   const guests = new Set(uids.map((uid) => `ns-a-${uid}`));

@@ -23,8 +23,8 @@ const isOnDisk = (local: ImageRecordDeps['local'], name: string): Promise<boolea
 };
 
 /**
- * Forgets what the agent made and what is not here any more: it was cut between a deletion and its record, or somebody else deleted it.
- * Otherwise the same image that a person fetches later would count as ours (B5). What is held may be on its way back.
+ * Removes ownership records without image or base: the agent crashed between the deletion and the record, or a user deleted it.
+ * Otherwise the same image, pulled later by a user, would count as ours (B5). Skips held names: they may be being pulled.
  */
 export const pruneImageRecords = async ({ holds, local, records }: ImageRecordDeps): Promise<readonly string[]> => {
   const pruned: string[] = [];
@@ -41,7 +41,7 @@ export interface HousekeepingOptions {
   readonly logs: Pick<LogFiles, 'podUIDs'>;
   readonly runs: Pick<VmRuns, 'removeLogs'>;
   readonly journal: Pick<Journal, 'list'>;
-  /** As the API server has them now. Rejects when it does not answer. */
+  /** A live read from the API server. Rejects when it is unreachable. */
   readonly pods: (signal: AbortSignal) => Promise<readonly BoundPod[]>;
   readonly images: ImageRecordDeps;
   readonly processes: ProcessTable;
@@ -53,13 +53,12 @@ export interface HousekeepingOptions {
 const intervalMs = 10 * 60_000;
 
 /**
- * Removes folders of guests and of logs that belong to no Pod. They are the agent's alone, so also with --disable-vm-gc.
+ * Removes guest and log folders that belong to no Pod: left after a lost journal, or after a user removed a Pod's finalizer. They may
+ * contain a job's secrets (INC-404). Also runs with --disable-vm-gc, as only the agent uses these folders.
  *
- * What a lost journal leaves behind, or a Pod whose finalizer somebody took away: secrets of a job among it (INC-404).
- *
- * Flow: folders → journal → processes → Pods, in this order: a Pod and its record are there before its folders.
- * Guarantees: what a Pod, a record or a running virtual machine may still use stays; in doubt everything does. As long as each folder has
- * its record, nobody is asked for Pods.
+ * Flow: folders → journal → processes → Pods, in this order, because a Pod and its record exist before its folders.
+ * Guarantees: keeps folders that a Pod, a record or a running VM may use; in doubt keeps everything. Lists no Pods while each folder has
+ * its record.
  */
 export const createHousekeeping = (options: HousekeepingOptions) => {
   const { guests, logs, runs, journal, processes, tartPaths, clock, log } = options;
@@ -69,7 +68,7 @@ export const createHousekeeping = (options: HousekeepingOptions) => {
     if (pruned.length > 0) log.info('Forgot images that are not here any more', { forgotten: pruned });
     const [folders, podLogs] = [await guests.list(), await logs.podUIDs()];
     const { records, uids } = await journal.list();
-    // A record that cannot be read tells no name; but the name ends with the UID.
+    // An unreadable record has no VM name, but the VM name ends with the record's UID.
     const isRecorded = (vm: string): boolean =>
       records.some((record) => record.vm === vm) || uids.some((uid) => vm.endsWith(uid));
     let orphanedFolders = folders.filter((vm) => !isRecorded(vm));
@@ -89,9 +88,9 @@ export const createHousekeeping = (options: HousekeepingOptions) => {
   };
 
   return {
-    /** Rejects when anything that matters cannot be read; then nothing was removed. */
+    /** Rejects when any input cannot be read; then nothing was removed. */
     sweep,
-    /** At once, and then every ten minutes, until `signal` fires. */
+    /** Runs at once, then every ten minutes, until `signal` fires. */
     run: async (signal: AbortSignal) => {
       while (!signal.aborted) {
         await sweep(signal).catch((error: unknown) => {

@@ -8,42 +8,42 @@ import { pinnedImage } from './decide.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { Owner, Ownership } from './ownership.ts';
 
-/** A Pod that is bound to this Node, in whatever phase: as long as it exists, what it needs is its own life cycle's to delete. */
+/** A Pod bound to this Node, in any phase: while it exists, only its own lifecycle deletes what it uses. */
 export interface PodOnNode {
-  /** `undefined`: it can have none. */
+  /** `undefined`: it cannot have a VM. */
   readonly vm: string | undefined;
-  /** As the spec has it, and by digest if the agent knows. */
+  /** From the spec, and by digest if known. */
   readonly images: readonly string[];
 }
 
-/** An answer, or the fact that there is none. */
+/** A value, or `unknown` if it could not be read. */
 type Known<T> = T | 'unknown';
 
-/** All that matters for what may be deleted. */
+/** Everything that garbage collection depends on. */
 export interface Snapshot {
   readonly now: number;
   readonly pods: Known<readonly PodOnNode[]>;
   readonly list: Known<readonly VmEntry[]>;
-  /** By name. Absent: unknown. */
+  /** By name. Missing entries are unknown. */
   readonly owners: ReadonlyMap<string, Owner>;
-  /** What tags point at, by `repository:tag`. Absent: unknown. */
+  /** Digests by `repository:tag`. Missing entries are unknown. */
   readonly tags: ReadonlyMap<string, string>;
-  /** Every word of a command line of tart that is under way: names of virtual machines and of images among others. */
+  /** Every word of the running tart command lines, including VM and image names. */
   readonly namesInTartCommands: Known<ReadonlySet<string>>;
-  /** By name of a local virtual machine. Absent: unknown. */
+  /** By VM name. Missing entries are unknown. */
   readonly openFiles: ReadonlyMap<string, 'open' | 'closed'>;
-  /** What this agent works with right now. */
+  /** Names that this agent is using now. */
   readonly held: ReadonlySet<string>;
   readonly disk: Known<DiskUsage>;
-  /** When each golden base was last needed, as far as this life of the agent has seen. */
+  /** When each golden base was last needed, since the agent's start. */
   readonly lastUsed: ReadonlyMap<string, number>;
-  /** Something has just failed for lack of space, whatever the disk says. */
+  /** An operation just failed for lack of space, whatever the measured disk usage. */
   readonly outOfSpace: boolean;
 }
 
 /**
- * Every word of a call of tart that is under way, whoever made it: `run x`, `push x …`, `clone image x`. Whole words, so that `x` is not
- * in use because `x-2` is (INC-51). Too many words only spare too much.
+ * Every word of the running tart commands, started by this agent or not: `run x`, `push x …`, `clone image x`. Whole words, so that `x`
+ * is not in use because `x-2` is (INC-51). A false match only keeps too much.
  */
 export const wordsInTartCommands = (
   processes: readonly HostProcess[],
@@ -53,11 +53,11 @@ export const wordsInTartCommands = (
 
 export interface GcDeps {
   readonly tart: Pick<Tart, 'list' | 'get' | 'delete'>;
-  /** The Pods that are bound to this Node, all of them, as the API server has them now. Rejects when it does not answer. */
+  /** All Pods bound to this Node, by a live read from the API server. Rejects when it is unreachable. */
   readonly pods: (signal: AbortSignal) => Promise<readonly PodOnNode[]>;
   readonly ownership: Ownership;
   readonly processes: ProcessTable;
-  /** Of the executable of tart, also those with spaces in them. */
+  /** Paths of the tart executable, possibly with spaces. */
   readonly tartPaths: readonly string[];
   readonly openFiles: OpenFiles;
   readonly local: LocalImages;
@@ -68,7 +68,7 @@ export interface GcDeps {
 
 const orUnknown = <T>(answer: Promise<T>): Promise<Known<T>> => answer.catch((): 'unknown' => 'unknown');
 
-/** What tags point at; those that cannot be read are left out. */
+/** Resolves tags; skips unreadable ones. */
 const resolveTags = async (local: LocalImages, names: Iterable<string>): Promise<Map<string, string>> => {
   const tags = new Map<string, string>();
   for (const name of new Set(names)) {
@@ -86,14 +86,14 @@ const ownersOf = async (ownership: Ownership, names: Iterable<string>): Promise<
   return owners;
 };
 
-/** Reads everything. What cannot be read is unknown, and never left out as if it were not there. */
+/** Reads everything. Unreadable values are `unknown`, never treated as absent. */
 export const observe = async (
   deps: GcDeps,
   memory: Pick<Snapshot, 'lastUsed' | 'outOfSpace'>,
   signal: AbortSignal,
 ): Promise<Snapshot> => {
   const { tart, local, clock } = deps;
-  // Before the Pods: a Pod is there before its virtual machine, so each of these whose Pod is not listed then has none any more.
+  // Before the Pods: a Pod exists before its VM, so a listed VM without a listed Pod has lost its Pod.
   const list = await orUnknown(tart.list({ signal }));
   const pods = await orUnknown(deps.pods(signal));
   const disk = await orUnknown(deps.disk(signal));

@@ -7,7 +7,7 @@ import { type OwnershipMarker, readOwnershipMarker } from '../journal/vm-identit
 /** `unknown`: the journal or the marker could not be read. The collector treats it as not ours. */
 export type Owner = 'ours' | 'not ours' | 'unknown';
 
-/** Whether the journal has a virtual machine of this name. Rejects when a record cannot be read: it may be the one. */
+/** Whether the journal has a VM of this name. Rejects when any record cannot be read: it may be this VM's. */
 export const isInJournal = async (journal: Pick<Journal, 'list'>, vm: string): Promise<boolean> => {
   const { records, problems } = await journal.list();
   if (records.some((record) => record.vm === vm)) return true;
@@ -15,7 +15,7 @@ export const isInJournal = async (journal: Pick<Journal, 'list'>, vm: string): P
   return false;
 };
 
-/** The image of a golden base as `repository@digest`. `undefined` for a marker of another base: others can write there. */
+/** The image of a golden base as `repository@digest`. `undefined` for a marker of another base: other users can write there. */
 export const imageOfBase = (name: string, marker: OwnershipMarker | undefined): string | undefined => {
   if (marker === undefined || !('goldenOf' in marker)) return undefined;
   const { repository, digest } = parseReference(marker.goldenOf) ?? {};
@@ -23,9 +23,9 @@ export const imageOfBase = (name: string, marker: OwnershipMarker | undefined): 
   return goldenName({ repository, digest }) === name ? marker.goldenOf : undefined;
 };
 
-/** Whether the folder of this virtual machine has our marker: a base that of its image, any other that of its Pod. */
+/** Whether the VM's folder has our marker: for a base its image's, for any other VM its Pod's. */
 export const hasMarker = async (tartHome: string, vm: string): Promise<boolean> => {
-  // From a command line, maybe: what is no name must not become a path.
+  // The name may come from a command line: it must not become a path.
   if (vm.includes('/') || vm.startsWith('.')) return false;
   const marker = await readOwnershipMarker(join(tartHome, 'vms', vm), vm);
   if (marker === undefined) return false;
@@ -34,17 +34,17 @@ export const hasMarker = async (tartHome: string, vm: string): Promise<boolean> 
 
 interface OwnershipOptions {
   readonly images: Pick<ImageRecords, 'isOwned' | 'forget'>;
-  /** The journal of Pods has a virtual machine of this name. Rejects when it cannot be read. */
+  /** Whether the Pod journal has a VM of this name. Rejects when it cannot be read. */
   readonly isInJournal: (vm: string) => Promise<boolean>;
-  /** The folder of this virtual machine has our marker, made for this name. Rejects when it cannot be read. */
+  /** Whether the VM's folder has our marker for this name. Rejects when it cannot be read. */
   readonly hasMarker: (vm: string) => Promise<boolean>;
 }
 
-/** By what this agent has written down. */
+/** Ownership according to the agent's own records. */
 export const createOwnership = ({ images, ...options }: OwnershipOptions) => ({
   /**
-   * A local virtual machine is ours if the journal has it and its folder has our marker. Both, since a name can be used again, and a
-   * folder be renamed. An image (`repository@digest`) is ours if the journal has that we fetched it. Only reads. Never rejects.
+   * A local VM is ours if the journal has it and its folder has our marker. Both are needed, since names are reused and folders can
+   * be renamed. An image (`repository@digest`) is ours if the records say that we pulled it. Only reads. Never rejects.
    */
   ownerOf: async (name: string) => {
     try {
@@ -55,10 +55,10 @@ export const createOwnership = ({ images, ...options }: OwnershipOptions) => ({
       return 'unknown';
     }
   },
-  // The journal of a Pod ends with its Pod, not with its virtual machine.
-  /** It is deleted. Safe to repeat. */
+  // The journal record of a Pod is removed with the Pod, not with the VM.
+  /** Call after the deletion. Idempotent. */
   forget: (name: string) => (name.includes('/') || isGoldenName(name) ? images.forget(name) : Promise.resolve()),
 });
 
-/** Who made what is on this Mac. A name proves nothing: a bake may give its virtual machine any (INC-46, B5). */
+/** Who created the VMs and images on this Mac. A name proves nothing: an image bake may use any name (INC-46, B5). */
 export type Ownership = ReturnType<typeof createOwnership>;

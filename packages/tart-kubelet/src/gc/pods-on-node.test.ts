@@ -33,7 +33,7 @@ const journalOf = (records: VmRecord[], ...problems: string[]): Pick<Journal, 'l
 });
 const noJournal: Pick<Journal, 'list'> = { list: () => Promise.reject(new Error('no disk')) };
 
-/** A cluster with two Macs, each asked with the rights of its own Node. */
+/** A cluster with two Macs, each with the permissions of its own Node. */
 const withCluster = async (scenario: (harness: Awaited<ReturnType<typeof setUp>>) => Promise<void>): Promise<void> => {
   const stage = await setUp();
   try {

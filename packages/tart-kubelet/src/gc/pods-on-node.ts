@@ -6,24 +6,24 @@ import type { PodOnNode } from './observe.ts';
 
 type Pod = NonNullable<(typeof pods)['ofType']>;
 
-/** With what its files are known by. */
+/** With the UID, which its folders are named by. */
 export interface BoundPod extends PodOnNode {
   readonly uid: string;
 }
 
-/** Also those of containers that we do not run: what a Pod names is not for us to throw away. */
+/** Includes containers that the agent does not run: images that a Pod references are kept. */
 const imagesOf = ({ spec }: Pod): readonly string[] =>
   [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].flatMap(({ image }) => image ?? []);
 
-/** What the tag meant when it was pulled for this Pod: it may have moved since (INC-48). */
+/** The digest that was pulled for this Pod: the tag may have moved since (INC-48). */
 const recordedImage = ({ image: { reference, digest } }: VmRecord): readonly string[] => {
   const repository = parseReference(reference)?.repository;
   return repository === undefined || digest === undefined ? [] : [formatDigestReference({ repository, digest })];
 };
 
 /**
- * The Pods of this Node, and what the journal adds to them. From the API server itself, which a Node may ask for its own Pods only.
- * Rejects when either cannot be read. A Pod whose UID makes no name has no virtual machine, and its image is needed all the same.
+ * The Pods of this Node with their journal records. A live read from the API server, limited to the Node's own Pods. Rejects when
+ * either cannot be read. A Pod with an invalid UID has no VM, but its image is still needed.
  */
 export const listPodsOnNode =
   (client: Pick<Client, 'list'>, nodeName: string, journal: Pick<Journal, 'list'>) =>

@@ -207,7 +207,7 @@ describe('what a guest cannot be given', () => {
     it(`is a file at ${JSON.stringify(path)}: it may lead out of the share`, () =>
       withGuestHarness(async ({ configMap, files, pod, prepare, folder }) => {
         await configMap('there', { key: 'value' });
-        // The server takes no such path, and lets a Node read only what a stored Pod of its own refers to.
+        // The server rejects such a path, and lets a Node read only what a stored Pod of its own refers to.
         const made = await pod((fresh) => mount(fresh, 'v', at('key')));
         const { spec } = made;
         assert.ok(spec);
@@ -248,7 +248,7 @@ describe('what a guest cannot be given', () => {
     }));
 });
 
-/** As a guest reads it: docs/guest.md. */
+/** Decodes as a guest does: docs/guest.md. */
 const decode = (text: string): [string, string][] =>
   text
     .split('\n')

@@ -30,8 +30,8 @@ import {
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r' };
 
 /**
- * `tuist.env`: `NAME=value`, one a line, by name. Backslashes are escaped as well as ends of lines, so a value comes back as it was
- * (INC-425). What a shell would make of it is the guest's matter: docs/guest.md.
+ * `tuist.env`: `NAME=value`, one per line, sorted by name. Backslashes and line breaks are escaped, so values can be restored
+ * exactly (INC-425). docs/guest.md explains how a shell in the guest reads it.
  */
 export const formatEnvFile = (variables: ReadonlyMap<string, string>): string =>
   [...variables.keys()]
@@ -47,8 +47,8 @@ export const formatEnvFile = (variables: ReadonlyMap<string, string>): string =>
     .join('');
 
 /**
- * All that a guest is given for one run. Asks the server for everything at once, and writes nothing. Rejects with GuestConfigError for what somebody has to change, else with a
- * KubeError.
+ * Reads all inputs of a guest for one run, in parallel, and writes nothing. Rejects with GuestConfigError if a user must change something,
+ * else with a KubeError.
  */
 const readGuestInputs = async (
   { client, ...mint }: TokenDeps & { readonly client: Client },
@@ -79,12 +79,12 @@ const readGuestInputs = async (
 };
 
 interface GuestsOptions extends TokenDeps {
-  /** Of all virtual machines; each has a folder in it. */
+  /** The parent of all VM folders. */
   readonly folder: string;
   readonly client: Client;
 }
 
-/** Writes down what was gathered, into a folder that is not there yet. */
+/** Writes the inputs into a folder that does not exist yet. */
 const writeShares = async (
   folder: GuestFolder,
   { env, tokens, volumes }: Awaited<ReturnType<typeof readGuestInputs>>,
@@ -92,7 +92,7 @@ const writeShares = async (
   const makeFolder = (path: string) => mkdir(path, { recursive: true, mode: 0o700 });
   await makeFolder(folder.env);
   await makeFolder(folder.status);
-  // Whoever the guest is in there may write. Nobody else on the Mac gets this far: the folder above is the agent's alone.
+  // Any user in the guest may write. No other user on the Mac can access it: only the agent can enter the parent folder.
   await chmod(folder.status, 0o777);
   await replaceFile(folder.root, join(folder.env, guestNames.variables), env);
   for (const { name, files } of volumes) {
@@ -127,7 +127,7 @@ export const createGuests = (options: GuestsOptions): Guests => {
   return {
     prepare: async (pod, vm, address, signal) => {
       const folder = folderOf(vm);
-      // Before anything else: what an older run reported or was given must not pass for this one's, whatever comes of it.
+      // First of all, so that reports and inputs of an older run never count for this one, even if preparing fails.
       await removeUntrustedFolder(folder.root);
       const inputs = await readGuestInputs(options, pod, address, signal);
       signal.throwIfAborted();

@@ -4,24 +4,24 @@ import { join } from 'node:path';
 import { errorCode } from '../file-errors.ts';
 
 /**
- * A folder that is shared with a virtual machine belongs to whoever is in there: any name in it may be a link to a file of the host, a
- * pipe that nobody writes to, or a file of a terabyte, and may become another one between two looks at it.
+ * A folder shared with a VM is under the control of its guest: any name in it may be a link to a file of the host, a pipe without a
+ * writer, or a file of a terabyte, and may change between two calls.
  */
 type OpenedGuestFile =
   | { readonly kind: 'opened'; readonly file: FileHandle }
   | { readonly kind: 'missing' }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** One name, not a path: of a path only the last part would be kept from being a link. */
+/** A name, not a path: O_NOFOLLOW protects only the last part of a path. */
 const isPlainName = (name: string): boolean => name !== '' && name !== '.' && name !== '..' && !/[/\0]/.test(name);
 
-/** Neither follows a link nor waits for a pipe's other end. */
+/** Does not follow a link or block on a pipe. */
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** What the system says when the last part of a path is a link: Linux and macOS, and FreeBSD's word for it. */
+/** Error codes for a link as the last part of a path: Linux and macOS, and FreeBSD. */
 const linkCodes = new Set(['ELOOP', 'EMLINK']);
 
-/** Opens `name` in `folder`, which must be a folder of ours. The type is looked at behind the descriptor, so it cannot change after. */
+/** Opens `name` in `folder`, which only the agent may replace. Checks the type on the descriptor, so it cannot change afterwards. */
 export const openGuestFile = async (folder: string, name: string): Promise<OpenedGuestFile> => {
   if (!isPlainName(name)) return { kind: 'refused', reason: 'it is not the name of a file' };
   let file: FileHandle;
@@ -47,13 +47,13 @@ export const openGuestFile = async (folder: string, name: string): Promise<Opene
 
 interface FileHead {
   readonly bytes: Buffer;
-  /** There was more than we care to hold. */
+  /** The file is longer than the limit. */
   readonly truncated: boolean;
 }
 
 type GuestFileContent = ({ readonly kind: 'read' } & FileHead) | Exclude<OpenedGuestFile, { kind: 'opened' }>;
 
-/** One byte more than allowed tells "just fits" from "too long"; its size is the guest's word and not asked for. */
+/** Reads one byte more than allowed to detect longer files; the file's size comes from the guest, so it is not used. */
 export const readAtMost = async (file: FileHandle, maxBytes: number): Promise<FileHead> => {
   const buffer = Buffer.alloc(maxBytes + 1);
   let length = 0;
@@ -65,7 +65,7 @@ export const readAtMost = async (file: FileHandle, maxBytes: number): Promise<Fi
   return { bytes: buffer.subarray(0, Math.min(length, maxBytes)), truncated: length > maxBytes };
 };
 
-/** At most `maxBytes` from the beginning of a file that a guest can write, however long it is or grows meanwhile. */
+/** At most `maxBytes` from the start of a file that a guest can write, however long it is or grows. */
 export const readGuestFile = async (folder: string, name: string, maxBytes: number): Promise<GuestFileContent> => {
   const opened = await openGuestFile(folder, name);
   if (opened.kind !== 'opened') return opened;

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { guestNames } from '@tartan/api';
 import { errorCode, undefinedIfMissing } from '../file-errors.ts';
 
-/** Also those of the original agent, which had dots in them: what it left behind can be found and removed. */
+/** Allows the dots in the names of the original agent, so that its folders are found and removed. */
 const vmPattern = /^[0-9A-Za-z][0-9A-Za-z._-]{0,254}$/;
 
 export const isVmName = (name: string): boolean => vmPattern.test(name);
 
-/** Everything of one virtual machine, below a folder that nobody but the agent enters. Only its parts are shared, never itself. */
+/** The files of one VM, below a folder that only the agent can enter. Only subfolders are shared, never the folder itself. */
 export const guestFolderOf = (folder: string, vm: string) => {
   if (!isVmName(vm)) throw new Error(`${JSON.stringify(vm.slice(0, 64))} is no name of a virtual machine`);
   const root = join(folder, vm);
@@ -18,7 +18,7 @@ export const guestFolderOf = (folder: string, vm: string) => {
     env: join(root, guestNames.shares.env),
     status: join(root, guestNames.shares.status),
     volume: (name: string) => join(root, 'volumes', name),
-    /** Until when tokens are good. Not shared. */
+    /** Expiry times of the tokens. Not shared. */
     tokenLifetimes: join(root, 'token-lives.json'),
   };
 };
@@ -26,8 +26,8 @@ export const guestFolderOf = (folder: string, vm: string) => {
 export type GuestFolder = ReturnType<typeof guestFolderOf>;
 
 /**
- * The old content or the new one, for whoever reads meanwhile. It is written in `root` and moved from there, so that a guest never sees
- * it half done. Not flushed to the disk: a power cut ends the guest as well, and the next run gets everything anew.
+ * Replaces a file atomically. It is written in `root` and renamed, so that a guest never sees a partial file. Not flushed to the disk:
+ * a power failure ends the guest too, and the next run writes everything anew.
  */
 export const replaceFile = async (root: string, path: string, content: string | Uint8Array): Promise<void> => {
   const temporary = join(root, `new-${randomUUID()}`);
@@ -40,10 +40,10 @@ export const replaceFile = async (root: string, path: string, content: string | 
   }
 };
 
-/** Files go, links as well and never what they lead to; folders are handed on. Answers how many of both there were. */
+/** Deletes files and links (never a link's target), and calls `onFolder` for folders. Returns the number of both. */
 const removeFiles = async (folder: string, onFolder: (path: string) => Promise<void>): Promise<number> => {
   let seen = 0;
-  // One by one, since a guest may have made millions of them.
+  // Iterates, since a guest may have created millions of them.
   for await (const entry of await opendir(folder)) {
     seen += 1;
     const path = join(folder, entry.name);
@@ -54,11 +54,11 @@ const removeFiles = async (folder: string, onFolder: (path: string) => Promise<v
 };
 
 /**
- * Removes a folder that a guest could write below, whatever it left there. A guest may nest folders until no path is long enough to name
- * the last, or take all rights from one; an ordinary removal stops there, and the Pod could never end. So folders are given rights and
- * moved up, and every path stays short.
+ * Removes a folder that a guest could write to. A guest may nest folders until the path is too long, or remove all permissions; then an
+ * ordinary removal fails, and the Pod could never terminate. So permissions are restored and folders are moved up, which keeps every
+ * path short.
  *
- * Assumption: the guest is off. Not there is fine. After a crash: the same again, as all of it is still below `root`.
+ * Assumes that the guest is off. A missing folder is fine. Crash-safe: everything stays below `root`, so a retry continues.
  */
 export const removeUntrustedFolder = async (root: string): Promise<void> => {
   const moveUp = async (path: string): Promise<void> => {
@@ -70,7 +70,7 @@ export const removeUntrustedFolder = async (root: string): Promise<void> => {
     await chmod(path, 0o700);
     await removeFiles(path, moveUp);
     await rmdir(path).catch((error: unknown) => {
-      // Some disks skip names while others are being removed; the next round sees them.
+      // Some file systems skip entries while others are being removed; the next round finds them.
       if (errorCode(error) !== 'ENOTEMPTY') throw error;
     });
   };

@@ -2,21 +2,21 @@ import { guestNames } from '@tartan/api';
 import { openGuestFile, readAtMost, readGuestFile } from './guest-file.ts';
 import type { Guests } from './guests.ts';
 
-/** `unreadable`: there is something of that name, and not what a guest's runner makes. */
+/** `unreadable`: the name exists, but is not a file as a runner writes it. */
 type Marker = 'present' | 'missing' | 'unreadable';
 
-/** What a runner in a guest says of itself, by files in its status share that are there or not. */
+/** The state of a runner in a guest, by the presence of files in its status share. */
 export interface RunnerMarkers {
   readonly ready: Marker;
   readonly jobStarted: Marker;
-  /** The release of the runner, if the guest told one. */
+  /** The runner's version, if the guest reported one. */
   readonly version?: string;
 }
 
-/** Of a guest that has said nothing. */
+/** For a guest without any marker. */
 export const noRunnerMarkers: RunnerMarkers = { ready: 'missing', jobStarted: 'missing' };
 
-/** A marker is empty, or has a time or a version in it. */
+/** A marker is empty, or contains a time or a version. */
 const maxMarkerBytes = 256;
 
 const readMarker = async (status: string, name: string): Promise<{ marker: Marker; text?: string }> => {
@@ -30,12 +30,12 @@ const readMarker = async (status: string, name: string): Promise<{ marker: Marke
   }
 };
 
-/** Whatever else a guest writes is no version. */
+/** Any other text is no version. */
 const parseVersion = (text: string): string | undefined => /^(\d{1,5}\.\d{1,5}\.\d{1,5})\s*$/.exec(text)?.[1];
 
 /**
- * Never rejects, follows no link, waits for no pipe, and reads no more than a marker has (INC-34). The job is looked for last: one that
- * begins meanwhile is seen rather than missed.
+ * Never rejects, follows no link, blocks on no pipe, and reads only a bounded size (INC-34). Reads the job marker last, so that a job
+ * that starts meanwhile is not missed.
  */
 export const readRunnerMarkers = async (status: string): Promise<RunnerMarkers> => {
   const { marker: ready, text = '' } = await readMarker(status, guestNames.ready);
@@ -44,17 +44,17 @@ export const readRunnerMarkers = async (status: string): Promise<RunnerMarkers> 
   return { ready, jobStarted, ...(version !== undefined && { version }) };
 };
 
-/** Three digits and the end of a line or two. */
+/** Three digits and one or two line breaks. */
 const maxResultBytes = 16;
 
-/** `echo $?`, as a guest's shell writes it. What is out of range would wrap around to a success somewhere (INC-33). */
+/** The output of `echo $?`. A larger number could wrap around to 0, a success (INC-33). */
 const parseExitCode = (text: string): number | undefined => {
   const [, digits] = /^(\d{1,3})[ \t\r\n]*$/.exec(text) ?? [];
   const code = Number(digits ?? Number.NaN);
   return code <= 255 ? code : undefined;
 };
 
-/** What the guest left in its status share as its result. Anything but a plain file with a number from 0 to 255 is no report. */
+/** The result file in the status share. Anything but a regular file with a number from 0 to 255 counts as no result. */
 export const readGuestResult = async (status: string): ReturnType<Guests['result']> => {
   const opened = await openGuestFile(status, guestNames.result);
   if (opened.kind !== 'opened') return undefined;

@@ -6,41 +6,40 @@ import type { RunnerMarkers } from './guest-status.ts';
 
 export interface PreparedGuest {
   readonly shares: readonly Share[];
-  /** Keys of envFrom that cannot be variables: reported in an event, and left out. */
+  /** Keys of envFrom that are invalid variable names: reported in an event and skipped. */
   readonly skipped: readonly string[];
 }
 
 /**
- * What guests are given (variables, tokens, projected volumes) and what they say (`status`), in folders that they see as shares.
- * A guest can write to `status` alone, and nothing that it puts there is believed unread (INC-34).
+ * Inputs of guests (variables, tokens, projected volumes) and their reports (`status`), in shared folders. A guest can write
+ * only to `status`, and everything there is untrusted (INC-34).
  */
 export interface Guests {
   /**
-   * Lays out everything for a run of this Pod, anew and whole; `status` is empty then. Reads ConfigMaps, Secrets and tokens as the
-   * server has them now. Safe to repeat while the virtual machine is off. Rejects with GuestConfigError, or when the server or the disk
-   * does not answer.
+   * Creates all inputs of a run from scratch; `status` is empty then. Reads ConfigMaps, Secrets and tokens live. Idempotent while the
+   * VM is off. Rejects with GuestConfigError, or when the API server or the disk fails.
    */
   prepare(pod: Live<Pod>, vm: string, address: HostAddress, signal: AbortSignal): Promise<PreparedGuest>;
   /**
-   * Tokens of a running guest that are past most of their life are replaced in place, by rename. Answers when to call again, in
-   * milliseconds since the epoch; `undefined`: never. Rejects when one could not be had; the old one stays.
+   * Replaces tokens of a running guest that are due for renewal, by atomic rename. Resolves with the time of the next call, in
+   * milliseconds since the epoch; `undefined`: never. Rejects when a token could not be renewed; the old one stays.
    */
   renewTokens(pod: Live<Pod>, vm: string, signal: AbortSignal): Promise<number | undefined>;
-  /** What the guest reported as its own result, bounded and checked (INC-33); the time is the guest's word too. */
+  /** The result that the guest reported, bounded and validated (INC-33); the time comes from the guest too. */
   result(vm: string): Promise<{ readonly code: number; readonly at: number } | undefined>;
-  /** What a runner in the guest says of itself. Never rejects. */
+  /** The state of a runner in the guest. Never rejects. */
   runnerMarkers(vm: string): Promise<RunnerMarkers>;
   /** The share that the guest writes its log to; see `Runs`. */
   statusFolder(vm: string): string;
-  /** Everything of this virtual machine. Not there is fine. */
+  /** Removes everything of this VM. Idempotent. */
   remove(vm: string): Promise<void>;
-  /** Names of virtual machines of which there is something, so that what belongs to nobody can go. */
+  /** Names of VMs with a folder, to find orphaned ones. */
   list(): Promise<readonly string[]>;
 }
 
 /**
- * The guest cannot be given what its Pod names before somebody changes something: it is retried, as the object may come later. The message
- * is for people, and never has anything from inside a Secret or a token.
+ * The guest's inputs cannot be created until a user changes something; retried, as the object may be created later. The message is for
+ * users, and never contains the content of a Secret or a token.
  */
 export class GuestConfigError extends Error {
   readonly reason: 'CreateContainerConfigError' | 'TokenRefused';

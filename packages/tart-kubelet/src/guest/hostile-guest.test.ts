@@ -131,7 +131,7 @@ describe('removal of a guest folder', () => {
     const script = `
       import { removeUntrustedFolder } from ${JSON.stringify(new URL('guest-folder.ts', import.meta.url).href)};
       await removeUntrustedFolder(process.argv[1]);`;
-    // Permissions do not hold for root.
+    // Permissions do not apply to root.
     const somebody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
     chmodSync(outside, 0o777);
     execFileSync(

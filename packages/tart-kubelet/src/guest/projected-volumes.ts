@@ -12,14 +12,14 @@ export interface ProjectedVolume {
   readonly sources: readonly VolumeSource[];
 }
 
-/** What the server adds to every Pod that does not say no: a credential for the whole cluster. */
+/** The API server adds this volume to every Pod that does not opt out: a credential for the cluster's API. */
 const apiAccessPrefix = 'kube-api-access-';
 
 const namePattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-/** That of runners is a volume like any other. */
+/** The runner share is an ordinary volume. */
 const reservedShares: readonly string[] = [guestNames.shares.env, guestNames.shares.status];
 
-/** The projected volumes of the Pod, mounted or not, but for one that nobody asked for (INC-70). */
+/** The Pod's projected volumes, mounted or not, except for an API access volume that the Pod did not request (INC-70). */
 export const projectedVolumes = ({ spec }: Pod): readonly ProjectedVolume[] =>
   (spec?.volumes ?? []).flatMap(({ name, projected }) =>
     projected === undefined || (name.startsWith(apiAccessPrefix) && spec?.automountServiceAccountToken !== true)
@@ -27,7 +27,7 @@ export const projectedVolumes = ({ spec }: Pod): readonly ProjectedVolume[] =>
       : [{ name, sources: projected.sources ?? [] }],
   );
 
-/** Those that the container mounts. Each is a share under its own name: a guest has no mount points that we could choose. */
+/** The volumes that the container mounts. Each is a share with the volume's name: mount paths in a guest cannot be chosen. */
 export const mountedVolumes = (pod: Pod): readonly ProjectedVolume[] => {
   const mounts = pod.spec?.containers[0]?.volumeMounts ?? [];
   const mounted = new Set(mounts.map(({ name }) => name));
@@ -41,7 +41,7 @@ export const mountedVolumes = (pod: Pod): readonly ProjectedVolume[] => {
   return volumes;
 };
 
-/** A path of a file in a volume, as the Pod has it. It must stay in there. */
+/** Validates the path of a file in a volume: it must stay inside. */
 export const checkVolumePath = (volume: string, path: string): string => {
   const parts = path.split('/');
   const isPlain = parts.every((part) => part !== '' && part !== '.' && part !== '..') && !path.includes('\0');
@@ -51,10 +51,10 @@ export const checkVolumePath = (volume: string, path: string): string => {
   );
 };
 
-/** As the disk of a Mac tells names apart, which is without regard to case. */
+/** As a Mac's file system compares names: case-insensitively. */
 const normalizedPath = (path: string): string => path.normalize('NFC').toLowerCase();
 
-/** Two names for one file would leave one of the two, and nobody could tell which. */
+/** If two paths were the same file, one would overwrite the other. */
 export const assertDistinctPaths = (volume: string, paths: readonly string[]): void => {
   const files = new Map<string, string>();
   for (const path of paths) {
@@ -77,14 +77,14 @@ export const assertDistinctPaths = (volume: string, paths: readonly string[]): v
   }
 };
 
-/** What a ConfigMap or Secret holds. */
+/** The content of a ConfigMap or Secret. */
 interface SourceData {
   /** For variables: a ConfigMap's `binaryData` is for files only. */
   readonly text: Readonly<Record<string, string>>;
   readonly files: ReadonlyMap<string, Uint8Array>;
 }
 
-/** `undefined`: there is no such object. */
+/** `undefined`: the object does not exist. */
 type LookupSource = (source: ConfigSource) => SourceData | undefined;
 
 const sourceKey = ({ kind, name }: ConfigSource): string => `${kind}/${name}`;
@@ -110,7 +110,7 @@ const readSource = async (
   return { text: data, files: new Map([...plain, ...decodeEntries(binaryData)]) };
 };
 
-/** Each once and all at a time, as the server has them now. Rejects with a KubeError, but not for what is not there. */
+/** Reads each object once, live and in parallel. Rejects with a KubeError, but not for missing objects. */
 export const readSources = async (
   client: Client,
   namespace: string,
@@ -131,13 +131,13 @@ export const readSources = async (
   return (source) => found.get(sourceKey(source));
 };
 
-/** As Go quotes a string: JSON's way, but for control characters. */
+/** Quotes like Go: JSON, except for control characters. */
 const goQuote = (text: string): string =>
   JSON.stringify(text)
     .replaceAll('\x7f', '\\x7f')
     .replaceAll(/\\u00([01][0-9a-f])/g, '\\x$1');
 
-/** All labels or annotations, a line for each: only files can hold them. `undefined` for every other field. */
+/** All labels or annotations, one per line, which only files support. `undefined` for every other field. */
 const formatMetadataMap = ({ metadata }: Pod, field: string): string | undefined => {
   if (field !== 'metadata.labels' && field !== 'metadata.annotations') return undefined;
   const map = (field === 'metadata.labels' ? metadata?.labels : metadata?.annotations) ?? {};
@@ -155,7 +155,7 @@ interface ProjectionInputs extends HostAddress {
 type DownwardItems = NonNullable<NonNullable<VolumeSource['downwardAPI']>['items']>;
 type Files = Map<string, Uint8Array>;
 
-/** What must be read before the volume can be filled. */
+/** The objects to read for a volume. */
 export const sourcesOfVolume = ({ sources }: ProjectedVolume): readonly ConfigSource[] =>
   sources.map(({ configMap, secret }) => sourceOf(configMap, secret)).filter((source) => source !== undefined);
 
@@ -190,7 +190,7 @@ const projectDownwardAPI = (volume: string, items: DownwardItems, { pod, ...addr
     }),
   );
 
-/** The files of a volume, but for its tokens. Of two sources with the same file the later one counts, as in Kubernetes. */
+/** The files of a volume without its tokens. If two sources have the same file, the later one wins, as in Kubernetes. */
 export const projectVolume = ({ name, sources }: ProjectedVolume, inputs: ProjectionInputs): Files => {
   const files: Files = new Map();
   for (const projection of sources) {

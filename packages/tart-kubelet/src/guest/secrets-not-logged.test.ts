@@ -7,7 +7,7 @@ import { createRecordingLogger } from '../identity/testing/recording-logger.ts';
 import { mount, token, withGuestHarness } from './testing/harness.ts';
 
 const password = 'correct-horse-battery-staple';
-/** Of a JSON Web Token every one begins like this. */
+/** Every JSON Web Token begins with `eyJ`. */
 const forms = [password, Buffer.from(password).toString('base64').replaceAll('=', ''), 'eyJ'];
 const never = new AbortController().signal;
 
@@ -35,7 +35,7 @@ describe('a secret that a guest is given', () => {
       await tell(guests.renewTokens(pod, vm, never));
       mkdirSync(join(folder, vm, 'volumes/v/d/token'), { recursive: true });
       await tell(guests.renewTokens(pod, vm, never));
-      // Somebody is in the way once everything has been read.
+      // A file blocks the folder after everything has been read.
       stage.intercept = () => writeFileSync(join(folder, vm), '');
       await tell(prepare(pod));
       stage.intercept = () => {};

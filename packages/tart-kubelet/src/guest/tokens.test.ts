@@ -150,7 +150,7 @@ describe('the tokens of a guest', () => {
 
   it('that the server forbids result in a message that says what to do', () =>
     withGuestHarness(async (stage) => {
-      // As it was before the volume was added to the copy that we have.
+      // The stored Pod does not have the volume that is added to our copy.
       const pod = await stage.pod();
       mount(pod.spec ?? assert.fail(), 'v', token('other'));
       const problem = problemOf(await stage.prepare(pod));

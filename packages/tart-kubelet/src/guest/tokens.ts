@@ -10,18 +10,18 @@ import { type GuestFolder, replaceFile } from './guest-folder.ts';
 import { configError, GuestConfigError } from './guests.ts';
 import { checkVolumePath, mountedVolumes, type ProjectedVolume, projectedVolumes } from './projected-volumes.ts';
 
-/** One token that the Pod asks for. */
+/** One token that the Pod requests. */
 export interface TokenSpec {
-  /** Empty: that of the API server. */
+  /** Empty: the API server's audience. */
   readonly audience: string;
   readonly seconds: number;
-  /** In which volume, if the container mounts it. */
+  /** The volume and path, if the container mounts it. */
   readonly in?: { readonly volume: string; readonly path: string };
-  /** Guests that know no volumes look for this one in `env`. */
+  /** Also written to `env`, for guests without support for volumes. */
   readonly alsoInEnv: boolean;
 }
 
-/** What the server fills in when the Pod does not say. */
+/** The API server's default. */
 const defaultSeconds = 3600;
 
 const tokensIn = ({ sources }: ProjectedVolume) =>
@@ -32,8 +32,8 @@ const tokensIn = ({ sources }: ProjectedVolume) =>
   );
 
 /**
- * The tokens of a Pod. A Node gets tokens only for audiences that a projected volume of the Pod names, so there are no others: a Pod that
- * wants a job must name the audience of the dispatch.
+ * The tokens of a Pod. The API server gives a Node only tokens with audiences that a projected volume of the Pod declares, so a Pod that
+ * takes jobs must declare the dispatch's audience.
  */
 export const tokenSpecsOf = (pod: Pod): readonly TokenSpec[] => {
   const tokens = mountedVolumes(pod).flatMap((volume) =>
@@ -54,30 +54,30 @@ export const tokenSpecsOf = (pod: Pod): readonly TokenSpec[] => {
   ];
 };
 
-/** Where it is written to. */
+/** The files of a token. */
 export const tokenPaths = (folder: GuestFolder, { in: at, alsoInEnv }: TokenSpec): readonly string[] => [
   ...(at === undefined ? [] : [join(folder.volume(at.volume), at.path)]),
   ...(alsoInEnv ? [join(folder.env, guestNames.token)] : []),
 ];
 
-/** Under which its life is remembered. */
+/** The key of its stored lifetime. */
 export const tokenKey = ({ in: at }: TokenSpec): string =>
   at === undefined ? guestNames.token : `${at.volume}/${at.path}`;
 
-/** In milliseconds since the epoch, on the Mac's clock. */
+/** Milliseconds since the epoch, on the Mac's clock. */
 const lifetimeSchema = z.object({ mintedAt: z.number(), renewAt: z.number() });
 const lifetimesSchema = z.record(z.string(), lifetimeSchema);
 
 type TokenLifetime = z.infer<typeof lifetimeSchema>;
 type TokenLifetimes = z.infer<typeof lifetimesSchema>;
 
-/** A kubelet renews after so much of a token's life, and after a day in any case. */
+/** As the kubelet: renews after this fraction of the lifetime, and after a day at the latest. */
 const renewalFraction = 0.8;
 const maxRenewalMs = 24 * 3600 * 1000;
 
 /**
- * The server may give less than was asked for, and its clock may not be ours. So the time that is left counts where it is shorter, unless
- * it says that the new token is over already: then it is the clocks that differ, and what was asked for is the better guess.
+ * The API server may grant less than requested, and its clock may differ from ours. So the remaining time counts if it is shorter, unless
+ * it is negative: then the clocks differ, and the requested lifetime is the better estimate.
  */
 export const tokenLifetime = (now: number, seconds: number, expiresAt: number): TokenLifetime => {
   const asked = seconds * 1000;
@@ -86,11 +86,11 @@ export const tokenLifetime = (now: number, seconds: number, expiresAt: number): 
   return { mintedAt: now, renewAt: now + Math.min(life * renewalFraction, maxRenewalMs) };
 };
 
-/** Also when the clock was set back behind its beginning: nobody knows how old it is then. */
+/** Also due when the clock was set back before the issue time: the age is unknown then. */
 export const isRenewalDue = ({ mintedAt, renewAt }: TokenLifetime, now: number): boolean =>
   now >= renewAt || now < mintedAt;
 
-/** Whatever cannot be read is not known, and so renewed at once. */
+/** Unreadable lifetimes are unknown, so the tokens are renewed at once. */
 const readTokenLifetimes = async ({ tokenLifetimes }: GuestFolder): Promise<TokenLifetimes> =>
   parseJson(lifetimesSchema, await readFile(tokenLifetimes, 'utf8').catch(() => '')) ?? {};
 
@@ -110,8 +110,8 @@ export interface IssuedToken {
 const audienceText = (audience: string): string => (audience === '' ? 'the API server' : audience);
 
 /**
- * A token for the Pod's ServiceAccount, good for one audience and as long as this very Pod is there (INC-69, INC-70). Rejects with
- * GuestConfigError when somebody has to change something, else with a KubeError.
+ * A token of the Pod's ServiceAccount, for one audience and bound to this Pod (INC-69, INC-70). Rejects with GuestConfigError if a
+ * user must change something, else with a KubeError.
  */
 export const requestToken = async (
   { clock, tokens }: TokenDeps,
@@ -147,7 +147,7 @@ export const requestToken = async (
   }
 };
 
-/** A server that gives tokens for a moment only is not asked all the time. */
+/** Limits the requests if the API server grants only very short lifetimes. */
 const minRenewalMs = 60_000;
 
 export const writeToken = async (folder: GuestFolder, planned: TokenSpec, minted: IssuedToken): Promise<void> => {
@@ -155,8 +155,8 @@ export const writeToken = async (folder: GuestFolder, planned: TokenSpec, minted
 };
 
 /**
- * Replaces the tokens that are due; see `Guests.renewTokens`. One that cannot be had keeps no other from being renewed. The file comes
- * before the record of its life: a crash between the two renews it once more.
+ * Renews the tokens that are due; see `Guests.renewTokens`. A failed renewal does not stop the others. Writes the file before its
+ * lifetime: a crash in between only causes another renewal.
  */
 export const renewTokens = async (
   mint: TokenDeps,

@@ -1,15 +1,15 @@
 import { backoffMs } from '@tartan/kube';
 import type { Clock, Random } from '@tartan/kube/clock';
 
-/** Every denied request stays in the cluster for an hour: at this pace, a dozen of them. */
+/** A denied request stays in the cluster for an hour: at this rate, a dozen of them. */
 const defaultMaxMs = 5 * 60_000;
 
-/** Counts failures in a row. The upper half of each wait is random: Macs that lost the API server together do not come back together. */
+/** Counts consecutive failures. The upper half of each delay is random, so that Macs that lost the API server together do not retry together. */
 export const createBackoff = (clock: Pick<Clock, 'now'>, random: Random, maxMs = defaultMaxMs) => {
   let failures = 0;
   let retryAt = 0;
   return {
-    /** 0 when nothing has failed. */
+    /** 0 without a failure. */
     get retryAt() {
       return retryAt;
     },

@@ -1,44 +1,44 @@
 import type { Validity } from '../certificates/x509.ts';
 import type { NodeCertificate } from './node-certificate.ts';
 
-/** All that matters for who the Node is. */
+/** Everything that the Node's identity depends on. */
 export interface Snapshot {
   readonly now: number;
   readonly nodeName: string;
   readonly certificate: (Pick<NodeCertificate, 'notAfter' | 'notBefore' | 'user'> & { stored: boolean }) | undefined;
-  /** The API server answered 401 to it, and nothing else since. */
+  /** The API server's latest response to it was a 401. */
   readonly refused: boolean;
-  /** A kubeconfig was read, now or before: it is known where the cluster is. */
+  /** A kubeconfig was read at some time, so the cluster's address is known. */
   readonly clusterKnown: boolean;
-  /** Not before that: the last try failed. 0 when none has, or when there are other credentials since. */
+  /** Earliest next attempt after a failure. 0 without a failure, or when the credentials have changed since. */
   readonly retryAt: number;
 }
 
 export type Decision =
-  /** The certificate is good. Look again then. */
+  /** The certificate is valid. Check again at `until`. */
   | { readonly kind: 'valid'; readonly until: number }
-  /** Write it down first: the token that it came from may be gone by now. */
+  /** Persist it first: its join token may have expired by now. */
   | { readonly kind: 'store' }
-  /** Ask for the next certificate with the present one. */
+  /** Request the next certificate with the current one. */
   | { readonly kind: 'renew' }
-  /** Ask for one with what the kubeconfig holds. */
+  /** Request one with the kubeconfig's credentials. */
   | { readonly kind: 'join' }
-  /** There is no certificate to work with, and none can be asked for before that. */
+  /** There is no usable certificate, and none can be requested before `until`. */
   | { readonly kind: 'wait'; readonly until: number };
 
-/** A third of its life, more than two days, is left for whatever is in the way. */
+/** Leaves a third of the lifetime, more than two days, for problems. */
 export const renewalTime = ({ notBefore, notAfter }: Validity): number => notBefore + ((notAfter - notBefore) * 2) / 3;
 
-/** How often the kubeconfig is looked at: it may bring other credentials, or another address of the cluster. */
+/** How often the kubeconfig is read: it may have new credentials, or another cluster address. */
 const pollMs = 60_000;
-/** While only other credentials can help. */
+/** While only new credentials can help. */
 const joinPollMs = 5_000;
 
-/** Whether it makes us this Node. One of another name is what a Mac has left from an earlier life. */
+/** Whether it authenticates this Node. A certificate with another name is left from a previous node name. */
 export const isUsable = ({ certificate, nodeName, now }: Snapshot): boolean =>
   certificate !== undefined && certificate.user === `system:node:${nodeName}` && now < certificate.notAfter;
 
-/** Pure and total. A certificate that is good is never given up for join credentials, however new they are. */
+/** Pure and total. A valid certificate is never replaced by join credentials, however new they are. */
 export const decide = (snapshot: Snapshot): Decision => {
   const { now, certificate, refused, clusterKnown, retryAt } = snapshot;
   const mayTry = now >= retryAt;

@@ -3,10 +3,10 @@ import { type ClusterConfig, loadConfig, type Logger } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 
 /**
- * The kubeconfig on this Mac's disk, read again and again.
+ * The kubeconfig on this Mac's disk, read repeatedly.
  *
- * A file that goes away, or turns into something else, leaves what was read before: the Node need not go because of it. What is
- * wrong with a file is said once.
+ * If the file disappears or becomes invalid, the last valid content stays in use, so that the Node keeps working. A problem is
+ * logged once.
  */
 export const createKubeconfigFile = (path: string, clock: Clock, log: Logger) => {
   let last: string | undefined;
@@ -22,11 +22,11 @@ export const createKubeconfigFile = (path: string, clock: Clock, log: Logger) =>
   };
 
   return {
-    /** The last one that could be read. */
+    /** The last valid configuration. */
     get config() {
       return config;
     },
-    /** Looks at the file; answers whether it is another one than before. */
+    /** Reads the file; resolves with whether it has changed. */
     reload: async () => {
       const text = await readFile(path, 'utf8').catch(() => '');
       if (text === last) return false;

@@ -45,7 +45,7 @@ describe('the certificate on the disk', () => {
     await writeFile(path, '');
     await assert.rejects(writeCertificate(join(path, 'x'), one));
     assert.equal(await readFile(path, 'utf8'), '');
-    // A folder that is not empty is in the way of the rename.
+    // A non-empty folder makes the rename fail.
     const inTheWay = join(folder, 'in-the-way');
     await mkdir(join(inTheWay, 'x'), { recursive: true });
     const before = await readdir(folder);

@@ -18,8 +18,8 @@ const pemBlocks = (text: string, kind: RegExp): readonly string[] =>
     .map(([block]) => `${block}\n`);
 
 /**
- * A certificate and its key out of one text. `undefined` for anything that is not both, one belonging to the other: what OpenSSL says
- * of it stays here, as it may quote the key.
+ * Parses a certificate and its key from one text. `undefined` unless both are present and match. Drops OpenSSL's errors, as they may
+ * quote the key.
  */
 export const parseNodeCertificate = (text: string): NodeCertificate | undefined => {
   const [key, ...otherKeys] = pemBlocks(text, /PRIVATE KEY$/);
@@ -40,13 +40,13 @@ export const parseNodeCertificate = (text: string): NodeCertificate | undefined 
   }
 };
 
-/** Beside the kubeconfig, which is the host steps' to write: so each file has one writer, and neither undoes the other's work. */
+/** Beside the kubeconfig, which the host steps write: each file has one writer, so neither overwrites the other's changes. */
 export const certificatePath = (kubeconfig: string): string => join(dirname(kubeconfig), 'node-certificate.pem');
 
-/** A file that is not there, or that holds no certificate with its key, is no certificate. */
+/** `undefined` for a missing file, or one without a certificate and its key. */
 export const readCertificate = async (path: string): Promise<NodeCertificate | undefined> =>
   parseNodeCertificate(await readFile(path, 'utf8').catch(() => ''));
 
-/** In one file, so that no crash leaves the one without the other: it is the old or the new pair, and for its user alone. */
+/** One file for both, so that a crash leaves the old or the new pair. Readable only by its user. */
 export const writeCertificate = (path: string, { cert, key }: Pick<NodeCertificate, 'cert' | 'key'>): Promise<void> =>
   writeFileAtomic(path, `${cert.trimEnd()}\n${key}`);

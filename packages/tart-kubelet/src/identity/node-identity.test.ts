@@ -21,14 +21,14 @@ interface Harness {
   readonly lines: string[];
   readonly kubeconfig: string;
   readonly pem: string;
-  /** Starts an agent's identity; the one before ends. */
+  /** Starts an agent's identity, and stops the previous one. */
   start(): NodeIdentity;
-  /** What the API server answers to the Node of the identity that runs. */
+  /** The API server's response to the running identity. */
   answer(): Promise<string>;
   asked(): Promise<number>;
-  /** Lets time pass in steps, and everything happen in between. */
+  /** Advances time in steps, and runs everything in between. */
   pass(milliseconds: number, step?: number): Promise<void>;
-  /** Lets as much time pass as it takes. */
+  /** Advances time until the condition holds. */
   passUntil(what: string, isSo: () => boolean | Promise<boolean>, step?: number): Promise<true>;
 }
 
@@ -214,7 +214,7 @@ describe('the identity of the Node', () => {
       await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
       const before = stage.clock.now();
       await stage.passUntil('it is back', async () => (await stage.answer()) === 'notFound');
-      // However long the wait after so many failures had grown.
+      // However long the backoff had grown.
       assert.ok(stage.clock.now() - before < minute);
     }));
 
@@ -227,7 +227,7 @@ describe('the identity of the Node', () => {
       assert.equal(await stage.asked(), 1);
       stage.cluster.revoked.add(cert);
       assert.equal(await stage.answer(), 'unauthorized');
-      // Without any time passing: the refusal itself wakes it.
+      // Without time passing: the 401 itself triggers it.
       await stage.passUntil('it has joined anew', async () => (await stage.answer()) === 'notFound', 0);
       await eventually('the new one is kept', async () => (await readCertificate(stage.pem))?.cert !== cert);
     }));
@@ -290,7 +290,7 @@ describe('the identity of the Node', () => {
     withHarness(async (stage) => {
       await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
       await rm(stage.pem, { force: true });
-      // A folder is in the way of the rename.
+      // A folder makes the rename fail.
       await mkdir(join(stage.pem, 'x'), { recursive: true });
       await stage.start().ready;
       assert.equal(await stage.answer(), 'notFound');

@@ -14,22 +14,22 @@ import { decide, type Decision, isUsable, type Snapshot } from './decide.ts';
 import { createKubeconfigFile } from './kubeconfig-file.ts';
 import { certificatePath, type NodeCertificate, readCertificate, writeCertificate } from './node-certificate.ts';
 
-/** How a configuration leads to an API server. */
+/** Creates the transport to a configured API server. */
 export type CreateTransport = (config: ClusterConfig, clock: Clock) => Transport;
 
 const createHttpsTransport: CreateTransport = (config, clock) => httpsTransport({ ...config, clock });
 
-/** The same API server, known by the same authority. */
+/** The same API server with the same CA. */
 const isSameCluster = (one: ClusterConfig, other: ClusterConfig): boolean =>
   one.server === other.server &&
   one.ca === other.ca &&
   one.serverName === other.serverName &&
   one.insecureSkipTlsVerify === other.insecureSkipTlsVerify;
 
-/** A verdict comes within a second. A request that has none after this time is taken for lost, and another one is made. */
+/** A decision takes about a second. After this time the request counts as lost, and another one is sent. */
 const approvalTimeoutMs = 5 * 60_000;
 
-/** Requests a client certificate of this Node and waits for the decision. Needs the rights of `system:node-bootstrapper`, no more. */
+/** Requests a client certificate for this Node and waits for the decision. Needs only the permissions of `system:node-bootstrapper`. */
 const requestClientCertificate = (
   client: Client,
   nodeName: string,
@@ -48,7 +48,7 @@ const requestClientCertificate = (
   });
 
 export interface IdentityOptions {
-  /** A path. The certificate is kept beside it. */
+  /** A path. The certificate is stored beside it. */
   readonly kubeconfig: string;
   readonly nodeName: string;
   readonly clock: Clock;
@@ -59,11 +59,11 @@ export interface IdentityOptions {
 }
 
 /**
- * From a join token over a certificate request to `system:node:<name>`, for as long as the agent runs.
+ * Turns a join token into a certificate of `system:node:<name>`, and keeps it valid while the agent runs.
  *
- * Flow: kubeconfig → request with its token → certificate, stored before it is used up → renewed at two thirds of its life with itself.
- * Expired or refused, the kubeconfig's credentials are tried again, at once when somebody has put others there.
- * Guarantees: nothing of a key or a token is in a log line or an error. A crash at any point costs one more request.
+ * Flow: kubeconfig → request with its token → certificate, persisted → renewed with itself after two thirds of its lifetime. When it
+ * has expired or is rejected, the kubeconfig's credentials are tried again, immediately when they change.
+ * Guarantees: no log line or error contains any of a key or token. A crash at any point costs one more request.
  * Caveats: a certificate that could not be written is used and written later; a restart before that needs new join credentials.
  */
 export const createNodeIdentity = (options: IdentityOptions) => {
@@ -116,7 +116,7 @@ export const createNodeIdentity = (options: IdentityOptions) => {
     send: async (request) => {
       const before = current;
       const response = await transport().send(request);
-      // Whatever it says, it knows who we are: an earlier 401 was a hiccup.
+      // Any other response means that the server accepts the certificate: an earlier 401 was temporary.
       if (response.code !== 401 && before === current) refused = false;
       return response;
     },
@@ -185,15 +185,15 @@ export const createNodeIdentity = (options: IdentityOptions) => {
   };
 
   return {
-    /** Requests of the Node, always with its latest certificate. Without one they fail as `unauthorized`. */
+    /** Transport with the Node's latest certificate. Without one, requests fail as `unauthorized`. */
     transport: nodeTransport,
-    /** Resolves when the Node has a certificate for the first time. */
+    /** Resolves when the Node has its first certificate. */
     ready: ready.promise,
-    /** Where the cluster is, once known: whoever needs its certificate authority. */
+    /** The cluster's configuration, once known, for its address and CA. */
     get cluster() {
       return kubeconfigFile.config;
     },
-    /** Of its latest certificate, also when that is refused or over. */
+    /** Of the latest certificate, even if it is rejected or has expired. */
     get validity() {
       return current;
     },
@@ -205,5 +205,5 @@ export const createNodeIdentity = (options: IdentityOptions) => {
   };
 };
 
-/** Who this Mac is to Kubernetes. */
+/** The Mac's identity in Kubernetes. */
 export type NodeIdentity = ReturnType<typeof createNodeIdentity>;

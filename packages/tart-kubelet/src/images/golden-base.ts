@@ -14,16 +14,16 @@ import { finishInterruptedPull, type Pulls } from './pulls.ts';
 
 export type PullPolicy = 'Always' | 'IfNotPresent' | 'Never';
 
-/** As the API server fills it in: a tag that is made to move is looked up each time. */
+/** As the API server's default: `latest` is checked each time. */
 export const defaultPullPolicy = ({ tag, digest }: ImageReference): PullPolicy =>
   digest === undefined && tag === 'latest' ? 'Always' : 'IfNotPresent';
 
-/** `local`: whatever is here of it. */
+/** `use local`: the local image or base. */
 type PullDecision = 'pull' | 'use local' | 'refuse';
 
 /**
- * What the policy comes to. `Always` is there so that a tag that moved is noticed. What a digest names never moves: asking the registry
- * would fetch 40 GB again as soon as only the golden base is left of it (INC-47).
+ * Applies the pull policy. `Always` exists to detect moved tags. A digest never moves: asking the registry would pull 40 GB again when
+ * only the golden base is left (INC-47).
  */
 export const decidePull = (
   policy: PullPolicy | undefined,
@@ -42,12 +42,12 @@ export const decidePull = (
 
 type ImageProgress =
   | { readonly stage: 'pulling'; readonly progress: PullProgress }
-  /** The disk was full; garbage is collected before it is tried once more. */
+  /** The disk was full; the collector runs before one retry. */
   | { readonly stage: 'freeing space' }
   | { readonly stage: 'cloning' };
 
 export interface GoldenRequest {
-  /** As the Pod has it. */
+  /** As in the Pod's spec. */
   readonly image: string;
   readonly policy?: PullPolicy | undefined;
   readonly credentials?: RegistryCredentials | undefined;
@@ -56,19 +56,19 @@ export interface GoldenRequest {
 }
 
 export interface GoldenBase {
-  /** Of the local virtual machine to clone from. It is never run itself. */
+  /** The local VM to clone from. It is never run itself. */
   readonly name: string;
   readonly image: PinnedImage;
-  /** `warm`: it was here. `cloned`: from an image that was here. `pulled`: the registry was asked. */
+  /** `warm`: the base existed. `cloned`: from a local image. `pulled`: from the registry. */
   readonly from: 'warm' | 'cloned' | 'pulled';
-  /** The collector leaves it alone until this is called. */
+  /** The collector keeps it until this is called. */
   release(): void;
 }
 
-/** Reasons that a kubelet has for these, as `kubectl get pods` shows them. */
+/** The kubelet's reasons, as `kubectl get pods` shows them. */
 type ImageReason = 'InvalidImageName' | 'ErrImageNeverPull' | 'ErrImagePull';
 
-/** An image cannot be had, for a cause that tart does not tell. The text is for people. */
+/** An image is not available, for a reason other than a tart error. The message is for users. */
 export class ImageError extends Error {
   readonly reason: ImageReason;
   constructor(reason: ImageReason, message: string) {
@@ -84,11 +84,11 @@ export interface EnsureGoldenOptions {
   readonly pulls: Pulls;
   readonly holds: Holds;
   readonly records: CloneRecords & PullRecords;
-  /** Collects garbage since the disk is full. Absent with --disable-vm-gc. */
+  /** Collects garbage because the disk is full. Absent with --disable-vm-gc. */
   readonly freeSpace?: (() => Promise<void>) | undefined;
 }
 
-/** Repeats `work` once after garbage collection when it fails for lack of space. */
+/** Retries `work` once after garbage collection if it fails for lack of space. */
 export const retryAfterFreeingSpace = async (
   freeSpace: (() => Promise<void>) | undefined,
   work: () => Promise<void>,
@@ -105,20 +105,20 @@ export const retryAfterFreeingSpace = async (
 export type EnsureGolden = (request: GoldenRequest) => Promise<GoldenBase>;
 
 /**
- * The local base of an image.
+ * Ensures the local golden base of an image.
  *
- * Flow: what is here → what the policy says of it → pull → digest → clone into the base of that digest.
- * Guarantees: a base that is there is whole, since tart makes a clone aside and moves it in place at its end. Never clones onto a name
- * that is taken (INC-429). An error is never read as absent, so it never leads to a pull (INC-49). Cut anywhere, the next call goes on.
+ * Flow: local state → pull policy → pull → digest → clone to the base of that digest.
+ * Guarantees: an existing base is complete, since tart clones to a temporary place and renames at the end. Never clones to a name that
+ * is taken (INC-429). An error never counts as absent, so it never causes a pull (INC-49). Crash-safe: the next call continues.
  * Caveats: a failed clone deletes nothing (INC-47).
  */
 export const createEnsureGolden = (options: EnsureGoldenOptions): EnsureGolden => {
   const { tart, local, pulls, holds, records } = options;
-  /** Clones under way, by the name of the base. */
+  /** Clones in progress, by base name. */
   const clones = new Map<string, Promise<GoldenBase['from']>>();
 
   const { freeSpace } = options;
-  /** For a request, whose Pod says so. */
+  /** Reports the stage to the request's Pod. */
   const freeSpaceFor = ({ onProgress, signal }: GoldenRequest) =>
     freeSpace &&
     (async (): Promise<void> => {
@@ -129,7 +129,7 @@ export const createEnsureGolden = (options: EnsureGoldenOptions): EnsureGolden =
 
   const pull = async (reference: ImageReference, request: GoldenRequest): Promise<void> => {
     const image = formatPullReference(reference);
-    // Also a tag's image: otherwise it would be collected between its pull and its clone.
+    // Holds a tag's image too: otherwise it could be collected between its pull and its clone.
     const release = await holds.hold(image);
     try {
       await retryAfterFreeingSpace(freeSpaceFor(request), () =>
@@ -147,7 +147,7 @@ export const createEnsureGolden = (options: EnsureGoldenOptions): EnsureGolden =
 
   const clone = async (name: string, image: PinnedImage, request: GoldenRequest): Promise<GoldenBase['from']> => {
     if (await local.hasVm(name)) {
-      // Cut between the clone and its marker.
+      // A crash between the clone and its marker.
       if (await records.isCloneUnfinished(name)) await records.finishClone(name);
       return 'warm';
     }

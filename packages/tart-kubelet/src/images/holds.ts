@@ -1,9 +1,9 @@
-/** Who works with a local name, so that nobody deletes it meanwhile. Within this process: others are seen by their processes. */
+/** Local names in use by this process, so that the collector does not delete them. Other processes are found in the process table. */
 export const createHolds = () => {
   const held = new Map<string, number>();
   const deletes = new Map<string, Promise<void>>();
   return {
-    /** Keeps it from being deleted until the returned function is called. Waits for a delete that is under way. */
+    /** Prevents its deletion until the returned function is called. Waits for a deletion in progress. */
     hold: async (name: string) => {
       for (let under = deletes.get(name); under !== undefined; under = deletes.get(name)) await under;
       held.set(name, (held.get(name) ?? 0) + 1);
@@ -16,7 +16,7 @@ export const createHolds = () => {
         else held.set(name, left);
       };
     },
-    /** `false`, without doing anything: it is held, or another delete is under way. Never waits. */
+    /** Resolves with `false`, without calling `work`, if it is held or being deleted. Never waits. */
     ifUnheld: async (name: string, work: () => Promise<void>) => {
       if (held.has(name) || deletes.has(name)) return false;
       const { promise, resolve } = Promise.withResolvers<void>();

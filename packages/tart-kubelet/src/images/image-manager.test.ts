@@ -45,7 +45,7 @@ describe('the image manager', () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   const environment = () => ({ PATH: process.env['PATH'], HOME: folder, TART_HOME: fake.home });
-  /** Another life of the agent each time. */
+  /** A new agent process each time. */
   const images = (more: Partial<ImageManagerOptions> = {}): ImageManager => {
     const client = { list: async () => ({ items: pods, resourceVersion: '1' }) } as unknown as Client;
     return createImageManager({

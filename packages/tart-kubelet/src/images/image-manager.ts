@@ -17,21 +17,21 @@ export interface ImageManagerOptions
   extends Pick<CollectorOptions, 'clock' | 'disk' | 'log' | 'onCollected' | 'processes' | 'tartPaths'> {
   readonly tart: Tart;
   readonly tartHome: string;
-  /** Where it is written down what the agent made. */
+  /** Folder of the records of created images and bases. */
   readonly folder: string;
   readonly client: Pick<Client, 'list'>;
   readonly nodeName: string;
   readonly journal: Pick<Journal, 'list'>;
-  /** No collector at all, and none on lack of space either (B3). */
+  /** No collector, not even for lack of space (B3). */
   readonly disableVMGC: boolean;
-  /** Default: by lsof. */
+  /** lsof by default. */
   readonly openFiles?: OpenFiles | undefined;
 }
 
-/** Two share a link of 1 Gbit/s; more would only make each of them slower (tuist/tuist#11362). */
+/** Two share a link of 1 Gbit/s; more would only slow each down (tuist/tuist#11362). */
 const pullLimit = 2;
 
-/** Puts everything together. Does nothing by itself. */
+/** Wires the parts. Starts nothing. */
 export const createImageManager = (options: ImageManagerOptions) => {
   const { tart, tartHome, folder, client, nodeName, journal, disableVMGC } = options;
   const holds = createHolds();
@@ -67,5 +67,5 @@ export const createImageManager = (options: ImageManagerOptions) => {
   };
 };
 
-/** The images of this Mac: how they come, what is made of them, and how they go. */
+/** Pulls, golden bases and garbage collection of images. */
 export type ImageManager = ReturnType<typeof createImageManager>;

@@ -17,7 +17,7 @@ describe('records of images on disk', () => {
     marked = [];
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
-  /** Another life of the agent each time. */
+  /** A new agent process each time. */
   const records = (): ImageRecords =>
     createImageRecords({ folder: join(folder, 'records'), mark: async (...told) => void marked.push(told.join(' ')) });
 

@@ -9,32 +9,32 @@ const recordSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('fetching'), name: z.string(), before: z.string().optional() }),
 ]);
 
-/** In a file of its own: an image that was ours stays ours while it is asked for again. */
+/** A separate file, so that an image of ours stays ours while it is pulled again. */
 const pullRecordName = (image: string): string => `fetching ${image}`;
 
 export interface ImageRecordsOptions {
   readonly folder: string;
-  /** Puts the marker into the folder of a golden base. The image is `repository@digest`. */
+  /** Writes the marker into the folder of a golden base. The image is `repository@digest`. */
   readonly mark: (name: string, image: string) => Promise<void>;
 }
 
 /**
- * What the agent made of images, as far as it must outlive the agent: one small file for each golden base and each image. So it, and
- * nothing else, may be deleted one day (B5): an image that was here before may be somebody else's.
+ * Persistent records of the golden bases and images that the agent created: one small file each. Only these may be collected (B5):
+ * an image that existed before may belong to a user.
  */
 export const createImageRecords = ({ folder, mark }: ImageRecordsOptions) => {
-  // A name may have slashes and colons.
+  // A name may contain slashes and colons.
   const fileOf = (name: string): string => `${createHash('sha256').update(name).digest('hex').slice(0, 32)}.json`;
   const filePattern = /^[0-9a-f]{32}\.json$/;
   const files = createRecordFiles({ folder, schema: recordSchema, fileOf, filePattern, keyOf: ({ name }) => name });
   const { read, write, remove: forget } = files;
   return {
-    /** Before it is made. Safe to repeat. */
+    /** Call before the clone. Idempotent. */
     beginClone: (name: string, image: PinnedImage) =>
       write({ kind: 'making', name, image: formatDigestReference(image) }),
-    /** It was begun and not finished: an earlier life of the agent was cut. */
+    /** The clone was begun and not finished: the agent was interrupted. */
     isCloneUnfinished: async (name: string) => (await read(name))?.kind === 'making',
-    /** Once it is there: the marker in its folder. Safe to repeat, also for one that an earlier life of the agent had made. */
+    /** Call after the clone: writes the marker into its folder. Idempotent, also for a clone of a previous agent process. */
     finishClone: async (name: string) => {
       const record = await read(name);
       if (record === undefined || record.kind === 'fetching')
@@ -42,25 +42,25 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions) => {
       await mark(name, record.image);
       await write({ kind: 'made', name, image: record.image });
     },
-    /** Before it is fetched, by the name that tart is asked for, with the digest that was here under this name. */
+    /** Call before the pull, with tart's name of the image and the digest that this name had locally. */
     beginPull: (image: string, before: string | undefined) =>
       write({ kind: 'fetching', name: pullRecordName(image), ...(before === undefined ? {} : { before }) }),
-    /** What `beginPull` was called with, if the pull was not finished since: an earlier life of the agent was cut. */
+    /** The arguments of `beginPull` if the pull was not finished: the agent was interrupted. */
     unfinishedPull: async (image: string) => {
       const record = await read(pullRecordName(image));
       return record?.kind === 'fetching' ? { before: record.before } : undefined;
     },
-    /** It is here, and ours if there is a `made`. Safe to repeat. */
+    /** The image is local, and ours if there is a `made`. Idempotent. */
     finishPull: async (image: string, made: PinnedImage | undefined) => {
       if (made !== undefined)
         await write({ kind: 'made', name: formatDigestReference(made), image: formatDigestReference(made) });
       await forget(pullRecordName(image));
     },
-    /** Everything that was made and not forgotten. One that cannot be read is left out. */
+    /** All created images and bases that were not forgotten. Skips unreadable records. */
     names: async () => (await files.list()).records.flatMap((record) => (record.kind === 'made' ? [record.name] : [])),
-    /** Whether it was made by this agent: a golden base by its name, an image as `repository@digest`. Rejects when the record cannot be read. */
+    /** Whether this agent created it: a golden base by its name, an image as `repository@digest`. Rejects when the record cannot be read. */
     isOwned: async (name: string) => (await read(name))?.kind === 'made',
-    /** Not there is fine. */
+    /** Idempotent. */
     forget,
   };
 };

@@ -1,17 +1,17 @@
 import { goldenHash } from '@tartan/api';
 
-/** An image of a registry. What it is, is repository and digest; a tag only points at one for now (INC-424). */
+/** An image of a registry. Repository and digest identify it; a tag is only a movable pointer (INC-424). */
 export interface ImageReference {
-  /** With its port: `registry.local:5000`. */
+  /** With the port: `registry.local:5000`. */
   readonly registry: string;
   /** Registry and path, without tag and digest. */
   readonly repository: string;
-  /** What was written, or `latest` when neither a tag nor a digest was. */
+  /** The given tag, or `latest` without tag and digest. */
   readonly tag: string | undefined;
   readonly digest: string | undefined;
 }
 
-/** Of a known content: what two names of the same image have in common. */
+/** An image by digest: the same for all its tags. */
 export interface PinnedImage {
   readonly repository: string;
   readonly digest: string;
@@ -24,7 +24,7 @@ const referencePattern = new RegExp(
   `^((${hostPattern})(?:/${pathPattern})+)(?::(\\w[\\w.-]{0,127}))?(?:@(sha256:[0-9a-f]{64}))?$`,
 );
 
-/** `undefined`: no image that tart could fetch, such as one without a registry. */
+/** `undefined`: no image that tart can pull, such as one without a registry. */
 export const parseReference = (text: string): ImageReference | undefined => {
   const [, repository, registry, tag, digest] = referencePattern.exec(text) ?? [];
   if (repository === undefined || registry === undefined) return undefined;
@@ -38,20 +38,20 @@ export const formatTagReference = ({
   tag = 'latest',
 }: Pick<ImageReference, 'repository' | 'tag'>): string => `${repository}:${tag}`;
 
-/** As tart is to be asked for it. A tag beside a digest says nothing more, and tart does not take both. */
+/** The name for tart. Tart does not accept a tag together with a digest, and the digest suffices. */
 export const formatPullReference = (reference: ImageReference): string =>
   reference.digest === undefined ? formatTagReference(reference) : `${reference.repository}@${reference.digest}`;
 
 const goldenPrefix = 'tuist-golden-';
 
 /**
- * The local base that Pods of this image are cloned from. One for each content, so that a tag that moves gets another one (INC-424). Its hash is
- * also the end of the Node's label, which others compute from the image that they ask for, to find a warm Mac.
+ * The local base that Pods of this image are cloned from. One per digest, so that a moved tag gets a new base (INC-424). Its hash is also
+ * the end of a Node label, which clients compute from their image to find a warm Mac.
  */
 export const goldenName = (image: PinnedImage): string =>
   `${goldenPrefix}${goldenHash(image.repository, image.digest)}`;
 
-/** Nothing but such a name becomes part of a label. */
+/** Only such a name becomes part of a label. */
 export const goldenHashOf = (name: string): string | undefined =>
   isGoldenName(name) ? name.slice(goldenPrefix.length) : undefined;
 

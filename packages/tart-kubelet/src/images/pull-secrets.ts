@@ -5,7 +5,7 @@ import { parseJson } from '../parse-json.ts';
 import type { Pod } from '../pods/snapshot.ts';
 import type { ImageReference } from './image-reference.ts';
 
-/** As much of a Secret as is read. */
+/** The fields of a Secret that are read. */
 interface PullSecret {
   readonly name: string;
   readonly data?: Readonly<Record<string, string>> | undefined;
@@ -13,7 +13,7 @@ interface PullSecret {
 
 interface FoundCredentials {
   readonly credentials: RegistryCredentials | undefined;
-  /** For people; never with anything from inside a Secret. */
+  /** For users; never contains the content of a Secret. */
   readonly problems: readonly string[];
 }
 
@@ -35,7 +35,7 @@ const authsOf = ({ data }: PullSecret): Auths | undefined => {
   return parseJson(authsSchema, decodeBase64(data?.['.dockercfg']));
 };
 
-/** Docker writes its own registry as an address; others are a host, maybe with a scheme, a path or stars in it. */
+/** Docker writes its own registry as a URL; other keys are hosts, optionally with a scheme, a path or wildcards. */
 const normalizeKey = (key: string): string => {
   const plain = key
     .toLowerCase()
@@ -45,7 +45,7 @@ const normalizeKey = (key: string): string => {
   return plain === 'index.docker.io' ? 'docker.io' : plain;
 };
 
-/** A star stands for a part of one label, as Kubernetes has it. */
+/** `*` matches within one label, as in Kubernetes. */
 const matchesRepository = (key: string, repository: string): boolean => {
   const [keyHost = '', ...keyPath] = key.split('/');
   const [host = '', ...path] = repository.toLowerCase().split('/');
@@ -70,11 +70,11 @@ const loginOf = (
   if (username !== undefined && username !== '' && password !== undefined) return { username, password };
   const joined = decodeBase64(auth.auth);
   const colon = joined.indexOf(':');
-  // A password may have colons, a user may not.
+  // A password may contain colons, a user name may not.
   return colon < 1 ? undefined : { username: joined.slice(0, colon), password: joined.slice(colon + 1) };
 };
 
-/** What `imagePullSecrets` hold for this image: the entry that names most of its path, and of those the first in the Pod's order. */
+/** The credentials in `imagePullSecrets` for this image: the longest matching path wins, then the Pod's order. */
 export const registryCredentials = (secrets: readonly PullSecret[], image: ImageReference): FoundCredentials => {
   const problems: string[] = [];
   const found: { readonly length: number; readonly credentials: RegistryCredentials }[] = [];
@@ -102,8 +102,8 @@ export const registryCredentials = (secrets: readonly PullSecret[], image: Image
 export type PullCredentials = (pod: Pod, image: ImageReference, signal: AbortSignal) => Promise<FoundCredentials>;
 
 /**
- * What the Pod's `imagePullSecrets` hold for an image, as the server has them now. One that is not there is a problem and no error, as
- * for a kubelet: the image may be public, or one of the others may do. Rejects with a KubeError when the server does not answer.
+ * The credentials in the Pod's `imagePullSecrets` for an image, by live reads. A missing Secret is a problem, not an error, as in the
+ * kubelet: the image may be public, or another Secret may match. Rejects with a KubeError when the API server is unreachable.
  */
 export const createPullCredentials =
   (client: Client): PullCredentials =>

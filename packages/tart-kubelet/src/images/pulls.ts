@@ -7,7 +7,7 @@ import { formatPullReference, type ImageReference, parseReference } from './imag
 import type { PullRecords } from './image-records.ts';
 import type { LocalImages } from './local-images.ts';
 
-/** `image` is `repository@digest`, or `repository:tag`. A signal ends the pull itself only when no other request waits for it. */
+/** `image` is `repository@digest` or `repository:tag`. A signal aborts the pull itself only if no other request waits for it. */
 interface PullRequest extends Pick<GoldenRequest, 'credentials' | 'image' | 'signal'> {
   readonly onProgress?: ((progress: PullProgress) => void) | undefined;
 }
@@ -18,7 +18,7 @@ interface Download extends Flight {
   last: PullProgress | undefined;
 }
 
-/** Fetches images. Two that ask for the same one share a download of it (INC-47); only so many run at a time (tuist/tuist#11362). */
+/** Pulls images. Requests for the same image share one download (INC-47); `limit` bounds concurrent pulls (tuist/tuist#11362). */
 export const createPulls = ({ tart, limit }: { readonly tart: Pick<Tart, 'pull'>; readonly limit: number }) => {
   const downloads = new Map<string, Download>();
   const semaphore = createSemaphore(limit);
@@ -39,7 +39,7 @@ export const createPulls = ({ tart, limit }: { readonly tart: Pick<Tart, 'pull'>
       forget(image, download),
     );
     const download: Download = { done, credentials, listeners, controller, waiters: 0, last: undefined };
-    // Somebody may have left before it fails.
+    // Avoids an unhandled rejection when all requests have left.
     done.catch(() => {});
     downloads.set(image, download);
     return download;
@@ -50,7 +50,7 @@ export const createPulls = ({ tart, limit }: { readonly tart: Pick<Tart, 'pull'>
     flight.listeners.add(report);
     if (flight.last !== undefined) report(flight.last);
     try {
-      // Who comes after the last has left must not join what is about to end.
+      // A new request must not join a download that is being aborted.
       await joinFlight(flight, signal, () => forget(image, flight));
     } finally {
       flight.listeners.delete(report);
@@ -63,16 +63,18 @@ export const createPulls = ({ tart, limit }: { readonly tart: Pick<Tart, 'pull'>
     try {
       await joinDownload(flight, request);
     } catch (error) {
-      // What was refused to another Pod's secret may be given to ours.
+      // The registry may accept our credentials after it refused those of another Pod.
       if (!isTartError(error, 'registry refused') || isDeepStrictEqual(flight.credentials, request.credentials))
         throw error;
       await pull(request);
     }
   };
   return {
-    /** Rejects with a TartError, or with the signal's reason. Safe to repeat. */
-    pull /** Somebody waits for it right now. */,
-    isInFlight: (image: string) => downloads.has(image) /** How many are fetched, or wait for their turn. */,
+    /** Rejects with a TartError, or with the signal's reason. Idempotent. */
+    pull,
+    /** Whether a request waits for it. */
+    isInFlight: (image: string) => downloads.has(image),
+    /** Pulls in progress or queued. */
     count: () => downloads.size,
   };
 };
@@ -84,7 +86,7 @@ const localDigest = async (local: LocalImages, reference: ImageReference): Promi
   return digest !== undefined && (await local.has({ repository: reference.repository, digest })) ? digest : undefined;
 };
 
-/** A pull that leaves behind who fetched what. For one image one at a time, which `createPulls` sees to. */
+/** Records which pulls are ours. `createPulls` ensures one pull per image at a time. */
 export const withPullRecords = (
   tart: Pick<Tart, 'pull'>,
   local: LocalImages,
@@ -110,7 +112,7 @@ export const withPullRecords = (
   },
 });
 
-/** Ends what an earlier life of the agent had begun, when the image turns out to be here. */
+/** Finishes the record of an interrupted pull if the image is local. */
 export const finishInterruptedPull = async (
   reference: ImageReference,
   digest: string,

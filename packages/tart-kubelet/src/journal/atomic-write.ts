@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** What is being written has this in its name, and is nobody's record. */
+/** Suffix of temporary files, which are not records. */
 export const temporarySuffix = '.tmp-';
 
-/** So that a rename or a removal in it outlives a power cut as well. */
+/** Makes renames and removals in the folder survive a power failure. */
 export const syncFolder = async (folder: string): Promise<void> => {
   const handle = await open(folder, 'r');
   try {
@@ -15,7 +15,7 @@ export const syncFolder = async (folder: string): Promise<void> => {
   }
 };
 
-/** The old content or the new one, whatever happens meanwhile; the new one for good once this resolves. */
+/** Replaces a file atomically; the new content is durable once this resolves. */
 export const writeFileAtomic = async (path: string, text: string): Promise<void> => {
   const temporary = `${path}${temporarySuffix}${randomUUID()}`;
   try {

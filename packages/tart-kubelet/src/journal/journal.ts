@@ -4,7 +4,7 @@ import { createRecordFiles } from './record-files.ts';
 const timeSchema = z.number().int().nonnegative();
 const countSchema = z.number().int().nonnegative();
 
-/** How one run of a virtual machine ended. Kept from before the evidence is thrown away (INC-18). */
+/** How one run of a VM ended. Recorded before the evidence is deleted (INC-18). */
 const terminationSchema = z.object({
   exitCode: z.number().int(),
   reason: z.string(),
@@ -13,19 +13,19 @@ const terminationSchema = z.object({
   finishedAt: timeSchema,
 });
 
-/** How far this run has come. Each state is written before the act that it names begins. */
+/** The progress of this run. Each state is written before its action begins. */
 const stateSchema = z.discriminatedUnion('kind', [
-  /** A fresh clone is to be made. One that is there under this name is that clone, as the name was free before. */
+  /** A clone is about to be created. A VM of this name is that clone, as the name was free before. */
   z.object({ kind: z.literal('cloning') }),
-  /** It has an identity and a size of its own, and was never on. */
+  /** It has its own identity and size, and has never run. */
   z.object({ kind: z.literal('configured') }),
-  /** `tart run` is about to be called, or was: from here on it may have been on. */
+  /** `tart run` is about to be called, or was: from here on it may have run. */
   z.object({ kind: z.literal('starting'), at: timeSchema }),
   z.object({
     kind: z.literal('running'),
     process: z.object({ pid: z.number().int().positive(), startedAt: timeSchema }),
     since: timeSchema,
-    /** The last address that it had: a lease that cannot be read takes none away (INC-410). */
+    /** Its last known address: an unreadable lease does not remove it (INC-410). */
     address: z.string().optional(),
   }),
   z.object({ kind: z.literal('ended'), ending: terminationSchema }),
@@ -36,14 +36,14 @@ export const recordSchema = z.object({
   vm: z.string().min(1),
   pod: z.object({ uid: z.string().min(1), namespace: z.string().min(1), name: z.string().min(1) }),
   image: z.object({ reference: z.string(), digest: z.string().optional() }),
-  /** When the Pod was first worked on: whoever came first has the slot. */
+  /** When the agent first handled the Pod: decides who gets a slot first. */
   createdAt: timeSchema,
-  /** The first run is 0, and each restart counts one up: this is `restartCount`. */
+  /** Starts at 0, and each restart increases it: this is `restartCount`. */
   run: countSchema,
   state: stateSchema,
   /** When the guest was asked to shut down. */
   stopRequestedAt: timeSchema.optional(),
-  /** How the run before this one ended. */
+  /** How the previous run ended. */
   previous: terminationSchema.optional(),
 });
 
@@ -59,26 +59,23 @@ const fileOf = (uid: string): string => {
   return `${uid}${suffix}`;
 };
 
-/**
- * What the agent has done for each Pod, as far as it must outlive the agent: one file for each UID, with its virtual machine. Reading never
- * rejects for what a file holds.
- */
+/** Persistent progress of each Pod: one file per UID, with its VM. Reading never rejects because of a file's content. */
 export const createJournal = (folder: string) => {
   const filePattern = /^[0-9A-Za-z][0-9A-Za-z-]{0,127}\.json$/;
   const files = createRecordFiles({ folder, schema: recordSchema, fileOf, filePattern, keyOf: ({ pod }) => pod.uid });
   return {
-    /** Every UID of which anything is known. Rejects when the folder cannot be read: then nothing is known to be nobody's. */
+    /** Every UID with a record. Rejects when the folder cannot be read: then nothing counts as orphaned. */
     list: async () => {
       const { files: names, records, problems } = await files.list();
       return { uids: names.map((name) => name.slice(0, -suffix.length)), records, problems };
     },
-    /** `unreadable`: something is there under this UID. Its Pod may have ended, and must not start again. */
+    /** `unreadable`: a record exists for this UID. Its Pod may have ended, and must not be started again. */
     read: async (uid: string) => {
       fileOf(uid);
       return files.read(uid).catch(() => 'unreadable' as const);
     },
     write: (record: VmRecord) => files.write(record),
-    /** The last act for a Pod, after everything of it is gone: until then its UID is known to have been here. Not there is fine. */
+    /** The last action for a Pod, after everything else is deleted: until then the UID counts as known. Idempotent. */
     remove: (uid: string) => files.remove(uid),
   };
 };

@@ -10,21 +10,20 @@ import { syncFolder, temporarySuffix, writeFileAtomic } from './atomic-write.ts'
 interface RecordFilesOptions<T> {
   readonly folder: string;
   readonly schema: z.ZodType<T>;
-  /** The file of a record, without its folder. Throws for what is no key. */
+  /** The file name of a record. Throws for an invalid key. */
   readonly fileOf: (key: string) => string;
-  /** Other files are nobody's record. */
+  /** Other files are ignored. */
   readonly filePattern: RegExp;
   readonly keyOf: (record: T) => string;
 }
 
-/** Ours have some hundred bytes; a message of tart may add a few thousand. */
+/** Records have some hundred bytes; a message of tart may add a few thousand. */
 const maxRecordBytes = 256 * 1024;
 
 /**
- * Small records that outlive the agent: a folder with one JSON file for each key.
+ * Small persistent records: a folder with one JSON file per key.
  *
- * Guarantees: a write is there whole or not at all, and once it resolves a power cut takes nothing back. Assumptions: one agent writes here;
- * for each key one caller at a time.
+ * Guarantees: writes are atomic, and durable once resolved. Assumptions: one agent writes here; one caller at a time per key.
  */
 export const createRecordFiles = <T>({ folder, schema, fileOf, filePattern, keyOf }: RecordFilesOptions<T>) => {
   const readRecord = async (file: string): Promise<T | undefined> => {
@@ -32,19 +31,19 @@ export const createRecordFiles = <T>({ folder, schema, fileOf, filePattern, keyO
     if (content.kind === 'missing') return undefined;
     const isWhole = content.kind === 'read' && !content.truncated;
     const record = isWhole ? parseJson(schema, content.bytes.toString('utf8')) : undefined;
-    // A copy under another name would speak for what it is not about.
+    // A copy under another name would count for the wrong key.
     if (record !== undefined && fileOf(keyOf(record)) === file) return record;
     const why = content.kind === 'refused' ? content.reason : 'it holds no record of this name';
     throw new Error(`${join(folder, file)} cannot be read: ${why}`);
   };
-  /** What a crash left half written of this record. */
+  /** Removes temporary files of this record that a crash left. */
   const removeTemporaryFiles = async (key: string): Promise<void> => {
     const half = `${fileOf(key)}${temporarySuffix}`;
     for (const file of await listFolder(folder))
       if (file.startsWith(half)) await rm(join(folder, file), { force: true });
   };
   return {
-    /** Rejects when the folder cannot be read. `problems`: why the records of some files cannot be read. */
+    /** Rejects when the folder cannot be read. `problems`: why some records cannot be read. */
     list: async () => {
       const files = (await listFolder(folder)).filter((file) => filePattern.test(file));
       const found = await Promise.allSettled(files.map(readRecord));
@@ -54,7 +53,7 @@ export const createRecordFiles = <T>({ folder, schema, fileOf, filePattern, keyO
         problems: found.flatMap((one) => (one.status === 'rejected' ? [errorMessage(one.reason)] : [])),
       };
     },
-    /** `undefined`: there is none. Rejects with why it cannot be read. */
+    /** `undefined`: no record. Rejects with the reason when it cannot be read. */
     read: async (key: string) => readRecord(fileOf(key)),
     write: async (record: T) => {
       const key = keyOf(record);
@@ -63,7 +62,7 @@ export const createRecordFiles = <T>({ folder, schema, fileOf, filePattern, keyO
       await removeTemporaryFiles(key);
       await writeFileAtomic(path, `${JSON.stringify(record)}\n`);
     },
-    /** Not there is fine. */
+    /** Idempotent. */
     remove: async (key: string) => {
       await removeTemporaryFiles(key);
       await rm(join(folder, fileOf(key)), { force: true });

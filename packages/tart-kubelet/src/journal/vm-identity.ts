@@ -6,12 +6,12 @@ import { writeFileAtomic } from './atomic-write.ts';
 
 const uidPattern = /^[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?$/;
 
-/** Of the whole name; tart has no limit, but the name is a folder's and shows in many places. */
+/** Tart has no limit, but the name is also a folder name and shown in many places. */
 const maxNameLength = 100;
 
 /**
- * The name of a Pod's virtual machine: people recognise the Pod, and the UID makes it nobody else's. A later Pod of the same name gets
- * another one, and so never the disk of this one (INC-407, INC-25). `undefined` for what is no UID: it must not become a path.
+ * The name of a Pod's VM: readable by the Pod's name, unique by its UID. A later Pod of the same name gets another VM, and so never
+ * this one's disk (INC-407, INC-25). `undefined` for an invalid UID: it must not become a path.
  */
 export const vmNameOf = (pod: {
   readonly uid: string;
@@ -25,14 +25,14 @@ export const vmNameOf = (pod: {
 };
 
 /**
- * Says in the folder of a virtual machine who made it and for whom: what has no such mark is somebody else's, and nobody of ours deletes
- * it (B5). It lies where the machine lies, so that it goes with it, and a journal that was lost takes no ownership away.
+ * The ownership marker in a VM's folder: who created it, and for which Pod or image. The agent never deletes a VM without it (B5). It is
+ * in the VM's folder, so it is deleted with the VM, and survives a lost journal.
  */
 const markerFile = 'tartan.json';
 
 const common = { version: z.literal(1), agent: z.string().min(1), vm: z.string() };
 const podMarkerSchema = z.object({ ...common, podUID: z.string().min(1) });
-/** A golden base is nobody's in particular: of it the image counts, as `repository@digest`. */
+/** A golden base belongs to no Pod, but to an image: `repository@digest`. */
 const goldenMarkerSchema = z.object({ ...common, goldenOf: z.string().min(1) });
 const markerSchema = z.union([podMarkerSchema, goldenMarkerSchema]);
 
@@ -43,10 +43,7 @@ export type OwnershipMarker = PodMarker | GoldenMarker;
 export const writeOwnershipMarker = (vmFolder: string, one: OwnershipMarker): Promise<void> =>
   writeFileAtomic(join(vmFolder, markerFile), `${JSON.stringify(one)}\n`);
 
-/**
- * `undefined`: not marked, or not so that we understand it, or for a machine of another name: a clone of ours that somebody made by hand
- * is theirs.
- */
+/** `undefined`: no marker, an invalid one, or one for another VM name: a clone that a user made of our VM belongs to the user. */
 export const readOwnershipMarker = async (vmFolder: string, vm: string): Promise<OwnershipMarker | undefined> => {
   const content = await readGuestFile(vmFolder, markerFile, 4096);
   if (content.kind !== 'read' || content.truncated) return undefined;

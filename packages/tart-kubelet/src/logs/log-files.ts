@@ -2,36 +2,36 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { undefinedIfMissing } from '../file-errors.ts';
 
-/** One run of a container: the first is 0, and each restart counts one up, as `restartCount` does. */
+/** One run of a container: starts at 0, like `restartCount`. */
 export interface LogName {
   readonly podUID: string;
   readonly container: string;
   readonly run: number;
 }
 
-/** The generation before the one that is being written. */
+/** The rotated file. */
 export const rotatedPath = (path: string): string => `${path}.1`;
 
 const withExtension = (path: string, ending: string): string => `${path.slice(0, -'.log'.length)}.${ending}`;
 
-/** What tart itself writes, beside the log that it is copied into. */
+/** Tart's own output, beside the log that it is copied into. */
 export const rawOutputPath = (path: string): string => withExtension(path, 'raw');
 
-/** How much of a log's sources is in it by now. */
+/** How much of the log's sources was copied. */
 export const copyOffsetPath = (path: string): string => withExtension(path, 'copied');
 
 const uidPattern = /^[0-9A-Za-z][0-9A-Za-z-]{0,127}$/;
 const containerPattern = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
-/** The log, what tart wrote, how much of it was copied, and what a crash left half written of these. */
+/** The log, tart's output, the copy offset, and temporary files of these. */
 const runPattern = /^(\d+)\.(?:log|raw|copied)(?:\..*)?$/;
 
-/** These become folders: what is no uid must not become a path. */
+/** These become folders: invalid names must not become paths. */
 const checkName = (text: string, pattern: RegExp, what: string): string => {
   if (pattern.test(text)) return text;
   throw new Error(`${JSON.stringify(text.slice(0, 64))} is no ${what}: no log is kept under such a name`);
 };
 
-/** Where the logs of this agent lie: `<root>/<pod uid>/<container>/<run>.log`, and the generation before it in `<run>.log.1`. */
+/** The agent's logs: `<root>/<pod uid>/<container>/<run>.log`, rotated to `<run>.log.1`. */
 export const createLogFiles = (root: string) => {
   const folderOf = (podUID: string): string => join(root, checkName(podUID, uidPattern, 'uid of a Pod'));
   const containerFolder = ({ podUID, container }: LogName): string =>
@@ -39,10 +39,10 @@ export const createLogFiles = (root: string) => {
   const pathOf = (name: LogName): string => join(containerFolder(name), `${name.run}.log`);
   return {
     pathOf,
-    /** Makes the folder, and removes runs that nobody can ask for any more: `--previous` means the one before. */
+    /** Creates the folder, and removes runs older than the previous one, which `--previous` can still request. */
     prepare: async (name: LogName) => {
       const folder = containerFolder(name);
-      // What a virtual machine prints may hold secrets of its job.
+      // The output of a VM may contain secrets of its job.
       await mkdir(folder, { recursive: true, mode: 0o700 });
       for (const file of await readdir(folder)) {
         const run = Number(runPattern.exec(file)?.[1] ?? Number.NaN);
@@ -50,9 +50,9 @@ export const createLogFiles = (root: string) => {
       }
       return pathOf(name);
     },
-    /** Everything of a Pod. Nothing there is fine. */
+    /** Removes all logs of a Pod. Idempotent. */
     remove: (podUID: string) => rm(folderOf(podUID), { recursive: true, force: true }),
-    /** UIDs of the Pods that have logs, so that those without a Pod can be removed. */
+    /** UIDs of Pods with logs, to find orphaned ones. */
     podUIDs: async () => {
       const entries = (await undefinedIfMissing(readdir(root, { withFileTypes: true }))) ?? [];
       return entries.filter((entry) => entry.isDirectory() && uidPattern.test(entry.name)).map(({ name }) => name);

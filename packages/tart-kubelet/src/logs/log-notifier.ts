@@ -3,20 +3,20 @@ import { type Clock, sleep } from '@tartan/kube/clock';
 /** For writers that ended without a notification. */
 const maxWaitMs = 5_000;
 
-/** Tells readers that follow logs of new lines. Writers and readers are in the same process. */
+/** Notifies readers that follow logs of new lines, within this process. */
 export const createLogNotifier = (clock: Clock) => {
   let version = 0;
   let changed = new AbortController();
   return {
-    /** How often logs have changed so far, to be read before reading a log. */
+    /** Number of changes so far. Read it before reading a log. */
     version: () => version,
-    /** Some log has changed. */
+    /** Call when a log has changed. */
     notify: () => {
       version += 1;
       changed.abort();
       changed = new AbortController();
     },
-    /** Resolves when there have been more changes than `seen`, when `signal` fires, or after a while in any case. */
+    /** Resolves when there were more changes than `seen`, when `signal` fires, or after `maxWaitMs`. */
     wait: async (seen: number, signal: AbortSignal) => {
       if (version === seen) await sleep(clock, maxWaitMs, AbortSignal.any([signal, changed.signal]));
     },

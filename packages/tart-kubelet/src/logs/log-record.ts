@@ -1,19 +1,19 @@
 /**
- * How a line is kept: `2026-01-01T00:00:00.123000000Z stdout F text`, the format that Kubernetes' container runtimes write and log shippers
- * read. `P` instead of `F` says that the line goes on in the next record.
+ * A log line: `2026-01-01T00:00:00.123000000Z stdout F text`, the CRI log format that log shippers read. `P` instead of `F` means that the
+ * line continues in the next record.
  */
 export interface LogRecord {
-  /** RFC 3339 with nine digits and `Z`: of equal length, so that it sorts as text. */
+  /** RFC 3339 with nine digits and `Z`: fixed length, so it sorts as text. */
   readonly time: string;
   readonly stream: LogStream;
-  /** Ends a line. */
+  /** Whether it ends a line. */
   readonly full: boolean;
   readonly text: Buffer;
 }
 
 export type LogStream = 'stdout' | 'stderr';
 
-/** `milliseconds` since the epoch, in the form of a record. */
+/** `milliseconds` since the epoch, in the log's time format. */
 export const formatLogTime = (milliseconds: number): string =>
   `${new Date(milliseconds).toISOString().slice(0, 23)}000000Z`;
 
@@ -24,7 +24,7 @@ const newline = 10;
 export const formatRecord = ({ time, stream, full, text }: LogRecord): Buffer =>
   Buffer.concat([Buffer.from(`${time} ${stream} ${full ? 'F' : 'P'} `), text, Buffer.of(newline)]);
 
-/** A record without its line end; undefined for what is none, such as a line that a crash has cut. */
+/** Parses a record without its newline; undefined for an invalid line, such as one truncated by a crash. */
 export const parseRecord = (line: Buffer): LogRecord | undefined => {
   const [, time, stream, tag] = headPattern.exec(line.toString('latin1', 0, headLength)) ?? [];
   if (time === undefined) return undefined;
@@ -38,14 +38,14 @@ export const parseRecord = (line: Buffer): LogRecord | undefined => {
 
 export interface LinePart {
   readonly text: Buffer;
-  /** A line end stood behind it. */
+  /** Whether it ended with a newline. */
   readonly full: boolean;
 }
 
-/** A line longer than this is kept in several records: one of a gigabyte must not be held in memory. */
+/** Longer lines are split into several records, to bound the memory. */
 const maxPartBytes = 16 * 1024;
 
-/** Cuts what comes in arbitrary chunks into lines, and lines that are too long into pieces. */
+/** Splits arbitrary chunks into lines, and long lines into parts. */
 export const createLineSplitter = (maxBytes = maxPartBytes) => {
   let held: Buffer[] = [];
   let size = 0;
@@ -56,7 +56,7 @@ export const createLineSplitter = (maxBytes = maxPartBytes) => {
     return { text, full };
   };
   return {
-    /** What is complete by now. */
+    /** Returns the complete lines so far. */
     push: (chunk: Uint8Array) => {
       const bytes = Buffer.from(chunk);
       const pieces: LinePart[] = [];
@@ -78,21 +78,21 @@ export const createLineSplitter = (maxBytes = maxPartBytes) => {
       }
       return pieces;
     },
-    /** What was left without a line end. */
+    /** Returns the rest without a newline. */
     flush: () => (size === 0 ? [] : [take(Buffer.alloc(0), false)]),
   };
 };
 
 interface ReadRecord {
   readonly record: LogRecord;
-  /** Bytes from the beginning of what was pushed up to behind this record. */
+  /** End offset of this record, from the start of all pushed bytes. */
   readonly end: number;
 }
 
-/** No record is that long: it is not worth holding. */
+/** Longer than any record: not buffered. */
 const maxLineBytes = 2 * maxPartBytes;
 
-/** Finds the records in what is pushed, and skips whatever is none. */
+/** Finds the records in the pushed bytes, and skips anything else. */
 export const createRecordParser = () => {
   let held: Buffer = Buffer.alloc(0);
   let position = 0;

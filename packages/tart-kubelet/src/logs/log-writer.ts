@@ -8,9 +8,9 @@ export interface LogWriterOptions {
   path: string;
   clock: Clock;
   notifier: LogNotifier;
-  /** A file that would grow beyond this becomes the older generation. Two of them exist at most. Default: 10 MiB. */
+  /** A file is rotated before it exceeds this. At most two files exist. 10 MiB by default. */
   maxBytes?: number;
-  /** Called once when writing begins to fail; lines are dropped until it works again. */
+  /** Called once when writing starts to fail; lines are dropped until it works again. */
   onError?: (error: unknown) => void;
 }
 
@@ -21,7 +21,7 @@ interface OpenFile {
   size: number;
 }
 
-/** A crash may have left half a record: what follows starts on a line of its own. */
+/** A crash may have left a partial record: start on a new line. */
 const openAtEnd = async (path: string): Promise<OpenFile> => {
   const file = await open(path, 'a+', 0o600);
   try {
@@ -37,9 +37,9 @@ const openAtEnd = async (path: string): Promise<OpenFile> => {
 };
 
 /**
- * Keeps what a virtual machine prints, with the time of each line.
- * Guarantees: lines of one stream stay in order; a record is never split over two files; never rejects, since a full disk is no reason
- * to stop whoever prints. Caveat: what comes while writing fails is lost.
+ * Writes the output of a VM with a time per line.
+ * Guarantees: lines of one stream stay in order; a record is never split over two files; never rejects, since a full disk must not
+ * stop the VM's output. Caveat: output is lost while writing fails.
  */
 export const createLogWriter = (options: LogWriterOptions) => {
   const { path, clock, notifier, maxBytes = defaultMaxBytes, onError } = options;
@@ -97,11 +97,11 @@ export const createLogWriter = (options: LogWriterOptions) => {
   const flushStream = (stream: LogStream): Promise<void> => enqueue(stream, splitters[stream].flush());
 
   return {
-    /** Resolves when it is in the file: who waits for it is slowed down to the disk's pace. */
+    /** Resolves when the data is written, so awaiting it limits the caller to the disk's speed. */
     write: (stream: LogStream, chunk: Uint8Array) => (closed ? last : enqueue(stream, splitters[stream].push(chunk))),
-    /** Keeps what is there of a line as a part of it, so that nothing is held in memory only. */
+    /** Writes an incomplete line as a partial record, so that nothing is only in memory. */
     flush: flushStream,
-    /** Whether the last write did not get through. A caller that has the text elsewhere can write it again. */
+    /** Whether the last write failed. A caller that has the text elsewhere can write it again. */
     isFailing: () => failing,
     /** Writes what is left and closes the file. Idempotent. */
     close: async () => {

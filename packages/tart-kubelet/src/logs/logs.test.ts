@@ -164,7 +164,7 @@ describe('the log of a container', () => {
     let next = 1;
     for await (const part of formatLog(readLogRecords(path, { follow }), {})) {
       seen += part.toString();
-      // Written while the reader is at the end: at most one generation ahead of it.
+      // Written while the reader is at the end: at most one rotation ahead of it.
       for (let line = 0; line < 3 && next < 60; line += 1, next += 1) await print(writer, `${next}\n`);
       if (next === 60 && !ended) {
         ended = true;

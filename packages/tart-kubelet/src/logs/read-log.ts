@@ -4,19 +4,19 @@ import { rotatedPath } from './log-files.ts';
 import type { LogNotifier } from './log-notifier.ts';
 import { createRecordParser, type LogRecord } from './log-record.ts';
 
-/** The two generations of a log as one row of bytes, as they were when it was opened; `current` may grow meanwhile. */
+/** Both files of a log as one sequence of bytes, at the time of opening; `current` may grow meanwhile. */
 interface LogSnapshot {
   readonly size: number;
-  /** As many bytes as there are, up to `length`. */
+  /** Up to `length` bytes. */
   read(position: number, length: number): Promise<Buffer>;
-  /** Where in the younger file the row ends. */
+  /** The end of the sequence in the current file. */
   readonly currentSize: number;
-  /** Hands the younger file to whoever goes on reading it, and closes it. */
+  /** Transfers ownership of the current file to the caller, who closes it. */
   takeCurrent(): FileHandle;
   close(): Promise<void>;
 }
 
-/** undefined when there is no such file. */
+/** undefined if the file does not exist. */
 export const openIfPresent = (path: string): Promise<FileHandle | undefined> => undefinedIfMissing(open(path, 'r'));
 
 export const readAt = async (file: FileHandle, position: number, length: number): Promise<Buffer> => {
@@ -27,13 +27,13 @@ export const readAt = async (file: FileHandle, position: number, length: number)
 
 const maxAttempts = 5;
 
-/** undefined when there is no log. */
+/** undefined if there is no log. */
 const openLogSnapshot = async (path: string): Promise<LogSnapshot | undefined> => {
   for (let attempt = 1; ; attempt += 1) {
     const current = await openIfPresent(path);
     const older = await openIfPresent(rotatedPath(path));
     const [young, old] = [await current?.stat(), await older?.stat()];
-    // Rotated between the two: what was opened first is the older one by now.
+    // A rotation happened in between: the first opened file is the rotated one by now.
     if (attempt < maxAttempts && older && (current === undefined || young?.ino === old?.ino)) {
       await Promise.all([current?.close(), older.close()]);
       continue;
@@ -63,7 +63,7 @@ const openLogSnapshot = async (path: string): Promise<LogSnapshot | undefined> =
   }
 };
 
-/** The position from which the last `count` lines are read. */
+/** The offset of the last `count` lines. */
 const tailOffset = async (span: LogSnapshot, count: number): Promise<number> => {
   if (count === 0) return span.size;
   const parser = createRecordParser();
@@ -74,26 +74,26 @@ const tailOffset = async (span: LogSnapshot, count: number): Promise<number> => 
       if (record.full) lineStarts.push(end);
       last = end;
     }
-  // A line begins there only if something of it is there.
+  // A line counts only if it has at least one byte.
   return lineStarts.filter((start) => start < last).at(-count) ?? 0;
 };
 
 interface ReadLogOptions {
-  /** Only the last so many lines. Default: all. */
+  /** Only the last lines. All by default. */
   tailLines?: number | undefined;
   follow?: FollowOptions | undefined;
 }
 
 export interface FollowOptions {
   readonly notifier: LogNotifier;
-  /** Nothing will be written any more; asked before each look, so that the last lines are not missed. */
+  /** Whether the writer has ended; called before each read, so that the last lines are not missed. */
   readonly ended: () => boolean;
   readonly signal: AbortSignal;
 }
 
 const blockSize = 64 * 1024;
 
-/** From `position` to the end as it is when it is reached. Answers with where that is. */
+/** Reads from `position` to the current end. Returns the end offset. */
 async function* readToEnd(file: FileHandle, position: number): AsyncGenerator<Buffer, number> {
   for (let at = position; ; ) {
     const block = await readAt(file, at, blockSize);
@@ -112,7 +112,7 @@ async function* readBlocks(span: LogSnapshot, position: number): AsyncGenerator<
   }
 }
 
-/** The bytes of a log that is being written, over its rotations. Owns `first` from here on. */
+/** The bytes of a log that is being written, across rotations. Takes ownership of `first`. */
 async function* followLog(
   path: string,
   first: FileHandle,
@@ -126,7 +126,7 @@ async function* followLog(
     while (!signal.aborted) {
       const seen = notifier.version();
       const over = ended();
-      // Before the rest is read: what is rotated away by now has got its last line.
+      // Checked before reading the rest: a rotated file gets no more lines.
       const { ino } = await file.stat();
       const isRotated = (await stat(path).catch(() => undefined))?.ino !== ino;
       position = yield* readToEnd(file, position);
@@ -135,7 +135,7 @@ async function* followLog(
         await notifier.wait(seen, signal);
         continue;
       }
-      // Perhaps more than once: then there is a generation between ours and the one that is being written.
+      // After several rotations there is another file between ours and the current one.
       const between = await openIfPresent(rotatedPath(path));
       try {
         if (between && (await between.stat()).ino !== ino) yield* readToEnd(between, 0);
@@ -154,7 +154,7 @@ async function* followLog(
   }
 }
 
-/** Who follows a log may be early. */
+/** A follower may start before the log exists. */
 const waitForLog = async (
   path: string,
   { notifier, ended, signal }: FollowOptions,
@@ -168,7 +168,7 @@ const waitForLog = async (
   }
 };
 
-/** The records of a log, block by block. Nothing when there is no log, unless it is followed: then it may still come. */
+/** The records of a log in blocks. Without a log it yields nothing, or waits for it with `follow`. */
 export async function* readLogRecords(path: string, options: ReadLogOptions): AsyncGenerator<LogRecord[]> {
   const { tailLines, follow } = options;
   const parser = createRecordParser();
@@ -187,17 +187,17 @@ export async function* readLogRecords(path: string, options: ReadLogOptions): As
 }
 
 export interface FormatOptions {
-  /** Each line begins with its time. */
+  /** Prefix each line with its time. */
   timestamps?: boolean | undefined;
-  /** Nothing older than this, in the form of a record's time. */
+  /** The minimum time, in the log's time format. */
   since?: string | undefined;
-  /** Not a byte more than this. */
+  /** Maximum number of bytes. */
   limitBytes?: number | undefined;
 }
 
 const newline = Buffer.from('\n');
 
-/** A log as people see it. Of a line that was kept in pieces only the first has the time. */
+/** A log as users see it. Of a split line only the first part has the time. */
 export async function* formatLog(blocks: AsyncIterable<LogRecord[]>, options: FormatOptions): AsyncGenerator<Buffer> {
   const { timestamps = false, since = '', limitBytes = Number.POSITIVE_INFINITY } = options;
   let room = limitBytes;

@@ -8,14 +8,14 @@ export interface ActContext {
   readonly signal: AbortSignal;
 }
 
-/** In full: by their type addresses would be merged with those that are there, and an old one would stay (measured by many). */
+/** Replaces the list: by default a strategic merge patch merges addresses by type, and an old one would stay. */
 const replaceAddresses = ({ addresses, ...rest }: NodeStatus): object =>
   addresses === undefined ? rest : { ...rest, addresses: [{ $patch: 'replace' }, ...addresses] };
 
 /**
- * Carries one decision out and answers the Node as it is then; `undefined` when another look is needed. Each is one write, safe to
- * repeat, that holds only what it changes: what others write on the Node meanwhile stays. Status and metadata are written apart, as the
- * server drops either from a write of the other (INC-36), and each is made from what was observed, never from an answer (INC-12).
+ * Executes one decision and resolves with the updated Node; `undefined` if it must be observed again. Each decision is one idempotent
+ * write of the changes only, so other writers' fields stay. Status and metadata are separate writes, as the server drops either from a
+ * write of the other (INC-36); each is computed from the observation, never from a response (INC-12).
  */
 export const act = async (
   decision: Exclude<Decision, { kind: 'done' }>,
@@ -24,7 +24,7 @@ export const act = async (
   const name = { name: nodeName };
   switch (decision.kind) {
     case 'register':
-      // Servers that do not know a field drop it.
+      // Older API servers drop unknown fields.
       return client.create(nodes, decision.node, { signal, fieldValidation: 'Ignore' }).catch((error: unknown) => {
         if (isKubeError(error, 'alreadyExists')) return undefined;
         throw error;

@@ -3,12 +3,12 @@ import { timestamp } from '@tartan/kube/clock';
 import type { Facts } from '../facts/host-facts.ts';
 import type { NodeCondition } from './observe.ts';
 
-/** What a condition says, before it is known since when. */
+/** A condition without its timestamps. */
 interface ConditionState {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;
-  /** The same text for the same state: each change of it is a write to the API server. */
+  /** Must be the same for the same state: each change is a write to the API server. */
   readonly message: string;
 }
 
@@ -16,16 +16,16 @@ type State = Omit<ConditionState, 'type'>;
 
 const newState = (status: State['status'], reason: string, message: string): State => ({ status, reason, message });
 
-/** Below this share of free space the host counts as full. */
+/** The host disk counts as full below this percentage of free space. */
 const minFreePercent = 10;
-/** From this share on a guest counts as full. */
+/** A guest disk counts as full from this percentage on. */
 const maxGuestUsedPercent = 90;
 
-/** A disk of which nobody knows the size counts as empty. */
+/** A disk of unknown size counts as empty. */
 const freePercent = ({ freeBytes, totalBytes }: NonNullable<Facts['disk']>): number =>
   totalBytes > 0 ? (freeBytes / totalBytes) * 100 : 100;
 
-/** The host's disk first, then those of running guests (INC-39, INC-40). Never Unknown: Cluster API counts that as not ready. */
+/** The host's disk first, then those of running guests (INC-39, INC-40). Never Unknown: Cluster API treats that as not ready. */
 export const diskPressure = ({ disk, guestDisks = [] }: Facts): State => {
   const free = disk === undefined ? 100 : freePercent(disk);
   if (free < minFreePercent)
@@ -51,7 +51,7 @@ export const memoryPressure = ({ memory }: Facts): State =>
     ? newState('True', 'TartKubeletHasMemoryPressure', 'macOS says that memory is critically short.')
     : newState('False', 'TartKubeletHasSufficientMemory', 'macOS has memory enough.');
 
-/** Of the processes that macOS allows. */
+/** Percentage of macOS' process limit. */
 const maxProcessesPercent = 90;
 
 export const pidPressure = ({ processes }: Facts): State => {
@@ -65,7 +65,7 @@ export const pidPressure = ({ processes }: Facts): State => {
     : newState('False', 'TartKubeletHasSufficientPID', 'There is room for more processes.');
 };
 
-/** A missing console session does not make a Node unready: the agent repairs it before each start, and Pods say what they wait for. */
+/** A missing console session does not make the Node unready: the agent repairs it before each start, and Pods report what they wait for. */
 const ready = ({ tartVersion }: Facts): State =>
   tartVersion === undefined
     ? newState(
@@ -92,7 +92,7 @@ const vmSlots = ({ slots }: Facts): State => {
   return slots.taken < slots.total ? newState('True', 'SlotsFree', message) : newState('False', 'SlotsTaken', message);
 };
 
-/** The provider taints a Node on which this is False: no Node may taint itself. */
+/** The provider taints a Node when this is False: a Node may not taint itself. */
 const vmStart = ({ vmStart: health }: Facts): State => {
   switch (health?.kind) {
     case undefined:
@@ -115,19 +115,19 @@ const vmStart = ({ vmStart: health }: Facts): State => {
 };
 
 const maxCharacters = 512;
-/** The end of a text, which has the error. On one line, and as a sentence. */
+/** The end of a message, which has the error, on one line and with a full stop. */
 const shortenMessage = (message: string): string => {
   const line = message.replaceAll(/\s+/g, ' ').trim();
   const end = line.length <= maxCharacters ? line : `…${line.slice(1 - maxCharacters)}`;
   return /[.!?]$/.test(end) ? end : `${end}.`;
 };
 
-/** Of the one network that all guests of a Mac are in. */
+/** Size of the network that all guests of a Mac share. */
 const addressCount = 253;
-/** Two virtual machines at a time, none of less than a minute: within an hour they use no more than half of the addresses. */
+/** With two VMs at a time, each running at least a minute, an hour uses at most half of the addresses. */
 const maxLeaseSeconds = 3600;
 
-/** Each clone has a MAC of its own, so each run takes an address for as long as a lease lasts (INC-428). */
+/** Each clone has its own MAC address, so each run uses an address for the whole lease time (INC-428). */
 const guestAddresses = ({ dhcpLeaseSeconds }: Facts): State | undefined => {
   if (dhcpLeaseSeconds === undefined) return undefined;
   const message = `A guest keeps its address for ${dhcpLeaseSeconds} s, also after it is gone, and there are ${addressCount}.`;
@@ -140,7 +140,7 @@ const guestAddresses = ({ dhcpLeaseSeconds }: Facts): State | undefined => {
       );
 };
 
-/** Everything that the agent says about the Mac; other conditions of the Node are other people's. */
+/** All conditions of the agent; it does not touch other conditions of the Node. */
 export const conditionStates = (facts: Facts): readonly ConditionState[] =>
   Object.entries({
     MemoryPressure: memoryPressure(facts),
@@ -150,25 +150,25 @@ export const conditionStates = (facts: Facts): readonly ConditionState[] =>
     VMSlots: vmSlots(facts),
     [vmStartCondition]: vmStart(facts),
     GuestAddresses: guestAddresses(facts),
-    // Last, as kubelets do: whoever reads it there has read the others.
+    // Last, as in the kubelet.
     Ready: ready(facts),
   }).flatMap(([type, state]) => (state === undefined ? [] : [{ type, ...state }]));
 
-/** Even when nothing changes a status is written this often, so that its time stamps mean something. */
+/** The status is written this often even without changes, so that its heartbeat times stay fresh. */
 const refreshMs = 5 * 60_000;
 
-/** When a status that says the right things is to be written again. At once when it bears no time, or one that cannot be. */
+/** When an unchanged status is due for a refresh. Immediately if its heartbeat time is missing or implausible. */
 export const nextRefresh = (conditions: readonly NodeCondition[], now: number): number => {
   const readyOne = conditions.find(({ type }) => type === 'Ready');
   const last = Date.parse(readyOne?.lastHeartbeatTime ?? '');
-  // Somebody may have set the clock back.
+  // The clock may have been set back.
   return Number.isNaN(last) || last > now + refreshMs ? now : last + refreshMs;
 };
 
 const isUnchanged = (condition: NodeCondition | undefined, { status, reason, message }: ConditionState): boolean =>
   condition?.status === status && condition.reason === reason && (condition.message ?? '') === message;
 
-/** Our conditions as they are to be; `undefined` when they are so, and no refresh is due. */
+/** The updated conditions; `undefined` if unchanged and no refresh is due. */
 export const conditionChanges = (
   before: readonly NodeCondition[],
   states: readonly ConditionState[],

@@ -90,7 +90,7 @@ describe('the Node controller, with the permissions of its Node', () => {
       const controller = stage.start();
       await controller.ready;
       await stage.pass(1_000);
-      // The answer to the write comes first, and the watch later.
+      // The response to the write arrives first, the watch event later.
       const late = Promise.withResolvers<void>();
       stage.beforeWatchEvent = () => late.promise;
       stage.facts.guiSession = false;

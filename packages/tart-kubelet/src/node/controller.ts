@@ -22,32 +22,33 @@ import { createObserve, type Node, type NodeConfig } from './observe.ts';
 import { watchStamps } from './stamps.ts';
 
 export interface NodeOptions {
-  /** As `system:node:<name>`, with that identity's rights and no others. */
+  /** Authenticated as `system:node:<name>`, with only its permissions. */
   readonly client: Client;
   readonly config: NodeConfig;
   readonly host: HostFacts;
-  /** Where the stamps of the host steps lie. */
+  /** The folder of the host steps' stamps. */
   readonly stamps: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
 }
 
-/** How often the Mac is looked at. Costs no request as long as nothing has changed. */
+/** How often the Mac's facts are read. Sends no request while nothing has changed. */
 const pollMs = 10_000;
 
-/** The Node exists, and the watch is behind. */
+/** The Node exists, but the watch has not delivered it yet. */
 const watchLagMs = 1_000;
 
-/** A failing API server is asked again at least this often: with the queue's own limit a Node could stay away for a quarter of an hour. */
+/** Maximum delay after failures: with the queue's default a Node could stay away for a quarter of an hour. */
 const backoff = { baseMs: 100, maxMs: 30_000 };
 
 /**
- * Looks after the Node and its Lease.
+ * Reconciles the Node and renews its Lease.
  *
- * Flow: a watch on the one Node, and a look at the Mac every ten seconds → decide → one write → decide again, until it says everything.
- * Guarantees: an idle Mac writes its Lease, and its status every five minutes, and asks for nothing. A Node that is deleted is back as
- * soon as the watch tells.
+ * Flow: a watch on this one Node, and the Mac's facts every ten seconds → decide → one write → decide again, until nothing is left to
+ * write.
+ * Guarantees: an idle Mac writes only its Lease, and its status every five minutes. A deleted Node is registered again as soon as the
+ * watch reports it.
  */
 export const createNodeController = (options: NodeOptions) => {
   const { client, config, host, clock, random, log } = options;
@@ -56,14 +57,14 @@ export const createNodeController = (options: NodeOptions) => {
   const cache = createInformer({
     client,
     resource: nodes,
-    // The only list of Nodes that a Node may ask for.
+    // NodeRestriction allows a Node to list only itself.
     fieldSelector: `metadata.name=${nodeName}`,
     transform: withoutManagedFields,
     clock,
     random,
     log,
   });
-  /** What our last write came to, until the watch tells of the Node: without it the next look would repeat the write. */
+  /** The result of our last write, until the watch delivers an event: otherwise the next reconcile would repeat the write. */
   let lastWritten: Live<Node> | undefined;
   let watchEvents = 0;
   const current = (): Live<Node> | undefined => lastWritten ?? cache.get(nodeName);
@@ -90,7 +91,7 @@ export const createNodeController = (options: NodeOptions) => {
     }
     const before = watchEvents;
     const answer = await act(decision, { client, nodeName, signal });
-    // What the watch has brought meanwhile is this write, or newer.
+    // An event of the watch meanwhile is this write or a newer one.
     if (watchEvents === before) lastWritten = answer;
     if (decision.kind === 'register') log.info('The Node is registered', { node: nodeName });
     return requeueAfter(answer === undefined ? watchLagMs : 0);
@@ -113,15 +114,15 @@ export const createNodeController = (options: NodeOptions) => {
   });
 
   return {
-    /** Resolves when the Node is registered and its status is written, for the first time. */
+    /** Resolves when the Node is registered and its status is written for the first time. */
     ready: ready.promise,
-    /** The Node as it was last seen, or written. */
+    /** The Node as last seen or written. */
     get node() {
       return current();
     },
-    /** Something on the Mac has changed that the Node should say at once. */
+    /** Reconciles the Node at once after a change on the Mac. */
     trigger: () => trigger(),
-    /** Looks after Node and Lease until `signal` fires. */
+    /** Runs until `signal` fires. */
     run: async (signal: AbortSignal) => {
       const unwatch = watchStamps(options.stamps, () => trigger());
       const leave = cache.subscribe(() => {

@@ -21,7 +21,7 @@ const merged = (before: object = {}, changes: object = {}): object => {
   return Object.fromEntries(after);
 };
 
-/** The Node after a decision, as a server would keep it. */
+/** The Node after a decision, as a server would store it. */
 const applied = (node: Live<Node> | undefined, decision: Decision): Live<Node> | undefined => {
   if (decision.kind === 'register') return storedNode(decision.node);
   if (node === undefined || decision.kind === 'done') return node;

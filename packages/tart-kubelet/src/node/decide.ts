@@ -4,16 +4,16 @@ import type { Node, NodeStatus, Snapshot } from './observe.ts';
 import { nextStatusRefresh, statusChanges } from './status.ts';
 
 export type Decision =
-  /** There is no such Node, for the first time or again (INC-35). */
+  /** The Node does not exist, initially or after a deletion (INC-35). */
   | { readonly kind: 'register'; readonly node: Node }
-  /** It has no provider id. Cluster API binds by nothing else (INC-38). */
+  /** The Node has no provider ID. Cluster API binds Nodes only by it (INC-38). */
   | { readonly kind: 'set provider ID'; readonly providerID: string }
   | { readonly kind: 'patch status'; readonly status: NodeStatus }
   | { readonly kind: 'patch metadata'; readonly metadata: MetadataChanges }
-  /** It says everything. At the latest then its status is written again. */
+  /** Everything is up to date. The status is due for a refresh at `until`. */
   | { readonly kind: 'done'; readonly until: number };
 
-/** The Node whole, in one write: its taint can never be added later by itself, and whoever sees it sees how it is. */
+/** Creates the complete Node in one write: a Node cannot add its own taint later, and no client sees a partial Node. */
 const newNode = (snapshot: Snapshot): Node => {
   const { nodeName, providerID } = snapshot.config;
   const status = statusChanges({ ...snapshot, node: undefined });
@@ -27,11 +27,11 @@ const newNode = (snapshot: Snapshot): Node => {
 };
 
 /**
- * One write at a time, the most needed first. Pure and total.
+ * One write at a time, the most important first. Pure and total.
  *
- * How the Mac is comes before what it has: whoever reads the new summary, and with it that this Mac was rolled, must not find beside it
- * how the agent before was. Of the spec nothing is ever written but a provider id where there is none (C9): cordons and taints are
- * others'.
+ * Status before metadata: a client that reads the new host configuration hash, and so concludes that this Mac was updated, must not see
+ * the previous agent's status. The only field of the spec that is ever written is a missing provider ID (C9): cordons and taints belong
+ * to others.
  */
 export const decide = (snapshot: Snapshot): Decision => {
   const { node, config } = snapshot;
@@ -45,7 +45,7 @@ export const decide = (snapshot: Snapshot): Decision => {
   return { kind: 'done', until: nextStatusRefresh(snapshot) };
 };
 
-/** What is wrong with the Node and cannot be mended from here: for the log of the agent. */
+/** Problems of the Node that the agent cannot fix, for its log. */
 export const unfixableProblems = ({ node, config }: Snapshot): readonly string[] => {
   if (node === undefined) return [];
   const { providerID, taints = [] } = node.spec ?? {};

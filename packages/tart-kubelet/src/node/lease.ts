@@ -14,27 +14,27 @@ type Lease = NonNullable<(typeof leases)['ofType']>;
 export interface LeaseOptions {
   readonly client: Client;
   readonly nodeName: string;
-  /** Of the Node, so that the Lease goes with it; `undefined` while there is none. */
+  /** The owner of the Lease, for garbage collection; `undefined` without a Node. */
   readonly nodeUID: () => string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Kubelets' numbers. The controller manager gives up on a Node after 40 to 50 s without a renewal. */
+/** The kubelet's defaults. The node controller marks a Node unhealthy after 40 to 50 s without a renewal. */
 const durationSeconds = 40;
 const renewIntervalMs = 10_000;
-/** Leaves a second try before the time is up. */
+/** Leaves time for a second attempt. */
 const deadlineMs = 8_000;
 const retryMs = 1_000;
 
 const namespace = 'kube-node-lease';
 
 /**
- * Says that the Mac is alive, every ten seconds, in a loop that waits for nothing but the API server: no slow `tart`, no probe and no
- * other write can delay it (INC-12).
+ * Renews the Node's Lease every ten seconds, in a loop that depends only on the API server: no slow `tart`, probe or other write can
+ * delay it (INC-12).
  *
- * Flow: one PUT of the Lease as last seen; only when that fails it is read again, or made.
- * Guarantees: at most one request under way; a failure is tried again after a second, without end.
+ * Flow: one PUT of the last seen Lease; only if that fails it is read again, or created.
+ * Guarantees: at most one request at a time; retries failures after a second, without limit.
  */
 export const keepLeaseRenewed = async (options: LeaseOptions, signal: AbortSignal): Promise<void> => {
   const { clock, log } = options;
@@ -57,7 +57,7 @@ export const keepLeaseRenewed = async (options: LeaseOptions, signal: AbortSigna
   }
 };
 
-/** The Lease after this renewal; `undefined` when there is nobody to renew it for. */
+/** The Lease after this renewal; `undefined` while there is no Node. */
 const renewOnce = async (
   options: LeaseOptions,
   last: Live<Lease> | undefined,
@@ -69,12 +69,12 @@ const renewOnce = async (
     try {
       return await client.update(leases, { ...found, ...leaseContent(options, found) }, call);
     } catch (error) {
-      // It went with a Node that was deleted, or somebody else wrote it: look again, once.
+      // It was deleted with the Node, or another client wrote it: read again, once.
       if (last === undefined || !isKubeError(error, 'notFound', 'conflict')) throw error;
       return renewOnce(options, undefined, call);
     }
   }
-  // Without an owner it would stay when the Node goes.
+  // Without an owner it would outlive the Node.
   if (options.nodeUID() === undefined) return undefined;
   const content = leaseContent(options, { metadata: { namespace, name: nodeName } });
   return client.create(leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...content }, call);

@@ -3,7 +3,7 @@ import { isLabelKey, isLabelValue } from '../flags/node-labels.ts';
 import type { Snapshot } from './observe.ts';
 
 type StringMap = Readonly<Record<string, string>>;
-/** `null` takes a key away. */
+/** `null` removes a key. */
 type StringMapPatch = Readonly<Record<string, string | null>>;
 
 export interface MetadataChanges {
@@ -11,14 +11,14 @@ export interface MetadataChanges {
   readonly annotations?: StringMapPatch;
 }
 
-/** Ours to prune; labels of all others stay as they are (INC-44). */
+/** Labels that the agent may remove; it keeps all others (INC-44). */
 const ownPrefix = 'tuist.dev/';
 
-/** One bad key would fail the whole write, and with it all others (INC-43). */
+/** One invalid key would fail the whole write (INC-43). */
 const validLabels = (found: StringMap = {}): StringMap =>
   Object.fromEntries(Object.entries(found).filter(([key, value]) => isLabelKey(key) && isLabelValue(value)));
 
-/** What is always so comes last: no flag can make this Mac a Linux. */
+/** Fixed labels come last: no flag can override the OS. */
 export const desiredLabels = ({ config, facts }: Snapshot): StringMap => ({
   ...validLabels(facts.labels),
   ...config.nodeLabels,
@@ -28,7 +28,7 @@ export const desiredLabels = ({ config, facts }: Snapshot): StringMap => ({
   [labels.runtime]: labelValues.runtime,
 });
 
-/** What the Mac bears and who says so. Stamps that cannot be read are not published as none. */
+/** The agent's version and the hash of the host configuration. If the stamps cannot be read, the hash is not published. */
 export const desiredAnnotations = ({ config, hostConfigHash }: Snapshot): StringMap => ({
   [annotations.agentVersion]: config.agentVersion,
   ...(hostConfigHash === undefined ? {} : { [annotations.hostConfigHash]: hostConfigHash }),
@@ -37,7 +37,7 @@ export const desiredAnnotations = ({ config, hostConfigHash }: Snapshot): String
 const changedEntries = (before: StringMap, after: StringMap): StringMap =>
   Object.fromEntries(Object.entries(after).filter(([key, value]) => before[key] !== value));
 
-/** Labels of ours that have had their day. None as long as it is not known which ones there should be. */
+/** Our labels that are obsolete. None while the desired labels are unknown. */
 const removedLabels = (before: StringMap, after: StringMap, { facts }: Snapshot): StringMapPatch =>
   facts.labels === undefined
     ? {}
@@ -49,7 +49,7 @@ const removedLabels = (before: StringMap, after: StringMap, { facts }: Snapshot)
 
 const isEmpty = (changes: StringMapPatch): boolean => Object.keys(changes).length === 0;
 
-/** What to write of labels and annotations; `undefined` when all is as it should be. */
+/** The changes of labels and annotations; `undefined` if there are none. */
 export const metadataChanges = (snapshot: Snapshot): MetadataChanges | undefined => {
   const before = snapshot.node?.metadata;
   const old = before?.labels ?? {};

@@ -4,13 +4,13 @@ import type { AgentOptions } from '../flags/flags.ts';
 import type { NodeOptions } from './controller.ts';
 import { readHostConfigHash } from './stamps.ts';
 
-/** What the flags say of the Node. Does not change while the agent runs. */
+/** The Node's settings from the flags. Constant while the agent runs. */
 export interface NodeConfig
   extends Pick<
     AgentOptions,
     'nodeName' | 'providerID' | 'nodeLabels' | 'hostCPU' | 'hostMemoryMB' | 'maxPods' | 'port'
   > {
-  /** To the letter as the Machine has it, or Cluster API sees it roll out for ever. */
+  /** Must equal the Machine's version exactly, or Cluster API sees a rollout that never ends. */
   readonly kubeletVersion: string;
   readonly agentVersion: string;
 }
@@ -19,13 +19,13 @@ export type Node = NonNullable<(typeof nodes)['ofType']>;
 export type NodeStatus = NonNullable<Node['status']>;
 export type NodeCondition = NonNullable<NodeStatus['conditions']>[number];
 
-/** All that matters for the Node. */
+/** Everything that the Node depends on. */
 export interface Snapshot {
   readonly now: number;
   readonly config: NodeConfig;
   readonly node: Live<Node> | undefined;
   readonly facts: Facts;
-  /** Of the host's stamps. `undefined`: they cannot be read, which says nothing of the host. */
+  /** Hash of the host's stamps. `undefined`: they cannot be read. */
   readonly hostConfigHash: string | undefined;
 }
 
@@ -34,7 +34,7 @@ interface ObserveOptions extends Pick<NodeOptions, 'clock' | 'config' | 'log' | 
   readonly facts: FactsCache;
 }
 
-/** All that matters for the Node. The Node itself comes last, as it is the one that others change. */
+/** Reads everything that the Node depends on. The Node itself last, as other clients change it. */
 export const createObserve = ({ current, facts, config, stamps, clock, log }: ObserveOptions) => {
   let unreadable = false;
   const readHash = async (): Promise<string | undefined> => {

@@ -24,7 +24,7 @@ describe('the host config hash', () => {
       fc.asyncProperty(stamps, (given) =>
         inFolder(async (folder) => {
           for (const [step, hash] of Object.entries(given)) await writeFile(join(folder, step), `${hash}\n`);
-          // One that is just being written.
+          // A file that is being written.
           await writeFile(join(folder, '.new'), 'half');
           assert.equal(await readHostConfigHash(folder), summaryOf(given));
         }),

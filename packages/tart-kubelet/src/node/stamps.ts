@@ -4,18 +4,18 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { listFolder, undefinedIfMissing } from '../file-errors.ts';
 
-/** Where the host steps leave what they have done. */
+/** Where the host steps record what they have done. */
 export const stampsFolder = '/var/db/tartan/steps';
 
 /**
- * All stamps of this Mac in one short word, the same that the host steps make of them (`summaryOf` of packages/host). A Mac without a
- * stamp has a summary too. Rejects when they are there and cannot be read.
+ * One short hash of all stamps of this Mac, computed as the host steps do (`summaryOf` of packages/host). A Mac without stamps has a
+ * hash too. Rejects when stamps exist and cannot be read.
  */
 export const readHostConfigHash = async (folder: string): Promise<string> => {
   const files = await listFolder(folder);
   const lines = await Promise.all(
     files
-      // One that is just being written has a dot before its name.
+      // The name of a file that is being written starts with a dot.
       .filter((step) => !step.startsWith('.'))
       .map(async (step) => {
         const hash = await undefinedIfMissing(readFile(join(folder, step), 'utf8'));
@@ -26,8 +26,8 @@ export const readHostConfigHash = async (folder: string): Promise<string> => {
 };
 
 /**
- * Calls back when the host steps have stamped something, so that nobody waits for the next look to learn that a push is through: the
- * agent starts in the middle of one. Only a hint: where a folder cannot be watched, or is not there yet, the next look finds it all.
+ * Calls back when the host steps write a stamp, so that the end of a push is reported before the next poll: the agent starts in the
+ * middle of a push. Only a hint: if the folder cannot be watched or does not exist yet, the next poll finds the stamps.
  */
 export const watchStamps = (folder: string, changed: () => void): (() => void) => {
   let watcher: FSWatcher;

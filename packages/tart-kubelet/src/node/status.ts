@@ -4,8 +4,8 @@ import { conditionChanges, conditionStates, nextRefresh } from './conditions.ts'
 import type { NodeStatus, Snapshot } from './observe.ts';
 
 /**
- * A number of KiB as the API server writes it back: in the largest unit that loses nothing. Written otherwise it would never be what
- * the Node says, and every look would end in a write.
+ * KiB as the API server normalises it: in the largest unit without loss. In any other form the Node would always differ, and every
+ * reconcile would write.
  */
 export const formatKiB = (kibibytes: number): string => {
   const units = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
@@ -18,16 +18,14 @@ export const formatKiB = (kibibytes: number): string => {
   return value === 0 ? '0' : `${value}${units[unit]}`;
 };
 
-/** What users see of the Mac, from what is known of it. */
-
 /**
- * Only the address: an API server prefers a host name by default, and nothing but the Mac itself resolves that one
- * (`kubectl logs` would fail). The name is in the label `kubernetes.io/hostname`.
+ * Only the address: an API server prefers the host name by default, which only the Mac itself can resolve (`kubectl
+ * logs` would fail). The name is in the label `kubernetes.io/hostname`.
  */
 const addressesOf = ({ facts: { address } }: Snapshot): Pick<NodeStatus, 'addresses'> =>
   address === undefined ? {} : { addresses: [{ type: 'InternalIP', address }] };
 
-/** Stable, whatever the Mac is busy with: the scheduler must not reject Pods that the agent could explain (INC-42). */
+/** Constant, whatever the Mac is busy with: the scheduler must not reject Pods whose wait the agent could explain (INC-42). */
 const capacityOf = ({ config, facts: { disk } }: Snapshot): Record<string, string> => ({
   cpu: String(config.hostCPU),
   memory: formatKiB(config.hostMemoryMB * 1024),
@@ -35,7 +33,7 @@ const capacityOf = ({ config, facts: { disk } }: Snapshot): Record<string, strin
   ...(disk !== undefined && disk.totalBytes > 0 ? { 'ephemeral-storage': formatKiB(disk.totalBytes / 1024) } : {}),
 });
 
-/** Every field is there, as strict readers want it; one that is not known yet is empty. */
+/** All fields are set, as strict clients require; unknown ones are empty. */
 const nodeInfoOf = ({ config, facts: { system, tartVersion } }: Snapshot): NonNullable<NodeStatus['nodeInfo']> => ({
   operatingSystem: 'darwin',
   architecture: 'arm64',
@@ -49,7 +47,7 @@ const nodeInfoOf = ({ config, facts: { system, tartVersion } }: Snapshot): NonNu
   bootID: system?.bootID ?? '',
 });
 
-/** As many as kubelets report, the largest first: those are what a scheduler looks for. */
+/** As many as the kubelet reports, the largest first: these matter most to the scheduler. */
 const maxImages = 50;
 
 const imagesOf = (images: readonly LocalImage[]): NonNullable<NodeStatus['images']> =>
@@ -59,16 +57,16 @@ const imagesOf = (images: readonly LocalImage[]): NonNullable<NodeStatus['images
     .sort((a, b) => b.sizeBytes - a.sizeBytes || (a.names.join() < b.names.join() ? -1 : 1))
     .slice(0, maxImages);
 
-/** Sorted, or the API server refuses it. Servers that do not know the field drop it. */
+/** Sorted, or the API server rejects it. Servers that do not know the field drop it. */
 const declaredFeatures = ['ExtendWebSocketsToKubelet'];
 
-/** Whether a part of the status says what it should. Of an object every field of `part`: what others added is theirs. */
+/** Whether a part of the status is as desired. Of an object only the fields of `wanted` count: other clients may add fields. */
 const isAsWanted = (current: object | undefined, wanted: object): boolean =>
   Array.isArray(wanted)
     ? isDeepStrictEqual(current ?? [], wanted)
     : Object.entries(wanted).every(([key, value]) => isDeepStrictEqual(current && Reflect.get(current, key), value));
 
-/** The parts of the status that are not as they should be. Empty: none. */
+/** The parts of the status that differ. Empty: none. */
 const statusDiff = (snapshot: Snapshot): NodeStatus => {
   const { now, node, facts, config } = snapshot;
   const status = node?.status ?? {};
@@ -87,8 +85,8 @@ const statusDiff = (snapshot: Snapshot): NodeStatus => {
 };
 
 /**
- * What to write of the status; `undefined` when it says everything already. The features alone are no reason to write: on a server
- * that drops them they would be missing for ever.
+ * The status changes; `undefined` if there are none. Missing features alone cause no write: a server that drops the field would
+ * cause endless writes.
  */
 export const statusChanges = (snapshot: Snapshot): NodeStatus | undefined => {
   const changes = statusDiff(snapshot);
@@ -97,5 +95,5 @@ export const statusChanges = (snapshot: Snapshot): NodeStatus | undefined => {
   return { ...changes, ...(declared ? {} : { declaredFeatures }) };
 };
 
-/** When the status is to be written even though nothing changed. */
+/** When the status is due for a refresh without changes. */
 export const nextStatusRefresh = ({ node, now }: Snapshot): number => nextRefresh(node?.status?.conditions ?? [], now);

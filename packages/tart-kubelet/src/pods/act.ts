@@ -19,7 +19,7 @@ import { isPresent, type Pod, type Snapshot } from './snapshot.ts';
 import { ignoredFields } from './spec/admission.ts';
 import { terminationReasons } from './termination.ts';
 
-/** Somebody else's virtual machine ends without a word to us. */
+/** The end of a VM that this agent does not own triggers no event. */
 const slotPollMs = 10_000;
 const unknownVmPollMs = 5_000;
 
@@ -32,13 +32,13 @@ const wait = (
   return reason === 'TartUnreachable' ? { kind: 'done', until: now + unknownVmPollMs } : done;
 };
 
-/** Also one that an earlier life of the agent started: nobody else would tell when it ends. */
+/** Also watches a VM that a previous agent process started: otherwise its end would not be noticed. */
 const watchProcess = (context: ActionContext, pod: Pod): void => {
   const { record, vm } = context.snapshot;
   if (vm.kind === 'running') context.deps.runs.watch(runOf(context, record, pod), vm.process);
 };
 
-/** Once for each Pod: with the finalizer, which is there when the next agent looks. */
+/** Once per Pod: reported together with the finalizer, which the next agent finds. */
 const reportIgnoredFields = ({ deps }: ActionContext, pod: Pod): void => {
   const fields = ignoredFields(pod);
   if (fields.length === 0) return;
@@ -48,11 +48,11 @@ const reportIgnoredFields = ({ deps }: ActionContext, pod: Pod): void => {
 
 const imageOf = ({ image }: VmRecord): string => image.digest ?? image.reference;
 
-/** The guest has said so, or tart has. */
+/** According to the guest's report, or to tart. */
 const hasBooted = ({ ending, report }: Snapshot['lastRun']): boolean =>
   report !== undefined || ending.kind === 'halted' || ending.kind === 'crashed';
 
-/** It runs: its address is kept, and its tokens stay fresh. */
+/** Keeps the address in the journal, and renews the tokens. */
 const maintainRunningPod = async (context: ActionContext, address: string): Promise<ActionResult> => {
   const { signal, snapshot, vm, deps } = context;
   const { pod } = snapshot;
@@ -74,7 +74,7 @@ const maintainRunningPod = async (context: ActionContext, address: string): Prom
   }
 };
 
-/** All that is ever decided for a Pod that is gone. */
+/** All decisions that are possible for a missing Pod. */
 const actOnMissingPod = async (context: ActionContext, decision: Decision): Promise<ActionResult> => {
   if (decision.kind === 'force stop') return forceStop(context);
   if (decision.kind === 'delete VM') return deleteVm(context);
@@ -84,7 +84,7 @@ const actOnMissingPod = async (context: ActionContext, decision: Decision): Prom
 
 const notStarted: Snapshot['lastRun'] = { started: false, ending: { kind: 'unknown' } };
 
-/** Does the one thing that was decided. Cut after any side effect, the next pass sees what there is and goes on. */
+/** Executes one decision. Crash-safe after any side effect: the next reconcile observes the state and continues. */
 export const act = async (context: ActionContext, decision: Decision): Promise<ActionResult> => {
   const { snapshot, vm, deps, worker } = context;
   const { pod } = snapshot;

@@ -14,7 +14,7 @@ describe('the address watch', { timeout: 60_000 }, () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** A tart that knows no address until there is a lease, and then takes its time to say so, as the real one does. */
+  /** A tart that knows no address before there is a lease, and responds with a delay, like the real one. */
   const stage = () => {
     const dhcpLeases = join(folder, 'leases');
     let address: string | undefined;
@@ -25,7 +25,7 @@ describe('the address watch', { timeout: 60_000 }, () => {
       ip: async (_, { signal } = {}) => {
         questions += 1;
         if (address !== undefined) return address;
-        // A question without an answer lasts until somebody takes it back.
+        // A query without an address lasts until it is aborted.
         return new Promise((resolve) => signal?.addEventListener('abort', () => resolve(undefined)));
       },
     };

@@ -3,13 +3,13 @@ import { sleep } from '@tartan/kube/clock';
 import type { Tart } from '@tartan/tart';
 import type { PodDeps } from './context.ts';
 
-/** Reading the hint costs nothing. A query costs a process, and takes a second when there is no address. */
+/** Reading the hint is cheap. A query costs a process, and takes a second without an address. */
 const leasePollMs = 100;
 const queryIntervalMs = 5_000;
 
 /**
- * Finds the address of one guest. Without a deadline: a first boot may take long (INC-21). The file of leases is only a hint: what tart
- * says counts.
+ * Finds the address of one guest. No deadline: a first boot may take long (INC-21). The lease file is only a hint; the address comes
+ * from tart.
  */
 export const createAddressWatch = (
   { tart, dhcpLeases, clock }: Pick<PodDeps, 'clock' | 'dhcpLeases'> & { readonly tart: Pick<Tart, 'ip'> },
@@ -23,7 +23,7 @@ export const createAddressWatch = (
       ({ mtimeMs, ctimeMs, size }) => mtimeMs + ctimeMs + size,
       () => 0,
     );
-  /** Resolves when the leases have changed, or when it is time for another query. */
+  /** Resolves when the lease file has changed, or the next query is due. */
   const leaseChange = async (before: number, signal: AbortSignal): Promise<void> => {
     const until = clock.monotonic() + queryIntervalMs;
     while (!signal.aborted && clock.monotonic() < until && (await leaseFileVersion()) === before)
@@ -34,7 +34,7 @@ export const createAddressWatch = (
     while (!signal.aborted) {
       const before = await leaseFileVersion();
       const query = tart.ip(vm, { signal }).catch(() => undefined);
-      // A lease that comes during a slow query starts the next query.
+      // A lease during a slow query starts the next query.
       const answered = new AbortController();
       const found = await Promise.race([query, leaseChange(before, AbortSignal.any([signal, answered.signal]))]);
       answered.abort();
@@ -49,13 +49,13 @@ export const createAddressWatch = (
 
   return {
     get: () => address,
-    /** Does nothing when the address is known or being looked for. */
+    /** Does nothing when the address is known or being queried. */
     watch: (vm: string) => {
       if (polling !== undefined) return;
       polling = new AbortController();
       void poll(vm, polling.signal);
     },
-    /** The run is over: the next one gets another address. */
+    /** Call at the end of a run: the next one gets another address. */
     reset: () => {
       polling?.abort();
       polling = undefined;

@@ -17,15 +17,15 @@ import type { Pod, Snapshot } from './snapshot.ts';
 
 /** Durations of the start of a Pod. */
 export interface PodMetrics {
-  /** A clone of its own is there. */
+  /** Its clone was created. */
   provisioned(pod: Pod, from: GoldenBase['from'], tookMs: number): void;
-  /** `tart run` is about to be called, so long after the Pod was made. */
+  /** `tart run` is about to be called, `delayMs` after the Pod's creation. */
   starting(pod: Pod, delayMs: number): void;
-  /** From `tart run` to the address. Not of one that an earlier life of the agent started. */
+  /** From `tart run` to the address. Not for VMs that a previous agent process started. */
   booted(pod: Pod, tookMs: number): void;
 }
 
-/** All that Pods on this Mac touch. */
+/** Dependencies of the Pod controller. */
 export interface PodDeps {
   readonly client: Client;
   readonly nodeName: string;
@@ -33,25 +33,25 @@ export interface PodDeps {
   readonly hostIP: () => string | undefined;
   readonly vmSlots: number;
   readonly tart: Tart;
-  /** Where tart keeps virtual machines: a folder for each, by its name. */
+  /** Tart's VM folder: one subfolder per VM name. */
   readonly vmsFolder: string;
   readonly processes: ProcessTable;
-  /** Of the executable of tart, also those with spaces in them. */
+  /** Paths of the tart executable, possibly with spaces. */
   readonly tartPaths: readonly string[];
-  /** Changes when a guest gets an address. A hint, not read. */
+  /** A file that changes when a guest gets an address. Only a hint, not read. */
   readonly dhcpLeases: string;
   readonly journal: Journal;
   readonly ensureGolden: EnsureGolden;
   readonly pullCredentials: PullCredentials;
-  /** The base was cloned from. */
+  /** Call when the golden base was cloned. */
   readonly markGoldenUsed: (name: string) => void;
-  /** Collects garbage since the disk is full. Absent with --disable-vm-gc. */
+  /** Collects garbage because the disk is full. Absent with --disable-vm-gc. */
   readonly freeSpace?: (() => Promise<void>) | undefined;
   readonly holds: Holds;
   readonly guests: Guests;
   readonly runs: VmRuns;
   readonly session: ConsoleSession;
-  /** Records each start that was refused, and each that worked. */
+  /** Records every refused and every successful start. */
   readonly startRecorder: Pick<StartRecorder, 'recordRefusal' | 'recordSuccess'>;
   readonly events: Pick<EventRecorder, 'event'>;
   readonly metrics?: PodMetrics | undefined;
@@ -60,23 +60,23 @@ export interface PodDeps {
   readonly log: Logger;
 }
 
-/** What an act came to. */
+/** Result of an action. */
 export type ActionResult =
-  /** These are facts now: the pass goes on with them, without another observation. */
+  /** These facts are known now: the reconcile continues with them without another observation. */
   | { readonly kind: 'changed'; readonly facts: Partial<Snapshot> }
   /** More may have changed than we know. */
   | { readonly kind: 'observe again' }
-  /** Nothing to do before something changes, or before then. */
+  /** Nothing to do before something changes, or before `until`. */
   | { readonly kind: 'done'; readonly until?: number | undefined }
-  /** It did not work, and is held back for a while. The reason is the container's. */
+  /** The action failed, and is retried after a backoff. `reason` is the container's waiting reason. */
   | { readonly kind: 'failed'; readonly reason: PodWaitReason; readonly message: string };
 
-/** One Pod, and all that its acts touch. */
+/** One Pod, with everything that its actions need. */
 export interface ActionContext extends PodObservation {
   readonly deps: PodDeps;
   readonly podCache: PodCache;
   readonly worker: PodWorker;
-  /** Of all Pods, by UID. */
+  /** The workers of all Pods, by UID. */
   readonly workers: ReadonlyMap<string, PodWorker>;
   readonly signal: AbortSignal;
 }
@@ -85,7 +85,7 @@ export const done: ActionResult = { kind: 'done' };
 export const observeAgain: ActionResult = { kind: 'observe again' };
 export const changed = (facts: Partial<Snapshot>): ActionResult => ({ kind: 'changed', facts });
 
-/** What tart, the disk or the session refused. */
+/** A failure of tart, the disk or the console session. */
 export const failed = (
   error: unknown,
   reason: PodWaitReason = 'TartCreateFailed',
@@ -95,7 +95,7 @@ export const failed = (
   message: errorMessage(error),
 });
 
-/** The record that there is, or the first one for this Pod. */
+/** The existing record, or the first one for this Pod. */
 export const recordOrNew = ({ uid, vm, deps, snapshot: { pod, record } }: ActionContext): VmRecord => {
   if (typeof record === 'object') return record;
   const named = 'metadata' in pod ? pod : undefined;
@@ -106,20 +106,20 @@ export const recordOrNew = ({ uid, vm, deps, snapshot: { pod, record } }: Action
     pod: { uid, namespace, name },
     image: { reference: named?.spec?.containers[0]?.image ?? '' },
     createdAt: deps.clock.now(),
-    // Of a run that the journal has lost the server may know.
+    // If the journal has lost a run, the API server may still know the count.
     run: named?.status?.containerStatuses?.[0]?.restartCount ?? 0,
     state: { kind: 'cloning' },
   };
 };
 
-/** Into the journal, before the act that it speaks of. */
+/** Writes the journal, before the action that it describes. */
 export const writeRecord = async (context: ActionContext, change: Partial<VmRecord>): Promise<VmRecord> => {
   const record = { ...recordOrNew(context), ...change };
   await context.deps.journal.write(record);
   return record;
 };
 
-/** An event on a Pod, with the type that belongs to its reason. */
+/** Records an event on a Pod, with the type that its reason requires. */
 export const recordEvent = (
   recorder: Pick<EventRecorder, 'event'>,
   pod: Pod,

@@ -25,20 +25,20 @@ import { deadlineOf } from './termination.ts';
 
 export interface PodControllerOptions extends PodDeps {
   readonly random: Random;
-  /** Pods that are worked on at a time: all that may be bound to the Node. */
+  /** Concurrent reconciles: as many as Pods can be bound to the Node. */
   readonly workers: number;
 }
 
-/** A pass ends at some point, so that others of its Pod (a deletion) are seen. Far more than any life takes. */
+/** Ends a reconcile at some point, so that a deletion of the Pod is seen. Far more than any lifecycle needs. */
 const maxActionsPerPass = 50;
-/** Whatever was missed is seen then. */
+/** Catches missed events. */
 const resyncMs = 5 * 60_000;
 
-/** Nothing of it starts any more. */
+/** Nothing of the Pod may start any more. */
 const isTerminatingOrDone = ({ pod }: Snapshot): boolean =>
   !isPresent(pod) || pod.metadata.deletionTimestamp !== undefined || isTerminal(pod);
 
-/** The Pods of this Mac, each a virtual machine. */
+/** Reconciles the Pods of this Mac, each a VM. */
 export const createPodController = (options: PodControllerOptions) => {
   const { client, clock, journal, log, nodeName, random } = options;
   let enqueue = (_uid: string): void => {};
@@ -79,7 +79,7 @@ export const createPodController = (options: PodControllerOptions) => {
     enqueue(uid);
   };
 
-  /** At the latest at the deadline of the Pod. */
+  /** Not later than the Pod's deadline. */
   const requeueAt = (until: number | undefined, { pod }: Snapshot): ReconcileResult => {
     const now = clock.now();
     const deadline = isPresent(pod) ? deadlineOf(pod) : undefined;
@@ -107,7 +107,7 @@ export const createPodController = (options: PodControllerOptions) => {
       log.debug('Reconciling Pod', { uid, vm: observation.vm, decision: decision.kind });
       if (decision.kind === 'wait' && decision.for.reason === 'WaitingForSlot') worker.waitsForSlot = true;
       if (isTerminatingOrDone(observation.snapshot)) worker.imagePull.cancel();
-      // The first one is written together with the finalizer.
+      // The first status is written together with the finalizer.
       if (decision.kind !== 'add finalizer') worker.status.set(statusFor(context, decision));
       const result = await act(context, decision);
       // A slot may be free now.
@@ -157,16 +157,16 @@ export const createPodController = (options: PodControllerOptions) => {
 
   return {
     lister: createPodLister(podCache, workers),
-    /** The virtual machine of this Pod has ended. */
+    /** Call when the VM of this Pod has ended. */
     vmExited: (uid: string) => enqueue(uid),
-    /** Nothing is done for Pods before what an earlier life of the agent left is known. */
+    /** Reconciles no Pod before the watch cache is synced. */
     run: async (signal: AbortSignal) => {
       const following = cache.run(signal);
       await Promise.race([cache.synced, following]);
       if (!signal.aborted) {
         const working = controller.run(signal);
         await controller.ready;
-        // What an earlier agent left, also of Pods that do not exist any more.
+        // UIDs in the journal of a previous agent process, including those of Pods that no longer exist.
         for (const uid of (await journal.list()).uids) enqueue(uid);
         await working;
       }

@@ -7,7 +7,7 @@ import { decide, type Decision } from './decide.ts';
 import type { LastRun, Snapshot } from './snapshot.ts';
 import { exampleNow, examplePod, exampleRecord, neverStarted } from './testing/example.ts';
 
-/** A Mac and a server in a few variables: enough to let the table run against crashes at any point. */
+/** A model of a Mac and a server in a few variables, to run the decisions against crashes at any point. */
 const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => {
   let now = exampleNow;
   const pod = examplePod((fresh) => {
@@ -20,7 +20,7 @@ const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => {
   let lastRun: LastRun = neverStarted;
   let slotsOfOthers = 0;
   let pid = 1;
-  /** The disk has been on, and so is dirty. */
+  /** The disk was used by a run. */
   let dirty = false;
   const boots = new Map<number, number>();
   let hasEnded = false;
@@ -44,7 +44,7 @@ const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => {
     lastRun = { started: true, ending };
   };
 
-  /** The side effects of a decision, in their order: the agent can die between any two of them. */
+  /** The side effects of a decision, in order: the agent can crash between any two of them. */
   const effectsOf = (decision: Decision): (() => void)[] => {
     switch (decision.kind) {
       case 'none':
@@ -152,7 +152,7 @@ const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => {
   };
 
   return {
-    /** One pass; the agent dies after that many of its side effects. */
+    /** One reconcile; the agent crashes after that many of its side effects. */
     pass: (survives = Number.POSITIVE_INFINITY): Decision => {
       const decision = decide(snapshot());
       for (const effect of effectsOf(decision).slice(0, survives)) effect();
@@ -171,7 +171,7 @@ const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => {
       pod.metadata.deletionTimestamp = new Date(now).toISOString();
       pod.metadata.deletionGracePeriodSeconds = 30;
     },
-    /** Somebody takes the finalizer away and forces the deletion. */
+    /** Another client removes the finalizer and forces the deletion. */
     vanish: () => {
       goneSince ??= now;
     },
@@ -231,7 +231,7 @@ const trace = (restartPolicy: Parameters<typeof createModel>[0], steps: readonly
   return model;
 };
 
-/** The agent lives, time goes by, and nobody interferes. */
+/** The agent runs and time passes without interference. */
 const settle = (model: ReturnType<typeof createModel>, passes = 40): void => {
   for (let pass = 0; pass < passes; pass += 1) {
     model.pass();

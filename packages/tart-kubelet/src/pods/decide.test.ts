@@ -31,7 +31,7 @@ const deletingAndEnded: Parameters<typeof examplePod>[0] = (pod) => {
 const withoutFinalizer: Parameters<typeof examplePod>[0] = ({ metadata }) => void delete metadata.finalizers;
 const always: Parameters<typeof examplePod>[0] = ({ spec }) => void (spec && (spec.restartPolicy = 'Always'));
 const onFailure: Parameters<typeof examplePod>[0] = ({ spec }) => void (spec && (spec.restartPolicy = 'OnFailure'));
-/** It was to be active for a minute, and that is over now. */
+/** Its deadline of one minute has passed. */
 const overdue: Parameters<typeof examplePod>[0] = (pod) => {
   pod.status = { phase: 'Pending', startTime: '2026-06-01T11:59:00Z' };
   if (pod.spec) pod.spec.activeDeadlineSeconds = 60;
@@ -61,7 +61,7 @@ const notStarted = (reason: TartReason): Snapshot['lastRun'] => ({
 const refused = notStarted('VM limit reached');
 
 const table: readonly [string, Snapshot, Decision['kind']][] = [
-  // The way up.
+  // Start.
   [
     'force delete left a VM behind: the finalizer comes before any work (INC-15)',
     withPod(withoutFinalizer),
@@ -157,7 +157,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     }),
     'end',
   ],
-  // The agent was away.
+  // After an agent restart.
   [
     'Pod looped "already running" after an agent restart (INC-30)',
     exampleSnapshot({ record: exampleRecord(exampleStates.starting), vm: running, lastRun: halted }),
@@ -450,7 +450,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     }),
     'remove finalizer',
   ],
-  // Gone.
+  // Missing Pods.
   [
     'a single not-found answer does not stop a running VM',
     exampleSnapshot({ pod: { notFoundForMs: 119_999 }, record: exampleRecord(exampleStates.running), vm: running }),
@@ -476,7 +476,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     exampleSnapshot({ pod: { notFoundForMs: 119_999 }, record: exampleRecord(exampleStates.ended) }),
     'wait',
   ],
-  // Not known, not suited, failed before.
+  // Unknown state, unsupported Pods, earlier failures.
   [
     'an error of tart was read as "no clone" (INC-49, INC-429)',
     exampleSnapshot({ vm: { kind: 'unknown', message: 'timed out' } }),

@@ -13,63 +13,63 @@ import {
   terminationOf,
 } from './termination.ts';
 
-/** What the Pod waits for, as its container's waiting reason says it. */
+/** What the Pod waits for: its container's waiting reason. */
 type WaitingState = { readonly reason: PodWaitReason; readonly message: string };
 
-/** The one next thing to do for a Pod. Each is safe to repeat, and each is written to the journal first where it says so. */
+/** The next action for a Pod. Each is idempotent, and writes the journal first where noted. */
 export type Decision =
   | {
       readonly kind: /** Nothing to do until something changes. */
         | 'none'
         | 'add finalizer'
         | 'pull'
-        /** Journal `cloning`, then the clone under a name that is free. */
+        /** Journal `cloning`, then clone to a free name. */
         | 'clone'
-        /** The mark, a new identity and the size; then journal `configured`. */
+        /** Write the marker, set a new identity and the size; then journal `configured`. */
         | 'configure'
         /** Journal `starting`, then the console session, env and token, `tart run`, journal `running`. */
         | 'boot'
         | 'wait for address'
         | 'force stop'
-        /** Its disk, and env and tokens that lie beside it. Never of one that is on. */
+        /** Delete its disk, env and tokens. Never for a running VM. */
         | 'delete VM'
         | 'remove finalizer'
-        /** With no grace, as a kubelet confirms that everything is gone (INC-14). */
+        /** With no grace period, as the kubelet does after the cleanup (INC-14). */
         | 'delete Pod'
-        /** Logs and, last, the journal's record. */
+        /** Delete logs and, last, the journal record. */
         | 'delete record';
     }
   | { readonly kind: 'wait'; readonly for: WaitingState; readonly until?: number | undefined }
   /** Not for Macs: it stays Pending with the reason. */
   | { readonly kind: 'ignore'; readonly message: string }
-  /** Fails it for good. Nothing of it is on. */
+  /** Fail it permanently. Its VM is not running. */
   | { readonly kind: 'reject'; readonly reason: 'UnsupportedPod' | 'DeadlineExceeded'; readonly message: string }
-  /** A process that runs already is ours: journal `running` with it (INC-30). */
+  /** A process that already runs is ours: journal `running` with it (INC-30). */
   | { readonly kind: 'adopt'; readonly process: ProcessIdentity }
-  /** It runs. `address` is to be remembered if the journal has another. */
+  /** It runs. Record `address` if the journal has another. */
   | { readonly kind: 'running'; readonly address: string }
-  /** Journal the moment, then ask the guest to shut down. */
+  /** Journal the time, then ask the guest to shut down. */
   | { readonly kind: 'stop gracefully'; readonly graceMs: number }
   | { readonly kind: 'wait for shutdown'; readonly until: number }
-  /** tart refused to start it, and the guest was never on: remove the run's log, then journal `configured`. Not an end. */
+  /** Tart refused to start it, and the guest never ran: remove the run's log, then journal `configured`. Not an end. */
   | { readonly kind: 'undo start'; readonly reason: TartReason; readonly message: string }
-  /** Journal `ended`: before anything of the run is thrown away. */
+  /** Journal `ended`, before anything of the run is deleted. */
   | { readonly kind: 'end'; readonly ending: Termination; readonly image: string }
-  /** Journal the next run: `cloning`, with no stop asked for. */
+  /** Journal the next run: `cloning`, without a stop request. */
   | { readonly kind: 'restart'; readonly run: number; readonly previous: Termination }
-  /** The final phase, and how it ended. */
+  /** Write the final phase and the termination. */
   | { readonly kind: 'write final status'; readonly ending: Termination };
 
-/** A Snapshot whose Pod is there. */
+/** A Snapshot with an existing Pod. */
 type SnapshotWithPod = Snapshot & { readonly pod: Live<Pod> };
 
-/** What no other time and no other Mac mends: the Pod, its image or its disk is at fault. Such a start is a run that failed. */
+/** Start failures that neither time nor another Mac fixes: the Pod, its image or its disk is at fault. They count as a failed run. */
 const podStartFaults: ReadonlySet<TartReason> = new Set(['invalid', 'missing', 'already running']);
 
 /**
- * tart ended with an error before the guest was on: it has no address, has reported nothing, and tart wrote nothing of a guest. Its disk
- * is as clean as before, and a Pod that may run only once has not run yet. The words do not matter: macOS says a locked keychain, a
- * missing session and a full Mac in words that change with its versions.
+ * Tart failed before the guest ran: no address, no report, and no tart output about a guest. The disk is unchanged, and a Pod that may
+ * run only once has not run yet. The error text does not matter: for a locked keychain, a missing session and a full Mac, macOS'
+ * messages change between versions.
  */
 const refusedStart = (snapshot: SnapshotWithPod): Decision | undefined => {
   const { ending, report } = snapshot.lastRun;
@@ -87,7 +87,7 @@ const decideEnd = (snapshot: SnapshotWithPod): Decision => {
   return { kind: 'end', ending: terminationOf(readableRecord(snapshot), snapshot.lastRun, snapshot.now), image };
 };
 
-/** The server's copy says that it has run: a journal that was lost makes no fresh Pod of it (INC-18). */
+/** The server's copy shows that it has run: after a loss of the journal the Pod must not start again (INC-18). */
 const hasRun = ({ status }: Pod): boolean =>
   status?.phase === 'Running' ||
   (status?.containerStatuses ?? []).some(
@@ -108,12 +108,15 @@ const slotWait = ({ slots }: Snapshot): Decision | undefined =>
 const imageWait = ({ stage, percent }: Extract<Snapshot['image'], { kind: 'pulling' }>): WaitingState => {
   if (stage === 'cloning') return { reason: 'Cloning', message: 'A base for virtual machines is made of the image.' };
   if (stage === 'freeing space')
-    return { reason: 'FreeingSpace', message: 'The disk is full. What nobody needs any more is deleted first.' };
+    return {
+      reason: 'FreeingSpace',
+      message: 'The disk is full. Unneeded virtual machines and images are deleted first.',
+    };
   const reason: PodWaitReason = percent === undefined ? 'Pulling' : `Pulling ${Math.floor(percent)} %`;
   return { reason, message: 'The image is on its way.' };
 };
 
-/** Towards a clone: the slot first, so that no disk is made for what cannot start. */
+/** The next step towards a clone. The slot comes first, so that no disk is created that cannot start. */
 const decideClone = (snapshot: SnapshotWithPod): Decision => {
   const full = slotWait(snapshot);
   if (full !== undefined) return full;
@@ -131,7 +134,7 @@ const decideClone = (snapshot: SnapshotWithPod): Decision => {
 const decideWithoutRecord = (snapshot: SnapshotWithPod): Decision => {
   const { pod, record, lastRun, vm } = snapshot;
   if (vm.kind === 'running') return { kind: 'adopt', process: vm.process };
-  // What cannot be read was written for this UID: it may have ended, and then must not start again.
+  // An unreadable record exists for this UID: the Pod may have ended, and must not start again then.
   if (record === 'unreadable' || hasRun(pod) || lastRun.started) return decideEnd(snapshot);
   return vm.kind === 'missing' ? decideClone(snapshot) : { kind: 'delete VM' };
 };
@@ -146,7 +149,7 @@ const decideBeforeStart = (snapshot: SnapshotWithPod, state: 'cloning' | 'config
 
 const decideRunning = (snapshot: SnapshotWithPod, state: Extract<VmRecord['state'], { kind: 'running' }>): Decision => {
   const { vm } = snapshot;
-  // It ended, perhaps while no agent was there: a container that terminated, never one to start again from its disk (INC-407).
+  // It ended, perhaps while no agent ran: a terminated container, never restarted from its disk (INC-407).
   if (vm.kind !== 'running') return decideEnd(snapshot);
   if (!isSameProcess(vm.process, state.process)) return { kind: 'adopt', process: vm.process };
   const address = vm.address ?? state.address;
@@ -161,10 +164,10 @@ const decideAfterEnd = (
   const { now, pod, vm } = snapshot;
   if (vm.kind === 'running') return { kind: 'force stop' };
   if (!shouldRestart(pod, ending)) return { kind: 'write final status', ending };
-  // The next run starts from a clean clone: the name must be free before the journal speaks of that run.
+  // The next run starts from a clean clone: the name must be free before the journal records that run.
   if (vm.kind !== 'missing') return { kind: 'delete VM' };
   const at = restartAt(record, ending);
-  // A clock that was set back must not make it wait for longer than the back-off ever is.
+  // After the clock was set back, it must not wait longer than the maximum backoff.
   if (now < at && at - now <= 10 * 60_000) {
     const seconds = Math.ceil((at - now) / 1000);
     return {
@@ -192,7 +195,7 @@ const decideByRecord = (snapshot: SnapshotWithPod): Decision => {
   }
 };
 
-/** Its time is over: a guest that is on is stopped, and the Pod fails. `undefined`: it is not, or the Pod has ended in time. */
+/** After the Pod's deadline: stops a running guest, and fails the Pod. `undefined`: not yet, or the Pod ended in time. */
 const decidePastDeadline = (snapshot: SnapshotWithPod): Decision | undefined => {
   const { now, pod, lastRun, vm } = snapshot;
   const deadline = deadlineOf(pod);
@@ -208,20 +211,23 @@ const decidePastDeadline = (snapshot: SnapshotWithPod): Decision | undefined => 
   if (!hasUnrecordedEnd(snapshot) || refusedStart(snapshot) !== undefined)
     return { kind: 'reject', reason: 'DeadlineExceeded', message: deadlineMessage(pod) };
   const ending = terminationOf(record, lastRun, now);
-  // Once it was asked to stop, it ended because of that: nobody else asks for a Pod that lives.
+  // With a stop request it ended because of the deadline: nothing else stops a Pod that is not being deleted.
   if (record?.stopRequestedAt === undefined && ending.finishedAt < deadline) return undefined;
   return { kind: 'end', ending: deadlineTermination(pod, ending), image: record?.image.reference ?? '' };
 };
 
-/** Acts that may fail for a reason outside, and are then held back. What ends, saves or takes over something never is. */
+/**
+ * Actions that may fail for external reasons, and are then retried with backoff. Actions that end, save or adopt
+ * something never back off.
+ */
 const subjectToBackoff: ReadonlySet<Decision['kind']> = new Set(['pull', 'clone', 'configure', 'boot', 'delete VM']);
 
 /**
- * What to do next for a Pod. Pure and total.
+ * Decides the next action for a Pod. Pure and total.
  *
- * The order is a contract: whether the Pod is there, **then whether it is being deleted, then whether it has ended** (D4, INC-17), then
- * whether its time is over, and only then what it wants. Nothing is made for a Pod before it has its finalizer (INC-15), and nothing is done
- * while the state of its virtual machine is unknown.
+ * The order is a contract: whether the Pod exists, **then whether it is being deleted, then whether it has ended** (D4, INC-17), then its
+ * deadline, and only then its spec. Nothing is created for a Pod before it has its finalizer (INC-15), and nothing happens while the state
+ * of its VM is unknown.
  */
 export const decide = (snapshot: Snapshot): Decision => {
   const { now, pod, record, lastFailure, vm } = snapshot;
@@ -245,12 +251,12 @@ export const decide = (snapshot: Snapshot): Decision => {
   return decision;
 };
 
-/** How long a Pod must be unknown to the server before its virtual machine goes: one wrong answer ends nobody's job (INC-405). */
+/** How long live reads must not find a Pod before its VM is deleted: a single wrong response must not end a job (INC-405). */
 const notFoundGraceMs = 2 * 60_000;
 
 type KnownVm = Exclude<Vm, { kind: 'unknown' }>;
 
-/** Somebody took the finalizer away, or the whole cluster forgot: nobody else would ever free the slot (INC-405). */
+/** The finalizer was removed by another client, or the cluster lost the Pod: only this frees the slot (INC-405). */
 const decideMissingPod = (snapshot: Snapshot, vm: KnownVm, goneForMs: number): Decision => {
   const { now, record } = snapshot;
   const isSure = goneForMs >= notFoundGraceMs;
@@ -259,23 +265,23 @@ const decideMissingPod = (snapshot: Snapshot, vm: KnownVm, goneForMs: number): D
     for: { reason: 'PodGone', message: 'The server does not know the Pod.' },
     until: now + notFoundGraceMs - goneForMs,
   };
-  // The UID is remembered until it is sure: a server that answers wrongly might show the Pod again.
+  // The UID is kept until then: after a wrong response the Pod might appear again.
   if (vm.kind === 'missing') return record !== undefined && !isSure ? wait : { kind: 'delete record' };
   if (!isSure) return wait;
   return { kind: vm.kind === 'running' ? 'force stop' : 'delete VM' };
 };
 
-/** A real shutdown of the guest first, and the power cut when its time is over. By our own clock alone: the server's may differ. */
+/** Asks the guest to shut down, and powers it off after the grace period. By our own clock alone: the server's may differ. */
 const decideStop = (snapshot: Snapshot, graceMs: number): Decision => {
   const { now } = snapshot;
   const requestedAt = readableRecord(snapshot)?.stopRequestedAt;
   if (graceMs <= 0) return { kind: 'force stop' };
   if (requestedAt === undefined)
-    // Without a record there is nowhere to keep when the guest was asked: it would be asked for ever.
+    // Without a record the request cannot be stored: it would be repeated forever.
     return readableRecord(snapshot) === undefined ? { kind: 'force stop' } : { kind: 'stop gracefully', graceMs };
   const until = requestedAt + graceMs;
   if (now < requestedAt || now >= until) return { kind: 'force stop' };
-  // To be asked twice does no harm; a guest that nobody asked would lose its power in the middle of its work.
+  // A second request is harmless; a guest without a request would lose its power while working.
   if (snapshot.shutdownMaybeUnsent === true) return { kind: 'stop gracefully', graceMs: until - now };
   return { kind: 'wait for shutdown', until };
 };
@@ -283,7 +289,7 @@ const decideStop = (snapshot: Snapshot, graceMs: number): Decision => {
 const gracePeriodMs = ({ metadata, spec }: Pod): number =>
   1000 * (metadata?.deletionGracePeriodSeconds ?? spec?.terminationGracePeriodSeconds ?? 30);
 
-/** It has been on, and how that ended is not written down yet. */
+/** It has run, and its end is not recorded yet. */
 const hasUnrecordedEnd = (snapshot: Snapshot): boolean => {
   const record = readableRecord(snapshot);
   if (record === undefined) return false;
@@ -300,12 +306,13 @@ const decideTerminatingPod = (snapshot: Snapshot, pod: Live<Pod>, vm: KnownVm): 
   if (record?.state.kind === 'ended' && !isTerminal(pod) && statusRefused !== true)
     return { kind: 'write final status', ending: record.state.ending };
   if (vm.kind === 'stopped') return { kind: 'delete VM' };
-  // An ended Pod needs nothing of this Mac any more: a Mac that goes away must not leave it immortal (INC-71).
+  // An ended Pod needs nothing of this Mac any more: if the Mac disappears, the finalizer would keep the Pod forever
+  // (INC-71).
   if (hasFinalizer(pod, finalizers.vmCleanup)) return { kind: 'remove finalizer' };
   return deleting ? { kind: 'delete Pod' } : { kind: 'none' };
 };
 
-/** For a Pod that is gone, is being deleted, or has ended: nothing of it starts, and everything of it goes. */
+/** For a Pod that is gone, is being deleted, or has ended: starts nothing, and removes everything. */
 const decideTeardown = (snapshot: Snapshot, vm: KnownVm): Decision =>
   isPresent(snapshot.pod)
     ? decideTerminatingPod(snapshot, snapshot.pod, vm)

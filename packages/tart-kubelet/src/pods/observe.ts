@@ -18,8 +18,8 @@ const isBefore = (one: VmRecord, other: { readonly createdAt: number; readonly u
   one.createdAt === other.createdAt ? one.pod.uid < other.uid : one.createdAt < other.createdAt;
 
 /**
- * How many slots are not for this Pod: every virtual machine that is on, whoever started it, and those of Pods that came first and are
- * on their way. Only those that came first: if each waited for the other, neither would ever start.
+ * How many slots are unavailable for this Pod: all running VMs, started by this agent or not, and those of earlier Pods that are about
+ * to start. Only earlier ones: if each waited for the other, neither would ever start.
  */
 export const slotsUsedByOthers = (
   thisPod: { readonly uid: string; readonly vm: string; readonly createdAt: number },
@@ -30,14 +30,14 @@ export const slotsUsedByOthers = (
   return new Set([...running, ...reserved.map(({ vm }) => vm)].filter((vm) => vm !== thisPod.vm)).size;
 };
 
-/** A Snapshot and whose it is. */
+/** A Snapshot with its Pod's UID and VM name. */
 export interface PodObservation {
   readonly uid: string;
   readonly vm: string;
   readonly snapshot: Snapshot;
 }
 
-/** The run that a record speaks of; without one the run that the server has counted. */
+/** The run of the record; without a record the run that the server has counted. */
 export const runOf = (
   { uid, vm }: Pick<PodObservation, 'uid' | 'vm'>,
   record: Snapshot['record'],
@@ -49,7 +49,7 @@ export const runOf = (
   vm,
 });
 
-/** Of a Pod that only a record speaks of. */
+/** For a Pod that is only in the journal. */
 const isNotFound = async (
   { client, nodeName }: PodDeps,
   uid: string,
@@ -63,7 +63,7 @@ const isNotFound = async (
   return found === undefined;
 };
 
-/** Without waiting: the answer takes microseconds, and a turn of the event loop takes longer than that. */
+/** Synchronous: the call takes microseconds, less than a turn of the event loop. */
 const folderExists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 const vmOf = (
@@ -92,7 +92,7 @@ const readProcessesAndSlots = async ({ deps, workers }: ObserveContext, { uid, v
   const [list, { records }] = await Promise.all([processes.list(), journal.list()]);
   const running = vmProcesses(list, tartPaths);
   const now = clock.now();
-  /** Its start was refused, and is not retried yet. Meanwhile others may have its slot: their images may start. */
+  /** Its start was refused, and is not retried yet. Meanwhile other Pods may use its slot: their images may start. */
   const isBackingOff = ({ pod, state }: VmRecord): boolean =>
     state.kind === 'configured' && (workers.get(pod.uid)?.lastFailure?.retryAt ?? 0) > now;
   const createdAt = typeof record === 'object' ? record.createdAt : now;
@@ -104,13 +104,13 @@ const readProcessesAndSlots = async ({ deps, workers }: ObserveContext, { uid, v
   return { running, slots: { total, usedByOthers } };
 };
 
-/** Right before a start. When they cannot be read, there is no free slot. */
+/** Reads the slots immediately before a start. If they cannot be read, no slot is free. */
 export const readSlots = async (context: ObserveContext & PodObservation): Promise<Snapshot['slots']> => {
   const { snapshot, uid, vm } = context;
   return (await observeVm(context, { uid, vm, record: snapshot.record }, undefined)).slots;
 };
 
-/** VMs that are running, whoever started them. `undefined`: unknown. */
+/** Running VMs, started by this agent or not. `undefined`: unknown. */
 export const countRunningVms = async ({ processes, tartPaths }: PodDeps): Promise<number | undefined> => {
   try {
     return new Set(vmProcesses(await processes.list(), tartPaths).map(({ name }) => name)).size;
@@ -119,7 +119,7 @@ export const countRunningVms = async ({ processes, tartPaths }: PodDeps): Promis
   }
 };
 
-/** What cannot be read is unknown, never missing (INC-49, INC-429). */
+/** Unreadable state is unknown, never missing (INC-49, INC-429). */
 const observeVm = async (
   context: ObserveContext,
   thisPod: ThisPod,
@@ -151,7 +151,7 @@ const lastRunOf = async (
   return lastRun.started ? { ...lastRun, report: await guests.result(run.vm) } : lastRun;
 };
 
-/** Its name carries the UID, also when nobody knows the rest of it any more. */
+/** The VM name ends with the UID, which finds it when the rest of the name is unknown. */
 const vmNameFor = async (
   { vmsFolder }: PodDeps,
   uid: string,
@@ -166,8 +166,8 @@ const vmNameFor = async (
 };
 
 /**
- * Everything that matters for one Pod, as it is now. `undefined`: nothing is known of it, or nothing is left. Changes nothing. Rejects when
- * the API server or the disk does not answer.
+ * The current state of one Pod. `undefined`: nothing is known of it, or nothing is left. Changes nothing. Rejects when the API server or
+ * the disk fails.
  */
 export const observe = async (
   context: ObserveContext & { readonly podCache: PodCache; readonly worker: PodWorker; readonly signal: AbortSignal },
@@ -177,11 +177,11 @@ export const observe = async (
   const record = await deps.journal.read(uid);
   const pod = podCache.get(uid);
   if (pod === undefined && record === undefined) return undefined;
-  // The API server has it: the watch is behind, and will bring it.
+  // The API server has it: the watch is behind, and will deliver it.
   if (pod === undefined && !(await isNotFound(deps, uid, record, signal))) return undefined;
   const vm = await vmNameFor(deps, uid, record, pod);
   const seen = await observeVm(context, { uid, vm, record }, worker.addressWatch.get());
-  // After that: what is not running any more writes nothing more.
+  // After that: a VM that has ended writes no more output.
   const lastRun =
     pod === undefined ? neverStarted : await lastRunOf(deps, record, runOf({ uid, vm }, record, pod), seen.vm);
   const markers = await readMarkers(deps.guests, { record, vm: seen.vm }, pod, vm);

@@ -4,14 +4,14 @@ import type { PodCache } from './apiserver/pod-cache.ts';
 import type { PodWorker } from './pod-worker.ts';
 import { type Pod, type PodStatus, readableRecord } from './snapshot.ts';
 
-/** The Pods of this Mac, from memory. */
+/** The Pods of this Mac, from the cache. */
 export const createPodLister = (podCache: PodCache, workers: ReadonlyMap<string, PodWorker>) => {
   const statusOf = (pod: Live<Pod>): PodStatus | undefined =>
     workers.get(pod.metadata.uid)?.status.desired(pod) ?? pod.status;
   return {
-    /** With the status that they should have, even if the API server does not have it yet. */
+    /** With the desired status, even if it is not written yet. */
     list: (): readonly KubeObject[] => podCache.list().map((pod) => ({ ...pod, status: statusOf(pod) })),
-    /** When the oldest Pod was created whose VM has not started. Pods that are not for Macs do not count. */
+    /** Creation time of the oldest Pod whose VM has not started. Ignores Pods that are not for Macs. */
     oldestWaitingSince: () => {
       const waiting = podCache
         .list()
@@ -23,7 +23,7 @@ export const createPodLister = (podCache: PodCache, workers: ReadonlyMap<string,
         .filter((since) => !Number.isNaN(since));
       return waiting.length === 0 ? undefined : Math.min(...waiting);
     },
-    /** `running` is undefined unless its VM is running, `run` the present run of its container. */
+    /** `running` is undefined unless its VM runs; `run` is the container's current run. */
     get: ({ namespace, pod: name }: PodName) => {
       const pod = podCache.list().find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
       const observation = pod && workers.get(pod.metadata.uid)?.observation;

@@ -12,8 +12,8 @@ import type { Snapshot } from './snapshot.ts';
 type Failure = NonNullable<Snapshot['lastFailure']> & { readonly count: number };
 
 /**
- * What the agent remembers of one Pod beside the journal, from the first event of its UID until nothing of it is left. All of it may be
- * lost: a restarted agent works without it.
+ * In-memory state of one Pod beside the journal, from the first event of its UID until nothing is left. All of it may be lost: a
+ * restarted agent works without it.
  */
 export interface PodWorker {
   readonly status: StatusWriter;
@@ -30,7 +30,7 @@ export interface PodWorker {
   releaseVm?: (() => void) | undefined;
   /** Since when live reads do not find the Pod, on the monotonic clock. */
   notFoundSince?: number | undefined;
-  /** The last one, for the kubelet API. */
+  /** The last observation, for the kubelet API. */
   observation?: PodObservation;
 }
 
@@ -62,7 +62,7 @@ const missingObjectBackoff = { baseMs: 500, maxMs: 30_000 };
 const backoffFor = (reason: PodWaitReason) =>
   reason === 'CreateContainerConfigError' ? missingObjectBackoff : defaultBackoff;
 
-/** The failure after `before`. Failures with another back-off are counted anew. */
+/** The failure after `before`. The count restarts when the backoff changes. */
 export const nextFailure = (
   before: Failure | undefined,
   reason: PodWaitReason,

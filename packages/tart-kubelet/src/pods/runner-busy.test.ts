@@ -17,7 +17,7 @@ import {
 const words = ['present', 'missing', 'unreadable'] as const;
 const befores = [undefined, 'Unknown', 'False', 'True'];
 
-/** What the share shows of `runner-ready` and `job-started`, and what comes of it after nothing or Unknown, False, and True. */
+/** The markers `runner-ready` and `job-started`, and the new condition after none or Unknown, False, and True. */
 const table: readonly (readonly [
   RunnerMarkers['ready'],
   RunnerMarkers['jobStarted'],

@@ -6,7 +6,7 @@ import type { Guests } from '../guest/guests.ts';
 import { isPresent, type Pod, type Snapshot } from './snapshot.ts';
 import type { DesiredCondition } from './status.ts';
 
-/** A Pod whose guest runs jobs for somebody, and says when one begins. */
+/** A Pod whose guest is a CI runner, and reports when a job begins. */
 const isRunnerPod = (pod: Pod): boolean => pod.metadata?.labels?.[labels.runner] === 'true';
 
 interface RunnerBusy {
@@ -19,22 +19,22 @@ const idle: RunnerBusy = { status: 'False', reason: 'WaitsForJob' };
 const unknown: RunnerBusy = { status: 'Unknown', reason: 'NotReported' };
 
 /**
- * Whether a runner has a job, by what was said before and by what its share shows now. Pure and total.
+ * Whether a runner has a job, from the previous condition and the current markers. Pure and total.
  *
- * A job never goes back: a runner has one, and its guest, or the job itself, may take the marker away. Of a virtual machine that is off
- * the last word stays, so that whoever counts knows whether it had a job. Unknown is taken for busy, so it is the answer to every doubt.
+ * `True` is final: a runner takes one job, and the guest or the job may delete the marker. When the VM is off, the last value stays, to
+ * show whether it had a job. In doubt `Unknown`, which counts as busy.
  */
 export const runnerBusyOf = (before: string | undefined, markers: RunnerMarkers, isRunning: boolean): RunnerBusy => {
   if (before === 'True' || markers.jobStarted === 'present') return busy;
   if (markers.jobStarted === 'unreadable' || markers.ready === 'unreadable') return unknown;
   if (markers.ready === 'present') return idle;
-  // Its share goes with it: that says nothing new.
+  // The share is removed with the VM, so missing markers mean nothing then.
   return before === 'False' && !isRunning ? idle : unknown;
 };
 
 const currentCondition = (pod: Pod) => pod.status?.conditions?.find(({ type }) => type === runnerBusyCondition);
 
-/** As a condition of the Pod. None for Pods that run something else. */
+/** The Pod condition. None for other Pods. */
 export const runnerBusyConditions = (
   { markers = noRunnerMarkers, vm }: Snapshot,
   pod: Pod,
@@ -51,7 +51,7 @@ export const runnerBusyConditions = (
 
 const startedStates: ReadonlySet<string> = new Set(['starting', 'running', 'ended']);
 
-/** What lies in its share from before this run was started says nothing of it. */
+/** Ignores markers in the share from before this run was started. */
 export const readMarkers = async (
   guests: Pick<Guests, 'runnerMarkers'>,
   { record, vm: { kind } }: Pick<Snapshot, 'record' | 'vm'>,
@@ -63,13 +63,13 @@ export const readMarkers = async (
   return isStarted ? guests.runnerMarkers(vm) : undefined;
 };
 
-/** Watched while it is on and no job has begun: after that there is nothing more to hear. Costs nothing for other Pods. */
+/** Watches while the VM runs and no job has begun; after that nothing changes any more. No cost for other Pods. */
 export const updateMarkerWatch = (
   watch: MarkerWatch,
   { vm, snapshot }: { readonly vm: string; readonly snapshot: Snapshot },
 ): void => {
   const { markers = noRunnerMarkers, pod } = snapshot;
-  // Nobody could tell whether it is on: as before.
+  // Unknown whether it runs: keep the current state.
   if (snapshot.vm.kind === 'unknown') return;
   const awaitsJob =
     isPresent(pod) && isRunnerPod(pod) && currentCondition(pod)?.status !== 'True' && markers.jobStarted !== 'present';
@@ -83,10 +83,10 @@ interface MarkerWatchOptions {
   readonly clock: Clock;
 }
 
-/** Two files that are opened, and no process. A job that begins is known to the controller a moment later than to GitHub. */
+/** Opens two files, and needs no process. The controller learns of a job shortly after GitHub. */
 const pollMs = 2_000;
 
-/** Polls the markers of one runner: nothing tells the Mac that a guest wrote a file. */
+/** Polls the markers of one runner: the Mac gets no event when a guest writes a file. */
 export const createMarkerWatch = ({ read, changed, clock }: MarkerWatchOptions) => {
   let known = noRunnerMarkers;
   let polling: AbortController | undefined;
@@ -104,7 +104,7 @@ export const createMarkerWatch = ({ read, changed, clock }: MarkerWatchOptions) 
   };
 
   return {
-    /** `seen`: what the caller has read. `changed` is called once they differ from it. */
+    /** `seen`: the markers that the caller has read. `changed` is called when they differ. */
     watch: (vm: string, seen: RunnerMarkers) => {
       known = seen;
       if (polling !== undefined) return;

@@ -128,7 +128,7 @@ describe('the status of a Pod', () => {
       },
     });
     assert.equal(condition(status, 'Ready').reason, 'PodCompleted');
-    // And stays so through everything that follows.
+    // And stays unchanged afterwards.
     assert.deepEqual(shown({ now: now + 5000, record, pod: podWith(status), vm: { kind: 'stopped' } }), status);
   });
 

@@ -12,10 +12,10 @@ import { shouldRestart, terminationReasons } from './termination.ts';
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 type ContainerState = NonNullable<ContainerStatus['state']>;
 
-/** As the kubelet: a message is for people to read, and lies in every copy of the Pod. */
+/** The kubelet's limit: a message is for users, and is in every copy of the Pod. */
 const maxMessageLength = 4096;
 
-/** The end of a text, which has the error. */
+/** Keeps the end of a text, which has the error. */
 const truncated = (message: string): string =>
   message.length <= maxMessageLength ? message : `…${message.slice(1 - maxMessageLength)}`;
 
@@ -29,7 +29,7 @@ const terminated = (vm: string, ending: Termination): ContainerState => {
       exitCode,
       reason,
       ...(message !== undefined && { message: truncated(message) }),
-      // Both are always there: billing reads them (INC-32). One that never began took no time.
+      // Both are always set: billing reads them (INC-32). A run that never started took no time.
       startedAt: timestamp(startedAt ?? finishedAt),
       finishedAt: timestamp(finishedAt),
     },
@@ -40,7 +40,7 @@ const waiting = (reason: PodWaitReason, message?: string): ContainerState => ({
   waiting: { reason, ...(message !== undefined && { message: truncated(message) }) },
 });
 
-/** What the Pod waits for, by decision. `undefined`: as before. */
+/** The waiting reason by decision. `undefined`: unchanged. */
 const waitReasons: Readonly<Record<Exclude<Decision['kind'], 'wait'>, PodWaitReason | undefined>> = {
   ignore: 'NotForMacs',
   'undo start': 'TartCreateFailed',
@@ -53,7 +53,7 @@ const waitReasons: Readonly<Record<Exclude<Decision['kind'], 'wait'>, PodWaitRea
   adopt: 'WaitingForIP',
   'wait for address': 'WaitingForIP',
   running: 'WaitingForIP',
-  // Of a Pod that we do not run the container is nobody's.
+  // A rejected Pod has no container status.
   reject: undefined,
   none: undefined,
   'stop gracefully': undefined,
@@ -92,13 +92,13 @@ const containerStateOf = (
       ? terminated(record.vm, ended)
       : (waitingState ?? waiting('CrashLoopBackOff', `It ended (${ended.reason}).`));
   }
-  // A look that failed takes nothing back of what is known (INC-410).
+  // A failed observation does not revert known state (INC-410).
   if (record?.state.kind === 'running' && (record.state.address !== undefined || decision.kind === 'running'))
     return { running: { startedAt: timestamp(record.state.since) } };
   return waitingState ?? before ?? waiting('ContainerCreating');
 };
 
-/** The one container, always there: a Pod without it shows as 0/1 for no reason (INC-31). */
+/** The status of the one container, always present: otherwise the Pod shows as 0/1 without a reason (INC-31). */
 const containerStatusOf = (snapshot: Snapshot, pod: Pod, decision: Decision): ContainerStatus => {
   const record = readableRecord(snapshot);
   const before = pod.status?.containerStatuses?.[0];
@@ -130,13 +130,13 @@ export interface DesiredCondition {
   readonly message?: string;
 }
 
-/** Others may have a say in whether a Pod is ready. */
+/** Readiness gates are set by other controllers. */
 const unmetReadinessGates = ({ spec, status }: Pod): string[] =>
   (spec?.readinessGates ?? [])
     .map(({ conditionType }) => conditionType)
     .filter((gate) => !status?.conditions?.some(({ type, status: value }) => type === gate && value === 'True'));
 
-/** Why no container of the Pod is ready. */
+/** Why the container is not ready. */
 const notReadyReason = (pod: Pod, phase: string): Pick<DesiredCondition, 'reason' | 'message'> => {
   if (phase === 'Succeeded') return { reason: 'PodCompleted' };
   if (phase === 'Failed') return { reason: 'PodFailed' };
@@ -164,10 +164,7 @@ const desiredConditions = (pod: Pod, phase: string, isRunning: boolean): Desired
   ];
 };
 
-/**
- * Our conditions with those of others beside them, each with the time since when it says so: without it nothing that counts
- * `minReadySeconds` ever comes to an end (INC-31).
- */
+/** Our conditions and those of others, each with its transition time: without it `minReadySeconds` never elapses (INC-31). */
 const podConditions = (
   pod: Pod,
   phase: string,
@@ -187,10 +184,10 @@ const podConditions = (
 
 type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
-/** A phase never goes back: not when an address is lost (INC-410), not during a restart, and never from an end (INC-18). */
+/** The phase never goes back: not when an address is lost (INC-410), not during a restart, and never from a final phase (INC-18). */
 const phaseOf = (pod: Pod, record: Snapshot['record'], decision: Decision, isRunning: boolean): Phase => {
   const before = pod.status?.phase;
-  // As for the kubelet: also one whose runs were all too short to be seen running.
+  // As in the kubelet: also for a Pod whose runs were all too short to be seen running.
   const hasRun = typeof record === 'object' && (record.run > 0 || record.state.kind === 'ended');
   if (before === 'Succeeded' || before === 'Failed') return before;
   if (decision.kind === 'reject') return 'Failed';
@@ -198,7 +195,7 @@ const phaseOf = (pod: Pod, record: Snapshot['record'], decision: Decision, isRun
   return isRunning || hasRun || before === 'Running' ? 'Running' : 'Pending';
 };
 
-/** Why the Pod as a whole is as it is. Other programs match these reasons by value. */
+/** Reason and message of the Pod. Other programs match these reasons by value. */
 const reasonAndMessage = (pod: Pod, decision: Decision): { reason?: string; message?: string } => {
   const about = (reason: PodWaitReason | PodEndReason, message = '') => ({
     reason,
@@ -230,10 +227,7 @@ const addressFields = (pod: Pod, snapshot: Snapshot, decision: Decision, hostIP:
   };
 };
 
-/**
- * The status of a Pod as it is to be, whole: what others wrote in it stays. Pure, and the same again for what it gave before.
- * `undefined` for a Pod that is gone.
- */
+/** The complete desired status of a Pod, with the fields of other writers. Pure and idempotent. `undefined` for a missing Pod. */
 export const statusOf = (snapshot: Snapshot, decision: Decision, hostIP: string | undefined): PodStatus | undefined => {
   const { now, pod } = snapshot;
   if (!isPresent(pod)) return undefined;
@@ -245,16 +239,16 @@ export const statusOf = (snapshot: Snapshot, decision: Decision, hostIP: string 
     ...before,
     phase,
     ...reasonAndMessage(pod, decision),
-    // A Pod that is not for us was not taken on.
+    // An ignored Pod was not admitted, so it has no start time.
     ...(decision.kind !== 'ignore' && { startTime: before.startTime ?? timestamp(now) }),
     ...addressFields(pod, snapshot, decision, hostIP ?? before.hostIP),
     conditions: podConditions(pod, phase, isRunning, now, runnerBusyConditions(snapshot, pod)),
-    // Of a Pod that we do not run the container is nobody's.
+    // A rejected Pod has no container status.
     ...(decision.kind !== 'reject' && pod.spec?.containers.length === 1 && { containerStatuses: [container] }),
   };
 };
 
-/** The status by this observation and decision, whatever others have written to the Pod meanwhile. */
+/** The status for this observation and decision, on top of what others have written to the Pod meanwhile. */
 export const statusFor =
   ({ snapshot, deps }: Pick<PodObservation, 'snapshot'> & { readonly deps: PodDeps }, decision: Decision) =>
   (pod: Live<Pod>): PodStatus | undefined =>

@@ -5,7 +5,7 @@ import type { ExitCause } from '@tartan/tart';
 import type { Termination, VmRecord } from '../journal/journal.ts';
 import type { LastRun, Pod } from './snapshot.ts';
 
-/** Other programs match these by value. `exited` with 0 means that nobody reported anything, not that all was well. */
+/** Other programs match these by value. `exited` with 0 means that there was no report, not that all was well. */
 export const terminationReasons = {
   completed: 'Completed',
   error: 'Error',
@@ -19,7 +19,7 @@ const signalCode = (signal: string): number => {
   return number === undefined ? 1 : 128 + number;
 };
 
-/** Without a word of the guest: what tart and its process say. Only a guest that shut itself down may pass for success (INC-409). */
+/** Without a guest report: from tart's output and exit. Only a guest that shut itself down may count as success (INC-409). */
 const terminationByProcess = (
   ending: ExitCause,
   exitCode: number | undefined,
@@ -42,8 +42,8 @@ const terminationByProcess = (
       return failed(signalCode(ending.signal), `tart was ended by ${ending.signal}.`);
     case 'unknown':
       return exitCode === 0
-        ? { exitCode: 0, reason: terminationReasons.exited, message: 'tart ended, and nobody reported a result.' }
-        : failed(exitCode ?? 1, 'The virtual machine went away and nobody saw how. Perhaps the Mac was restarted.');
+        ? { exitCode: 0, reason: terminationReasons.exited, message: 'tart exited, and the guest reported no result.' }
+        : failed(exitCode ?? 1, 'The end of the virtual machine was not observed. Perhaps the Mac was restarted.');
   }
 };
 
@@ -52,7 +52,7 @@ const startTimeOf = (record: VmRecord | undefined): number | undefined => {
   return record?.state.kind === 'starting' ? record.state.at : undefined;
 };
 
-/** How a run ended. The guest's own result comes first; its time counts only between the start and now, as it is the guest's (INC-33). */
+/** How a run ended. The guest's report has priority; its time is untrusted, so it is limited to between the start and now (INC-33). */
 export const terminationOf = (record: VmRecord | undefined, lastRun: LastRun, now: number): Termination => {
   const startedAt = startTimeOf(record);
   const { report, exitedAt } = lastRun;
@@ -68,7 +68,7 @@ export const terminationOf = (record: VmRecord | undefined, lastRun: LastRun, no
   };
 };
 
-/** When the Pod has been active for as long as it may, as a kubelet counts: from `status.startTime`, which outlives the agent. */
+/** The Pod's activeDeadlineSeconds, counted as the kubelet does: from `status.startTime`, which survives the agent. */
 export const deadlineOf = ({ spec, status }: Pod): number | undefined => {
   const started = Date.parse(status?.startTime ?? '');
   const seconds = spec?.activeDeadlineSeconds;
@@ -78,10 +78,10 @@ export const deadlineOf = ({ spec, status }: Pod): number | undefined => {
 export const deadlineMessage = ({ spec }: Pod): string =>
   `The Pod was active on the Node for longer than its activeDeadlineSeconds, ${spec?.activeDeadlineSeconds ?? 0} s.`;
 
-/** By SIGTERM, as the exit code of a container says it. */
+/** Exit code of a container ended by SIGTERM. */
 const sigtermExitCode = 143;
 
-/** The run was ended by the deadline: never a success, whatever its guest said while it was shut down. */
+/** The deadline ended the run: never a success, whatever the guest reported during its shutdown. */
 export const deadlineTermination = (pod: Pod, ending: Termination): Termination => ({
   ...ending,
   exitCode: ending.exitCode === 0 ? sigtermExitCode : ending.exitCode,
@@ -89,11 +89,11 @@ export const deadlineTermination = (pod: Pod, ending: Termination): Termination 
   message: deadlineMessage(pod),
 });
 
-/** As the kubelet, also that it begins anew after a run of 10 min. */
+/** The kubelet's values, including the reset after a run of 10 min. */
 const restartBackoff = { baseMs: 10_000, maxMs: 5 * 60_000 };
 const backoffResetMs = 10 * 60_000;
 
-/** Whether the container is to run again. A policy that is not there is `Always`, as in Kubernetes. */
+/** Whether the container restarts. The default policy is `Always`, as in Kubernetes. */
 export const shouldRestart = (pod: Pod, ending: Termination): boolean => {
   if (ending.reason === terminationReasons.deadline) return false;
   switch (pod.spec?.restartPolicy ?? 'Always') {
@@ -106,7 +106,7 @@ export const shouldRestart = (pod: Pod, ending: Termination): boolean => {
   }
 };
 
-/** When the next run may begin. The first restart is at once, as in Kubernetes. */
+/** When the next run may start. The first restart is immediate, as in Kubernetes. */
 export const restartAt = ({ run }: Pick<VmRecord, 'run'>, { startedAt, finishedAt }: Termination): number => {
   const ranWell = startedAt !== undefined && finishedAt - startedAt >= backoffResetMs;
   if (run === 0 || ranWell) return finishedAt;

@@ -11,7 +11,7 @@ import type { PodLister, PodView } from '../pods/pod-lister.ts';
 import type { VmRuns } from '../vm-runs/vm-runs.ts';
 import { findContainer, requireRunning, waitingReason } from './find-container.ts';
 
-/** The run whose log is meant, and where that is. */
+/** A run and the path of its log. */
 interface RunLog {
   readonly run: LogName;
   readonly path: string;
@@ -23,8 +23,8 @@ const logExists = async (path: string): Promise<boolean> => {
 };
 
 /**
- * As a kubelet chooses: the run that is on; else the last one that left a log, also while the next one waits to start; `previous` is the
- * one before the container's present one. Rejects with HttpError when there is none.
+ * Selects as the kubelet does: the running run; else the last one with a log, even while the next one waits to start; `previous` is the
+ * run before the container's current one. Rejects with HttpError if there is none.
  */
 const selectLog = async (
   files: LogFiles,
@@ -58,8 +58,8 @@ async function* onlyStream(stream: LogStream, records: Records): AsyncGenerator<
 }
 
 /**
- * A view on what the main process prints from now on. Ends with the run, or with the client, and never ends the virtual machine. Each
- * stream is read by itself, at the pace of its reader. In a terminal there is one stream for both.
+ * The output of the main process from now on. Ends with the run or the client, and never ends the VM. Each stream is read
+ * independently, with backpressure. A terminal has one stream for both.
  */
 const attachToLog = (
   { stdout, stderr, tty }: StreamRequest,
@@ -96,11 +96,11 @@ export interface ContainerLogsOptions {
   readonly isFinished: VmRuns['isLogFinished'];
 }
 
-/** What is read of a container's output: its log, and the same as it grows for whoever attaches. */
+/** Logs and attach: both read the container's log. */
 export const createContainerLogs = (options: ContainerLogsOptions): Pick<PodRuntime, 'readLog' | 'attach'> => {
   const { lister, files, changes, isFinished } = options;
 
-  /** Also when nobody says so any more: the Pod is gone, or its container in another run. */
+  /** Also true when the Pod is gone, or its container is in another run. */
   const hasEnded = (container: ContainerName, { run }: RunLog): boolean => {
     if (isFinished(run)) return true;
     const view = lister.get(container);

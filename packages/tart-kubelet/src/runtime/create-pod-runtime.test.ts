@@ -22,7 +22,7 @@ const problem = (code: number, pattern: RegExp) => (error: unknown) => {
   return true;
 };
 
-/** The text of a stream up to where `pattern` is found in it. The stream goes on. */
+/** Reads a stream until `pattern` matches, and leaves it open. */
 const until = async (stream: Readable | undefined, pattern: RegExp): Promise<string> => {
   let said = '';
   for await (const chunk of stream?.iterator({ destroyOnReturn: false }) ?? []) {
@@ -107,7 +107,7 @@ describe('the Pod runtime', { timeout: 60_000 }, () => {
       const ends = async (): Promise<string> => {
         const followed = logText({ follow: true });
         stage.view = undefined;
-        // Whoever looks after runs forgets the log then.
+        // The runs then forget the log.
         stage.changes.notify();
         return followed;
       };

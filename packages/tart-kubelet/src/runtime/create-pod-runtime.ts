@@ -9,13 +9,13 @@ import { dialGuest } from './dial.ts';
 import { execInGuest } from './exec.ts';
 import { findContainer, findPod, requireRunning } from './find-container.ts';
 
-/** Of the whole Mac since it started. */
+/** Of the whole Mac since its boot. */
 const nodeUsage = (at: number): ResourceUsage => {
   const busyMs = cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + user + nice + sys + irq, 0);
   return { at, cpuSeconds: busyMs / 1000, memoryBytes: totalmem() - freemem() };
 };
 
-/** The containers of the Pods that are on: each has one. */
+/** The containers of running Pods: one each. */
 const runningContainers = (lister: PodLister) =>
   lister.list().flatMap(({ metadata: { namespace = '', name: pod = '' } = {} }) => {
     const view = lister.get({ namespace, pod });
@@ -25,7 +25,7 @@ const runningContainers = (lister: PodLister) =>
       : [{ namespace, pod, container, running: view.running }];
   });
 
-/** For `kubectl top`. Never rejects: what ps does not say is not known, and left out. */
+/** For `kubectl top`. Never rejects: values that ps does not report are absent. */
 export const readUsage = async (
   lister: PodLister,
   processUsage: ReadProcessUsage,
@@ -43,11 +43,11 @@ export const readUsage = async (
 interface PodRuntimeOptions extends ContainerLogsOptions {
   readonly tart: Pick<Tart, 'exec'>;
   readonly clock: Clock;
-  /** Default: by ps(1). */
+  /** ps(1) by default. */
   readonly processUsage?: ReadProcessUsage;
 }
 
-/** How people reach into the Pods of this Mac. Changes nothing of them, and holds nothing but open sessions. */
+/** Access to the Pods of this Mac. Changes none of them, and holds no state but open sessions. */
 export const createPodRuntime = (options: PodRuntimeOptions): PodRuntime => {
   const { lister, tart, clock, processUsage = createProcessUsage(process.env) } = options;
   return {

@@ -6,15 +6,15 @@ import { type Clock, withTimeout } from '@tartan/kube/clock';
 import { HttpError } from '../api/http-response.ts';
 import { errorCode } from '../file-errors.ts';
 
-/** A guest on this Mac answers in a millisecond, or not at all. */
+/** A guest on this Mac responds within a millisecond, or not at all. */
 const connectTimeoutMs = 10_000;
 
 const ipv4ToNumber = (address: string): number =>
   address.split('.').reduce((sum, part) => sum * 256 + (Number(part) & 255), 0);
 
 /**
- * Our own address in the guest's network. To begin there names the interface: a route by scope answers EHOSTUNREACH on macOS otherwise.
- * `undefined`: the system may choose.
+ * Our own address in the guest's network. Binding to it selects the interface: otherwise macOS fails with EHOSTUNREACH on scoped
+ * routes. `undefined`: the system chooses.
  */
 export const localAddressFor = (
   target: string,
@@ -22,7 +22,7 @@ export const localAddressFor = (
 ): string | undefined => {
   const isNear = ({ family, address, netmask }: NetworkInterfaceInfo): boolean => {
     const mask = ipv4ToNumber(netmask);
-    // Whole numbers, as bits of more than 31 are negative ones here. A single address is no network.
+    // `^` and `&` yield signed 32-bit numbers, hence the comparison with 0. A /32 is no network.
     return family === 'IPv4' && mask < 0xff_ff_ff_ff && ((ipv4ToNumber(address) ^ ipv4ToNumber(target)) & mask) === 0;
   };
   return Object.values(interfaces)
@@ -32,7 +32,7 @@ export const localAddressFor = (
 
 const connectErrorMessage = (error: unknown): string => {
   const code = errorCode(error);
-  // macOS drops what is sent into the local network by a process that may not be there (tuist/tuist#12528).
+  // macOS drops packets to the local network from a process without that privacy permission (tuist/tuist#12528).
   if (code === 'ABORT_ERR')
     return `no answer within ${connectTimeoutMs / 1000} s: a firewall in the guest, or the agent is not allowed into the local network (macOS privacy settings)`;
   if (code === 'ECONNREFUSED') return 'connection refused: nothing listens there in the guest';
@@ -46,11 +46,11 @@ export interface DialOptions {
   readonly port: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Opens a socket. Default: that of Node. */
+  /** Opens a socket. Node's by default. */
   readonly open?: (options: TcpNetConnectOpts) => Socket;
 }
 
-/** Ends by a connection, a refusal, the deadline or `signal`; nothing is left open but by the first. */
+/** Settles on a connection, an error, the deadline or `signal`; only the first leaves a socket open. */
 export const dialGuest = async ({ address, port, clock, signal, open = connect }: DialOptions): Promise<Duplex> => {
   const localAddress = localAddressFor(address, networkInterfaces());
   const socket = open({

@@ -3,7 +3,7 @@ import type { Clock } from '@tartan/kube/clock';
 import type { ExecResult, Tart, TerminalSize } from '@tartan/tart';
 import type { ExecRequest, RemoteResult, RemoteSession } from '../api/pod-runtime.ts';
 
-/** Sets sizes one after the other: of those that come meanwhile only the last counts, and it is never overtaken by an older one. */
+/** Sets sizes one by one: of those that arrive meanwhile only the last is set. */
 export const coalesceResizes = (set: (size: TerminalSize) => Promise<void>): ((size: TerminalSize) => void) => {
   let wanted: TerminalSize | undefined;
   let isBusy = false;
@@ -21,7 +21,7 @@ export const coalesceResizes = (set: (size: TerminalSize) => Promise<void>): ((s
   };
 };
 
-/** For what is under way between the command and us when the command ends. */
+/** For output that is still in the pipe when the command ends. */
 const graceMs = 500;
 
 const graceExpired = Symbol('quiet');
@@ -49,13 +49,13 @@ async function* chunksOf(source: Readable, ended: Promise<unknown>, clock: Clock
 }
 
 /**
- * The output of a command, which ends when the command has: something that it left behind may hold the pipe for as long as it likes. The
- * grace counts only while a reader waits, so that a slow one still gets everything.
+ * The output of a command, ended with the command: a background process may hold the pipe open. The grace period counts only while a
+ * reader waits, so that a slow reader still gets everything.
  */
 export const endWithCommand = (source: Readable, ended: Promise<unknown>, clock: Clock): Readable =>
   Readable.from(chunksOf(source, ended, clock), { objectMode: false });
 
-/** Until the client tells its own, which it does at once. */
+/** Until the client sends its size, which it does at once. */
 const defaultTerminalSize = { rows: 24, columns: 80 };
 
 const outcomeOf = (end: ExecResult): RemoteResult => {
@@ -65,14 +65,14 @@ const outcomeOf = (end: ExecResult): RemoteResult => {
 
 const failureMessages: Readonly<Record<string, string>> = {
   'guest agent unreachable':
-    'nobody answers in the guest: commands run by the Tart Guest Agent. Wait if it is still booting; else install tart-guest-agent in ' +
+    'the Tart Guest Agent, which runs commands in the guest, does not respond. Wait if the guest is still booting; else install tart-guest-agent in ' +
     'the image, with a launchd agent that runs it with --run-agent (or --run-rpc)',
   'not running': 'the virtual machine is not running any more',
   missing: 'the virtual machine is gone',
   aborted: 'the command was ended',
 };
 
-/** A command in the guest, by its agent. */
+/** Runs a command in the guest through its agent. */
 export const execInGuest = (
   tart: Pick<Tart, 'exec'>,
   clock: Clock,
@@ -85,7 +85,7 @@ export const execInGuest = (
     isOver = true;
     return end;
   });
-  /** What nobody asked for is thrown away: the command must not wait for a reader. */
+  /** Discards unrequested output: the command must not block on it. */
   const output = (source: Readable, wanted: boolean): Readable | undefined => {
     if (wanted) return endWithCommand(source, ended, clock);
     source.resume();
@@ -99,7 +99,7 @@ export const execInGuest = (
     resize: coalesceResizes((size) => session.resize(size)),
     result: ended.then(outcomeOf),
     close: () => {
-      // Its number may be another process's by now.
+      // The pid may belong to another process by now.
       if (!isOver) session.kill();
       out?.destroy();
       errors?.destroy();

@@ -5,7 +5,7 @@ import { openIfPresent, readAt } from '../logs/read-log.ts';
 
 const count = z.number().int().nonnegative();
 
-/** Which file, and how far into it. */
+/** A file and the offset in it. */
 const position = z.object({ file: count, offset: count });
 
 const checkpointSchema = z.object({
@@ -14,17 +14,17 @@ const checkpointSchema = z.object({
   raw: position,
   /** The guest's log. */
   guest: position,
-  /** The end of what was cut off the raw output: how a run ended may stand there. */
+  /** The end of the truncated raw output: it may show how a run ended. */
   cutOff: z.string().optional(),
-  /** The raw output was about to be cut, or is. */
+  /** The raw output is about to be truncated, or was. */
   cutting: z.literal(true).optional(),
-  /** Nothing more will be copied. */
+  /** Copying is complete. */
   finished: z.literal(true).optional(),
 });
 
 export type Position = Readonly<z.infer<typeof position>>;
 
-/** How much of a log's sources is in it. Behind the log by one chunk at most, never ahead of it. */
+/** How much of the sources was copied to the log. At most one chunk behind the log, never ahead. */
 export type CopyCheckpoint = Readonly<z.infer<typeof checkpointSchema>>;
 
 const fileStart: Position = { file: 0, offset: 0 };
@@ -32,7 +32,10 @@ export const emptyCheckpoint: CopyCheckpoint = { version: 1, raw: fileStart, gue
 
 export const formatCheckpoint = (one: CopyCheckpoint): string => `${JSON.stringify(one)}\n`;
 
-/** What cannot be read says that nothing was copied: it is copied again rather than lost. The file has a few hundred bytes. */
+/**
+ * An unreadable checkpoint means that nothing was copied: copying twice is better than losing output. The file has a few
+ * hundred bytes.
+ */
 export const readCheckpoint = (path: string): CopyCheckpoint => {
   try {
     return checkpointSchema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data ?? emptyCheckpoint;
@@ -41,14 +44,14 @@ export const readCheckpoint = (path: string): CopyCheckpoint => {
   }
 };
 
-/** Whole or not at all when the agent is killed. A power cut, after which there is no virtual machine either, may take back the last one. */
+/** Atomic if the agent is killed. A power failure may lose the last checkpoint, but then the VM is gone too. */
 export const writeCheckpoint = async (path: string, one: CopyCheckpoint): Promise<void> => {
   const fresh = `${path}.new`;
   await writeFile(fresh, formatCheckpoint(one), { mode: 0o600 });
   await rename(fresh, path);
 };
 
-/** As much of the end as whoever asks for the reason of an end reads. */
+/** As much as readers of the exit cause need. */
 const keptTailBytes = 8 * 1024;
 
 const tailBefore = async (raw: string, offset: number): Promise<string> => {
@@ -62,7 +65,7 @@ const tailBefore = async (raw: string, offset: number): Promise<string> => {
   }
 };
 
-/** Only if all of it was copied. Between the look and the cut nothing else of ours runs, so that what tart could write there is next to nothing. */
+/** Truncates only if everything was copied. The check and the truncation are synchronous, so tart has almost no time to write in between. */
 const truncateIfAt = (raw: string, offset: number): boolean => {
   const file = openSync(raw, constants.O_WRONLY | constants.O_NOFOLLOW);
   try {
@@ -75,9 +78,8 @@ const truncateIfAt = (raw: string, offset: number): boolean => {
 };
 
 /**
- * Empties the output of tart, which appends to it for as long as it runs, once all of it is in the log (INC-423).
- * The end is kept, since it may tell why a run ended. That a cut is about to happen is written down before: afterwards the size alone
- * cannot tell whether it did.
+ * Truncates tart's output, which tart appends to while it runs, when all of it is in the log (INC-423). Keeps the end, since it may
+ * tell why a run ended. Records the intent first: afterwards the size alone does not show whether it happened.
  */
 export const truncateRawOutput = async (
   raw: string,
@@ -85,7 +87,7 @@ export const truncateRawOutput = async (
   save: (next: CopyCheckpoint) => Promise<void>,
 ): Promise<void> => {
   const { cutting: _, ...before } = checkpoint;
-  // Half a line is waiting for its end.
+  // An incomplete line is not copied yet.
   if ((await stat(raw)).size !== checkpoint.raw.offset) return;
   const cutOff = await tailBefore(raw, checkpoint.raw.offset);
   await save({ ...before, cutOff, cutting: true });
@@ -93,7 +95,7 @@ export const truncateRawOutput = async (
   await save(isCut ? { ...before, cutOff, raw: { ...checkpoint.raw, offset: 0 } } : before);
 };
 
-/** What an agent that was killed while it cut has left: the output still holds what was about to be cut off, or it begins anew. */
+/** After a crash during the truncation: checks whether the output still has the old content, or starts anew. */
 export const recoverAfterCrash = async (raw: string, checkpoint: CopyCheckpoint): Promise<CopyCheckpoint> => {
   const { cutting, ...rest } = checkpoint;
   if (cutting === undefined) return checkpoint;

@@ -17,7 +17,7 @@ import {
 import { blockSize, createTail, type Tail } from './tail.ts';
 import type { VmRunsOptions } from './vm-runs.ts';
 
-/** What tart wrote, without the address of a screen and whatever else looks like a secret. Bytes that hold none stay as they are. */
+/** Redacts VNC addresses and other secrets in tart's output. Bytes without secrets stay unchanged. */
 const redactSecrets = (bytes: Buffer): Buffer => {
   const text = bytes.toString('utf8');
   const clean = text
@@ -29,19 +29,19 @@ const redactSecrets = (bytes: Buffer): Buffer => {
 
 interface LogCopierOptions
   extends Required<Pick<VmRunsOptions, 'changes' | 'clock' | 'log' | 'maxBytes' | 'maxRawBytes' | 'pollMs'>> {
-  /** The log. */
+  /** The log file. */
   readonly path: string;
-  /** What the guest may write to. */
+  /** The guest's writable share. */
   readonly statusFolder: string;
 }
 
-/** The name of the guest's own log in its status share. */
+/** The guest's log in its status share. */
 const guestLog = 'runner.log';
-/** Four blocks, ten times a second: 2.5 MB/s, faster than any build prints. */
+/** Four blocks, ten times a second: 2.5 MB/s, faster than any build's output. */
 const maxBytesPerPass = 4 * blockSize;
 const busyPollMs = 100;
 
-/** Makes the log of one run from what tart and the guest write, across the lives of agents. */
+/** Writes the log of one run from the output of tart and the guest, across agent restarts. */
 export const createLogCopier = (options: LogCopierOptions) => {
   const { path, statusFolder, clock, log, changes, pollMs, maxBytes, maxRawBytes } = options;
   const raw = rawOutputPath(path);
@@ -69,7 +69,7 @@ export const createLogCopier = (options: LogCopierOptions) => {
   let ended: Promise<void> | undefined;
   let lastTask: Promise<unknown> = Promise.resolve();
 
-  /** One thing at a time: a look, a finish, a stop. */
+  /** Serialises copies, finish and stop. */
   const serialize = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = lastTask.then(work);
     lastTask = mine.catch(() => {});
@@ -93,7 +93,7 @@ export const createLogCopier = (options: LogCopierOptions) => {
     const from = (await loadCheckpoint())[which];
     const onCopied = async (position: Position): Promise<void> =>
       save({ ...(checkpoint ?? emptyCheckpoint), [which]: position });
-    // A guest that writes faster than we copy must not keep us from ending.
+    // Bounds the last copy, in case a guest writes faster than we copy.
     const most = isLast ? 2 * maxBytes : maxBytesPerPass;
     return tails[which].copy(from, { isLast, maxBytes: most, maxBehind: maxBytes, writer, onCopied });
   };
@@ -134,25 +134,25 @@ export const createLogCopier = (options: LogCopierOptions) => {
       await copy(which, true).catch((error: unknown) => warnOnce('The end of a log could not be copied', error));
     await close();
     checkpoint = { ...(checkpoint ?? before), finished: true };
-    // A full disk must not keep a virtual machine from being deleted.
+    // A full disk must not prevent the deletion of a VM.
     await writeFileAtomic(checkpointFile, formatCheckpoint(checkpoint)).catch((error: unknown) =>
       warnOnce('That a log is complete could not be written down', error),
     );
   };
 
   return {
-    /** Copies on and on, until it is stopped or finished. */
+    /** Copies until it is stopped or finished. */
     start: () => {
       copying ??= copyLoop().catch((error: unknown) => warnOnce('A log is not copied', error));
     },
-    /** Something happened: look now. */
+    /** Copies now. */
     wake: () => wake.abort(),
-    /** Copies the rest, for good. Never rejects. Safe to repeat. */
+    /** Copies the rest and ends. Never rejects. Idempotent. */
     finish: () => {
       stopping.abort();
       return (ended ??= serialize(finish));
     },
-    /** Leaves everything as it is, for the next agent. */
+    /** Stops without finishing, for the next agent process. */
     stop: async () => {
       stopping.abort();
       await copying;

@@ -1,7 +1,7 @@
 import type { ProcessTable } from '@tartan/tart';
 import { errorCode } from '../file-errors.ts';
 
-/** Whether anybody has this number. Costs one system call. */
+/** Whether the pid exists. Costs one system call. */
 export type ProcessExists = (pid: number) => boolean;
 
 export const processExists: ProcessExists = (pid) => {
@@ -9,17 +9,17 @@ export const processExists: ProcessExists = (pid) => {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Anything else is somebody, if of another user.
+    // Any other error means that the process exists, possibly of another user.
     return errorCode(error) !== 'ESRCH';
   }
 };
 
-/** One check in so many runs ps. */
+/** One check in this many runs ps. */
 const psEvery = 10;
 
 /**
- * Finds one process again and again. Each check sees whether the PID is gone; only some run ps, which is a process of its own, to see
- * whether it is still the same process.
+ * Finds one process repeatedly. Each check sees whether the pid is gone; only some run ps, which costs a process, to see whether it
+ * is still the same process.
  */
 export const throttledFind = (find: ProcessTable['find'], exists: ProcessExists): ProcessTable['find'] => {
   let checks = 0;

@@ -137,7 +137,7 @@ describe('the tail of a growing file', () => {
       await look({ isLast: true });
     }
     assert.equal(text, '');
-    // At the end everything is looked at once more.
+    // The last copy checks everything once more.
     const none = 'it is no regular file';
     assert.deepEqual(refusals, ['it is a link', 'it is a link', none, none, none, none]);
   });

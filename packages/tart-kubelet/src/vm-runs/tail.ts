@@ -10,8 +10,8 @@ const newline = 10;
 const space = 32;
 
 /**
- * How much of a block that was read may be copied: whole lines. A line that fills the block is taken in parts, at a blank if there is
- * one in its second half, so that an address with a password in it is seen whole. `isLast`: nothing more will come behind it.
+ * How much of a block may be copied: whole lines. A line that fills the block is split, at a space in its second half if there is
+ * one, so that a URL with a password stays whole. `isLast`: nothing follows.
  */
 const copyableLength = (block: Buffer, isFull: boolean, isLast: boolean): number => {
   const lines = block.lastIndexOf(newline) + 1;
@@ -21,7 +21,7 @@ const copyableLength = (block: Buffer, isFull: boolean, isLast: boolean): number
   return words > block.length / 2 ? words : block.length;
 };
 
-/** A file that somebody else writes, and what becomes of it. */
+/** A file that another process writes, and its stream in the log. */
 interface TailSource {
   readonly folder: string;
   readonly name: string;
@@ -30,14 +30,14 @@ interface TailSource {
 }
 
 export interface CopyOptions {
-  /** Nothing more will come: an unfinished line is one as well. */
+  /** Nothing follows: an incomplete line counts too. */
   readonly isLast: boolean;
-  /** At most about so many bytes. */
+  /** Approximate limit. */
   readonly maxBytes: number;
-  /** More than this is not kept anyway: the beginning of it is left out. */
+  /** If more than this is pending, the start is skipped: the log would not keep it anyway. */
   readonly maxBehind: number;
   readonly writer: LogWriter;
-  /** After each chunk that is in the log. */
+  /** Called after each chunk that is in the log. */
   readonly onCopied: (position: Position) => Promise<void>;
 }
 
@@ -49,19 +49,19 @@ const fileVersion = (path: string): Promise<string> =>
     () => '',
   );
 
-/** The next line after `position`, so that no secret is cut in two; `position` itself in a line that does not end. */
+/** The start of the next line after `position`, so that no secret is split; `position` itself if the line does not end. */
 const lineStart = async (file: FileHandle, position: number): Promise<number> =>
   position + (await readAt(file, position, blockSize)).indexOf(newline) + 1;
 
 /**
- * Copies a file into a log, from where it stopped the last time.
+ * Copies a file into a log, from where it stopped last time.
  *
- * The file may be a guest's: it may be missing, a link, a pipe, endless, replaced, or cut, and another one at each look. A look at one
- * that has not changed costs one lstat. What is done in one look is bounded.
+ * The file may be a guest's: it may be missing, a link, a pipe, endless, replaced, or truncated, and differ with every call. An
+ * unchanged file costs one lstat. The work per call is bounded.
  */
 export const createTail = (source: TailSource, onRefused: (why: string) => void) => {
   const { folder, name, stream, clean = (bytes) => bytes } = source;
-  /** As it was when there was nothing more to copy. */
+  /** Its version when there was nothing more to copy. */
   let lastVersion: string | undefined;
   let insideLine = false;
 
@@ -69,7 +69,7 @@ export const createTail = (source: TailSource, onRefused: (why: string) => void)
     const isPart = bytes.at(-1) !== newline;
     await writer.write(stream, clean(bytes));
     const failed = writer.isFailing();
-    // What the writer would hold back is lost when we are killed, and counts as copied.
+    // Text that the writer buffers would be lost if we are killed, but counts as copied.
     if (isPart) await writer.flush(stream);
     if (failed || writer.isFailing()) return false;
     insideLine = isPart;
@@ -80,7 +80,7 @@ export const createTail = (source: TailSource, onRefused: (why: string) => void)
   };
 
   return {
-    /** Whether anything was copied. Never moves on over what the writer could not keep. */
+    /** Returns whether anything was copied. Never advances past data that the writer could not write. */
     copy: async (from: Position, { isLast, maxBytes, maxBehind, writer, onCopied }: CopyOptions) => {
       const version = await fileVersion(join(folder, name));
       if (version === lastVersion && !isLast) return false;

@@ -126,7 +126,7 @@ describe('the runs of virtual machines', () => {
   test('wait for the exit code when the process is gone but its exit event has not arrived', async () => {
     const { pid } = await start();
     process.kill(pid, 'SIGKILL');
-    // In the same turn: no event can have come in between.
+    // In the same turn: no event can have arrived in between.
     const { ending } = await runs.lastRun(bench.run, false);
     assert.deepEqual(ending, { kind: 'killed', signal: 'SIGKILL' });
   });
@@ -247,7 +247,7 @@ describe('the runs of virtual machines', () => {
     await eventually('it is cut', () => statSync(raw()).size === 0);
     const path = bench.files.pathOf(bench.run);
     assert.ok(statSync(path).size <= 20_000 && statSync(rotatedPath(path)).size <= 20_000);
-    // No line is there twice, though the file began anew many times.
+    // No line is duplicated, though the file was truncated many times.
     const numbers = [...bench.text('stderr').matchAll(/tart-(\d+)/g)].map(([, digits]) => Number(digits));
     assert.deepEqual(
       numbers,
@@ -288,7 +288,7 @@ describe('the runs of virtual machines', () => {
     await start();
     await waits();
     const guestSays = (text: string): void => appendFileSync(join(bench.status, 'runner.log'), text);
-    /** The agent has copied what was there when the clock moved, and waits again. */
+    /** Advances the clock and waits until the agent has copied everything and waits again. */
     const advance = async (milliseconds: number): Promise<void> => {
       clock.advance(milliseconds);
       await waits();

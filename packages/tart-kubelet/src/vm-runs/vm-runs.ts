@@ -32,32 +32,32 @@ export interface VmRunsOptions {
   readonly log: Logger;
   readonly files: LogFiles;
   readonly changes: LogNotifier;
-  /** What the guest of this virtual machine may write to. */
+  /** The writable share of this VM's guest. */
   readonly statusFolder: (vm: string) => string;
-  /** A virtual machine of this Pod is not on any more, whoever started it. `remains` tells how it ended. */
+  /** Called when a VM of this Pod has ended, started by this agent process or not. `lastRun` tells how. */
   readonly onExit: (podUID: string) => void;
-  /** How often an idle virtual machine is looked at. */
+  /** Polling interval for an idle VM. */
   readonly pollMs?: number;
-  /** Of one generation of a log; there are two. */
+  /** Size limit of one log file; there are two. */
   readonly maxBytes?: number;
-  /** What tart wrote is cut when it is longer than this and all of it is in the log. */
+  /** Tart's output is truncated when it is longer than this and completely copied. */
   readonly maxRawBytes?: number;
 }
 
 interface WatchedRun {
   readonly copier: LogCopier;
   readonly path: string;
-  /** Ends the looking at its process. */
+  /** Stops the polling of its process. */
   readonly stopWatching: AbortController;
   isWatched: boolean;
-  /** Nothing more will be written to its log. */
+  /** The log is complete. */
   isFinished: boolean;
-  /** Of a child of ours. */
+  /** Only for our own child process. */
   exiting?: Promise<VmExit>;
   exit?: VmExit;
 }
 
-/** A parent learns of its child's end within milliseconds, but for a thread that is busy. */
+/** A parent learns of its child's exit within milliseconds, unless its thread is busy. */
 const exitGraceMs = 2_000;
 
 const keyOf = ({ podUID, container, run }: LogName): string => `${podUID}/${container}/${run}`;
@@ -66,16 +66,16 @@ const fileExists = (file: string): boolean => {
   try {
     return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    // In doubt it was started: what ran must not run again.
+    // In doubt it was started: a Pod must not run twice.
     return true;
   }
 };
 
 /**
- * The processes of virtual machines, and what they leave behind.
+ * The processes of VMs, and their logs.
  *
- * tart writes into a file of its own, without us (INC-04); it is copied into the log of the container line by line, and so is the guest's
- * own log from its status share. An agent that comes back goes on where the last one was.
+ * Tart writes its output to a file, independently of the agent (INC-04); the agent copies it into the container's log line by line,
+ * together with the guest's own log from its status share. A restarted agent continues where the last one stopped.
  */
 export const createVmRuns = (options: VmRunsOptions) => {
   const { tart, processes, clock, log, files, changes, statusFolder, onExit } = options;
@@ -123,7 +123,7 @@ export const createVmRuns = (options: VmRunsOptions) => {
   };
 
   return {
-    /** `tart run`. Rejects with a TartError; then nothing runs, and the caller takes the start back. */
+    /** Calls `tart run`. Rejects with a TartError; then nothing runs, and the caller undoes the start. */
     start: async (run: VmRun, shares: readonly Share[]) => {
       const path = await files.prepare(run).catch((cause: unknown) => {
         const message = `The log of ${run.vm} cannot be written: ${String(cause)}`;
@@ -137,7 +137,7 @@ export const createVmRuns = (options: VmRunsOptions) => {
       return { pid, startedAt };
     },
 
-    /** A process that is there already: watches its end and copies its log from now on. Does nothing for one that is watched. */
+    /** Watches the end of an existing process, and copies its log from now on. Does nothing if it is watched already. */
     watch: (run: VmRun, process: ProcessIdentity) => {
       const one = watchedRunOf(run);
       if (one.isWatched || isStopped) return;
@@ -147,8 +147,8 @@ export const createVmRuns = (options: VmRunsOptions) => {
     },
 
     /**
-     * What is known of this run; all of it also from an earlier life of the agent, but for the exit's code and time. Of one that was seen
-     * not to be on (`isOn`), and that we started, the exit is waited for: others see a process end a moment before its parent does. Never
+     * What is known of this run, including that of previous agent processes except for exit code and time. If it is not running
+     * (`isRunning`) and is our child, waits for its exit: the process table shows an end slightly before the parent learns of it. Never
      * rejects.
      */
     lastRun: async (run: VmRun, isRunning: boolean): Promise<Omit<LastRun, 'report'>> => {
@@ -172,17 +172,17 @@ export const createVmRuns = (options: VmRunsOptions) => {
       }
     },
 
-    /** It never was on: afterwards `remains` says that it was not started. */
+    /** Undoes a start after which the guest never ran: then `lastRun` reports it as not started. */
     undoStart: async (run: VmRun) => {
       const path = files.pathOf(run);
       await forget(keyOf(run));
-      // The raw output last: as long as it is there, this is to be done again.
+      // The raw output last: while it exists, this is repeated.
       for (const file of [copyOffsetPath(path), path, rotatedPath(path), rawOutputPath(path)])
         await rm(file, { force: true });
       changes.notify();
     },
 
-    /** Copies what is left of both logs and ends with them. To be called before anything of the run is thrown away. Safe to repeat. */
+    /** Copies the rest of both logs and closes them. Call it before anything of the run is deleted. Idempotent. */
     finishLog: async (run: VmRun) => {
       const one = watchedRunOf(run);
       if (one.isFinished) return;
@@ -191,10 +191,10 @@ export const createVmRuns = (options: VmRunsOptions) => {
       changes.notify();
     },
 
-    /** Nothing more will be written to the log of this run. */
+    /** Whether the log of this run is complete. */
     isLogFinished: (run: LogName) => watched.get(keyOf(run))?.isFinished ?? hasFinishedCheckpoint(files.pathOf(run)),
 
-    /** All logs of a Pod. Not there is fine. */
+    /** Removes all logs of a Pod. Idempotent. */
     removeLogs: async (podUID: string) => {
       const keys = [...watched.keys()].filter((key) => key.startsWith(`${podUID}/`));
       await Promise.all(keys.map(forget));
@@ -202,7 +202,7 @@ export const createVmRuns = (options: VmRunsOptions) => {
       changes.notify();
     },
 
-    /** Resolves after `signal` fired and everything is closed. Virtual machines stay on. */
+    /** Resolves after `signal` fired and everything is closed. VMs keep running. */
     run: async (signal: AbortSignal) => {
       await untilAborted(signal);
       isStopped = true;

@@ -16,7 +16,7 @@ describe('the console session of a Mac', () => {
   let folder: string;
   let mac: Mac;
   let waited = 0;
-  /** A hundred times as fast, as the Mac itself is, and only waiting takes time on it: however slow this machine is, 30 looks are made. */
+  /** A hundred times as fast, like the Mac itself, and only waiting takes time: 30 checks happen however slow this machine is. */
   const clock: Clock = {
     ...systemClock,
     monotonic: () => waited,
@@ -33,7 +33,7 @@ describe('the console session of a Mac', () => {
   };
   const restarts = (): number => mac.journal.entries.filter(({ what }) => what === 'loginwindow.respawn').length;
   const keepPassword = (encoded: string): void => writeFileSync(mac.path('/etc/kcpassword'), encoded, 'base64');
-  /** `the true one`, as macOS keeps it. */
+  /** `the true one`, in macOS' encoding. */
   const right = 'CeE3A6bOqI+D1nEYiVIj0rzd6qO5Hw==';
   let session: ConsoleSession;
 
@@ -105,7 +105,7 @@ describe('the check for a console session', () => {
   const look = 'sudo -n launchctl print gui/501';
   const kick = 'sudo -n launchctl kickstart -k system/com.apple.loginwindow';
   const kicks = (asked: readonly string[]): number => asked.filter((line) => line === kick).length;
-  /** Lets that many seconds pass, a look in each. */
+  /** Advances that many seconds, with a check in each. */
   const pass = async (clock: ManualClock, seconds: number): Promise<void> => {
     for (let left = seconds; left > 0; left--) {
       for (let turn = 0; turn < 20; turn++) await setImmediate();

@@ -2,16 +2,16 @@ import { type Clock, sleep } from '@tartan/kube/clock';
 import type { RunCommand } from '../facts/run-command.ts';
 import { type Flight, joinFlight } from '../single-flight.ts';
 
-/** `launchctl print` of a domain that is there but is no login at the screen names another kind of session. */
+/** `launchctl print` shows another session type for a domain without a login at the console. */
 const aquaPattern = /^\s*session = Aqua$/m;
 
-/** It ended by itself, with a code, and was not sudo: then launchctl itself said that there is no such domain. */
+/** It exited with a code, and not because of sudo: so launchctl reports that the domain does not exist. */
 const isLaunchctlExit = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && typeof error.code === 'number' && !/^sudo: /m.test(error.message);
 
 /**
- * Whether the user has a session at the screen, as launchd says it now. Only root may look. Rejects when nobody can tell: a sudo that
- * wants a password says nothing about the console.
+ * Whether the user has a session at the console, according to launchd. Requires root. Rejects if that is unknown: when sudo needs a
+ * password, nothing is known about the console.
  */
 export const hasAquaSession = (run: RunCommand, uid: number, signal: AbortSignal): Promise<boolean> =>
   run('sudo', ['-n', 'launchctl', 'print', `gui/${uid}`], signal).then(
@@ -25,7 +25,7 @@ export const hasAquaSession = (run: RunCommand, uid: number, signal: AbortSignal
 const loginwindowService = 'system/com.apple.loginwindow';
 
 /**
- * One of these works on a loginwindow that is alive, dead (INC-08), or that launchd must not kill (macOS 14.4 and later). Never SIGHUP:
+ * One of these works on a loginwindow that runs, has died (INC-08), or that launchd must not kill (macOS 14.4 and later). Never SIGHUP:
  * that leaves it dead (INC-08).
  */
 const restartCommands: readonly (readonly string[])[] = [
@@ -34,7 +34,7 @@ const restartCommands: readonly (readonly string[])[] = [
   ['launchctl', 'kickstart', loginwindowService],
 ];
 
-/** Rejects with what the first way said when none works. */
+/** Rejects with the first command's error if none works. */
 const restartLoginwindow = async (run: RunCommand, signal: AbortSignal): Promise<void> => {
   let first: unknown;
   for (const way of restartCommands) {
@@ -50,7 +50,7 @@ const restartLoginwindow = async (run: RunCommand, signal: AbortSignal): Promise
 };
 
 interface ConsoleSessionOptions {
-  /** Whose session virtual machines run in: the user that the agent runs as (INC-03). */
+  /** The user of the session that VMs run in: the agent's own user (INC-03). */
   readonly uid: number;
   readonly run: RunCommand;
   readonly clock: Clock;
@@ -59,10 +59,10 @@ interface ConsoleSessionOptions {
 const pollMs = 1_000;
 /** Two seconds are usual. */
 const sessionTimeoutMs = 30_000;
-/** A person who repairs the login must have the time to type. */
+/** Leaves time to type for a person who repairs the login. */
 const minRestartIntervalMs = 60_000;
 
-/** What, why, what to do: this ends up in the Pod's events. */
+/** What, why, what to do: this message is in the Pod's events. */
 const noSessionError = (uid: number, why: string, cause?: unknown): Error =>
   new Error(
     `No virtual machine can start: user ${uid} has no session at the console, and ${why}. ` +
@@ -71,7 +71,7 @@ const noSessionError = (uid: number, why: string, cause?: unknown): Error =>
     cause === undefined ? undefined : { cause },
   );
 
-/** The graphical session at the Mac's console, without which no virtual machine starts (F6, INC-06). */
+/** The graphical session at the Mac's console, without which no VM starts (F6, INC-06). */
 export const createConsoleSession = ({ uid, run, clock }: ConsoleSessionOptions) => {
   let restartedAt: number | undefined;
   const exists = (signal: AbortSignal): Promise<boolean> => hasAquaSession(run, uid, signal);
@@ -90,20 +90,20 @@ export const createConsoleSession = ({ uid, run, clock }: ConsoleSessionOptions)
   };
 
   const restoreSession = async (signal: AbortSignal): Promise<void> => {
-    // The caller saw no session, perhaps before the last restart brought one up: another restart would end it.
+    // The caller's check may predate the last restart, which created a session: another restart would end it.
     if (await exists(signal)) return;
     await restart(signal);
     const until = clock.monotonic() + sessionTimeoutMs;
     while (clock.monotonic() < until) {
       await sleep(clock, pollMs, signal);
       signal.throwIfAborted();
-      // A look that fails says nothing yet: loginwindow is on its way.
+      // A failing check is ignored: loginwindow is still starting.
       if (await exists(signal).catch(() => false)) return;
       signal.throwIfAborted();
     }
     throw noSessionError(uid, `restarting loginwindow did not bring one up within ${sessionTimeoutMs / 1000} s`);
   };
-  /** The restart under way. */
+  /** The restart in progress. */
   let restoring: Flight | undefined;
   const forget = (flight: Flight): void => {
     if (restoring === flight) restoring = undefined;
@@ -111,18 +111,18 @@ export const createConsoleSession = ({ uid, run, clock }: ConsoleSessionOptions)
   const beginRestore = (): Flight => {
     const controller = new AbortController();
     const done = restoreSession(controller.signal).finally(() => forget(flight));
-    // All callers may have left before it fails.
+    // Avoids an unhandled rejection when all callers have left.
     done.catch(() => {});
     const flight: Flight = { done, controller, waiters: 0 };
     return flight;
   };
 
   return {
-    /** Whether it is there, as macOS says it now. Rejects when nobody can tell. */
+    /** Whether it exists, according to macOS. Rejects if that is unknown. */
     exists,
     /**
-     * Resolves when it is there. If it is not, loginwindow is restarted as launchd does it and the session is waited for (INC-08);
-     * rejects with a sentence for people when that did not help. Callers share one restart, and a session that was seen is not healed.
+     * Resolves when the session exists. Otherwise restarts loginwindow through launchd and waits for the session (INC-08); rejects
+     * with a message for users if that did not help. Callers share one restart.
      */
     ensure: async (signal: AbortSignal) => {
       signal.throwIfAborted();

@@ -3,34 +3,34 @@ import { z } from 'zod';
 import { parseJson } from '../parse-json.ts';
 
 /**
- * Whether this Mac can start virtual machines, judged by the starts since it booted. Pure: `starts.ts` keeps the evidence.
+ * Whether this Mac can start VMs, judged by the starts since it booted. Pure: `start-recorder.ts` stores the history.
  *
- * One refused start says little: it may be the image, or a moment in which the framework has not let go of a guest that ended. A verdict
- * against the Mac needs three refusals in a row, and one of these:
+ * One refused start says little: the image may be at fault, or the framework has not released the slot of a guest that just ended. A
+ * verdict against the Mac needs three consecutive refusals, and one of these:
  *
- *   | the refused starts since the last one that worked     | the verdict          | until                                         |
- *   |-------------------------------------------------------|----------------------|-----------------------------------------------|
- *   | "too many", with fewer running than the Mac may run   | slots leaked         | more run at a time than did then; a restart   |
- *   | of an image that has started since the Mac booted     | refused              | a start works; a restart                      |
- *   | of two images, or without a console session           | refused, perhaps     | the same, or nobody has tried for ten minutes |
- *   | of one image, and nothing has started since the boot  | refused, perhaps     | the same                                      |
- *   | of one image that never started, and others have      | none: it is the image | -                                            |
+ *   | refused starts since the last success                | verdict               | until                                         |
+ *   |------------------------------------------------------|-----------------------|-----------------------------------------------|
+ *   | too many, with fewer running than the Mac allows     | slots leaked          | more VMs run at a time than then, or a reboot |
+ *   | of an image that has started since the boot          | refused               | a start succeeds, or a reboot                 |
+ *   | of two images, or without a console session          | refused, provisional  | the same, or ten minutes without an attempt   |
+ *   | of one image, and nothing has started since the boot | refused, provisional  | the same                                      |
+ *   | of one image that never started, and others have     | none: it is the image | -                                             |
  *
- * "Perhaps" ends by itself because the images may be at fault: then nothing but a Pod with another one can show that the Mac works, and
- * the taint would keep that Pod away. A Pod that waits tries at least every five minutes, so ten minutes mean that none is left.
+ * A provisional verdict expires because the images may be at fault: then only a Pod with another image can show that the Mac works, and
+ * the taint would keep that Pod away. A waiting Pod retries at least every five minutes, so after ten minutes none is left.
  */
 
 const count = z.number().int().nonnegative();
 
 const startHistory = z.object({
   bootID: z.string(),
-  /** Images of which a guest was on since the Mac booted. */
+  /** Images of which a guest ran since the Mac booted. */
   started: z.array(z.string()),
-  /** Refusals since the last start that worked. */
+  /** Refusals since the last successful start. */
   refused: z
     .object({ count, images: z.array(z.string()), noSession: z.boolean(), lastAt: z.number(), message: z.string() })
     .optional(),
-  /** Refused as too many, with fewer running than the Mac may run: `running` is the fewest. */
+  /** Refused as too many although fewer ran than the Mac allows: `running` is the lowest count. */
   leaked: z.object({ count, running: count }).optional(),
 });
 
@@ -39,9 +39,9 @@ export type StartHistory = Readonly<z.infer<typeof startHistory>>;
 export interface RefusedStart {
   readonly reason: TartReason;
   readonly message: string;
-  /** The digest where it is known, else the reference. */
+  /** The digest if known, else the reference. */
   readonly image: string;
-  /** Virtual machines on the Mac at that time, whoever started them. `undefined`: nobody could tell. */
+  /** Running VMs at that time, started by this agent or not. `undefined`: unknown. */
   readonly running: number | undefined;
 }
 
@@ -56,14 +56,14 @@ const maxImages = 20;
 
 export const emptyHistory = (bootID: string): StartHistory => ({ bootID, started: [] });
 
-/** As it was where nothing is new, so that nothing is written then. */
+/** Unchanged if the image is known, so that nothing is written. */
 const withImage = (images: readonly string[], image: string): string[] =>
   images.includes(image) ? [...images] : [...images, image].slice(-maxImages);
 
 export const afterRefusal = (before: StartHistory, refusal: RefusedStart, total: number, now: number): StartHistory => {
   const { image, message, reason, running } = refusal;
   if (reason === 'VM limit reached') {
-    // As many run as may run: that is no trouble of the Mac.
+    // The Mac was really full: not a problem of the Mac.
     if (running === undefined || running >= total) return before;
     const { leaked } = before;
     return {
@@ -84,7 +84,7 @@ export const afterRefusal = (before: StartHistory, refusal: RefusedStart, total:
   };
 };
 
-/** A guest was on. `running`: how many are on at a time, with it. */
+/** A guest ran. `running`: the number of running VMs including it. */
 export const afterStart = (
   before: StartHistory,
   { image, running }: { image: string; running: number },
@@ -105,11 +105,11 @@ export const startHealth = ({ leaked, refused, started }: StartHistory, total: n
   const refusedHealth: StartHealth = { kind: 'refused', message };
   if (images.some((image) => started.includes(image))) return refusedHealth;
   if (images.length === 1 && started.length > 0 && !noSession) return { kind: 'works' };
-  // A clock that was set back is no reason to wait.
+  // A clock set back must not extend the wait.
   return Math.abs(now - lastAt) < retryWindowMs ? refusedHealth : { kind: 'works' };
 };
 
-/** `undefined`: torn, of another boot, or of a version that we do not know. */
+/** `undefined`: corrupt, from another boot, or of an unknown version. */
 export const parseHistory = (text: string, bootID: string): StartHistory | undefined => {
   const history = parseJson(startHistory, text);
   return history?.bootID === bootID ? history : undefined;

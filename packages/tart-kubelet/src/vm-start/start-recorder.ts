@@ -15,18 +15,18 @@ import {
 } from './start-health.ts';
 
 export interface StartRecorderOptions {
-  /** Outlives the agent, and counts for one boot of the Mac. */
+  /** Persistent; valid for one boot of the Mac. */
   readonly file: string;
-  /** Another one after each boot. Empty: not known, and then nothing is taken over from an earlier agent. */
+  /** Changes with each boot. Empty: unknown; then the history of a previous agent process is not used. */
   readonly bootID: () => Promise<string>;
   readonly vmSlots: number;
-  /** The verdict is another one. */
+  /** Called when the verdict changes. */
   readonly changed?: (() => void) | undefined;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
 }
 
-/** What became of the starts of virtual machines on this Mac. No method rejects: a lost count must not cost a start. */
+/** Records the results of VM starts on this Mac. No method rejects: a failure to record must not prevent a start. */
 export const createStartRecorder = (options: StartRecorderOptions) => {
   const { changed, clock, file, log, vmSlots } = options;
 
@@ -38,7 +38,7 @@ export const createStartRecorder = (options: StartRecorderOptions) => {
   let history: Promise<StartHistory> | undefined;
   const health = async (): Promise<StartHealth> => startHealth(await (history ??= load()), vmSlots, clock.now());
 
-  /** One after the other, as each is made from the one before. */
+  /** Serialised, as each update depends on the previous one. */
   const update = async (next: (before: StartHistory) => StartHistory): Promise<void> => {
     const previous = await health();
     const write = async (before: StartHistory): Promise<StartHistory> => {
@@ -62,7 +62,7 @@ export const createStartRecorder = (options: StartRecorderOptions) => {
 
   return {
     recordRefusal: (refusal: RefusedStart) => update((before) => afterRefusal(before, refusal, vmSlots, clock.now())),
-    /** A guest was on; `running` are, with it. */
+    /** A guest ran; `running`: the number of running VMs including it. */
     recordSuccess: (start: { readonly image: string; readonly running: number }) =>
       update((before) => afterStart(before, start)),
     health,

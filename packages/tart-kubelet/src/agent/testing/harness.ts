@@ -38,7 +38,7 @@ export interface HarnessOptions {
   readonly disableVMGC?: boolean;
 }
 
-/** One Mac with a fake tart, and an embedded Kubernetes in this process that checks the rights of that Mac's Node. */
+/** A Mac with a fake tart, and an embedded Kubernetes in this process that enforces the permissions of the Mac's Node. */
 export interface Harness {
   readonly kubernetes: Kubernetes;
   readonly admin: Client;
@@ -49,26 +49,26 @@ export interface Harness {
   readonly clock: Clock;
   readonly events: (EventInput & { readonly createPod: string })[];
   readonly logs: string[];
-  /** Of the agent that runs. */
+  /** Of the running agent. */
   readonly startRecorder: StartRecorder;
-  /** That of the Mac: another one after each boot. */
+  /** Changes with each boot of the Mac. */
   bootID: string;
-  /** Stands in for the console session. */
+  /** Replaces the console session. */
   session: () => Promise<void>;
-  /** Throws in the place of the server, or lets a request of the agent through. */
+  /** Throws an error in place of the server's response, or lets the agent's request through. */
   intercept: (request: string) => void | Promise<void>;
-  /** Everything breaks that the agent reads from the server now: watches, above all. */
+  /** Breaks all open connections of the agent to the server, mainly watches. */
   dropConnections(): void;
-  /** An agent comes to life: the one before it must have ended. */
+  /** Starts an agent; the previous one must have ended. */
   startAgent(change?: (options: VmSubsystemOptions) => VmSubsystemOptions): ReturnType<typeof createVmSubsystem>;
-  /** The agent ends as a process does when it is asked to; its virtual machines stay on. */
+  /** Stops the agent gracefully; its VMs keep running. */
   stopAgent(): Promise<void>;
-  /** A Pod on this Mac. */
+  /** Creates a Pod on this Mac. */
   pod(change?: (spec: Spec, pod: Pod) => void): Promise<Live<Pod>>;
   getPod(pod: Live<Pod>): Promise<Live<Pod> | undefined>;
   waitForPod(pod: Live<Pod>, what: string, holds: (pod: Live<Pod> | undefined) => boolean): Promise<Live<Pod>>;
   deletePod(pod: Live<Pod>, gracePeriodSeconds?: number): Promise<void>;
-  /** `tart run` of these names, now. */
+  /** VMs with a running `tart run`. */
   runningVms(): Promise<readonly string[]>;
 }
 

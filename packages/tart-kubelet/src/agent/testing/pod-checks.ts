@@ -8,7 +8,7 @@ type MaybePod = Live<Pod> | undefined;
 
 const container = (pod: MaybePod) => pod?.status?.containerStatuses?.[0];
 
-/** The virtual machine that the status names. */
+/** The VM name in the Pod's status. */
 export const vmNameOf = (pod: MaybePod): string => container(pod)?.containerID?.replace('tart://', '') ?? '';
 export const waitingReason = (pod: MaybePod): string | undefined => container(pod)?.state?.waiting?.reason;
 export const terminatedState = (pod: MaybePod) => container(pod)?.state?.terminated;
@@ -16,24 +16,24 @@ export const restartsOf = (pod: MaybePod): number => container(pod)?.restartCoun
 export const isReady = (pod: MaybePod): boolean =>
   pod?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 
-/** Reasons of the events of a Pod, in their order. */
+/** Reasons of a Pod's events, in order. */
 export const eventReasonsOf = ({ events }: Harness, { metadata: { name } }: Live<Pod>): string[] =>
   events.filter(({ createPod }) => createPod === name).map(({ reason }) => reason);
 
-/** The process of its virtual machine, as the journal has it. */
+/** The process of its VM, from the journal. */
 export const processOf = async ({ journal }: Harness, { metadata: { uid } }: Live<Pod>) => {
   const record = await journal.read(uid);
   return typeof record === 'object' && record.state.kind === 'running' ? record.state.process : undefined;
 };
 
-/** Somebody labels the Pod: the agent looks at it once more. */
+/** Changes a label of the Pod, to trigger a reconcile. */
 export const touchPod = async ({ admin }: Harness, pod: Live<Pod>): Promise<void> => {
   const { name, namespace = '' } = pod.metadata;
   const labels = { nudge: randomUUID() };
   await admin.patch(pods, { name, namespace }, { type: 'merge', body: { metadata: { labels } } });
 };
 
-/** A shell in the guest of a Pod, in its root folder; shares are below `Volumes/My Shared Files`. */
+/** Runs a shell script in the guest's root folder; shares are below `Volumes/My Shared Files`. */
 export const runInGuest = async ({ driver }: Harness, vm: string, script: string): Promise<string> => {
   const session = driver.exec(vm, ['/bin/sh', '-c', script]);
   const { result, stdout } = await collectOutput(session, 64 * 1024);

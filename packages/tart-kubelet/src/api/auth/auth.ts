@@ -14,8 +14,8 @@ const strings = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).filter((each) => typeof each === 'string');
 
 /**
- * Whom a client certificate names: common name and organisations, as Kubernetes reads it. Only for one whose chain has been checked.
- * undefined for one that is over by now: the handshake may have been long ago.
+ * The user of a client certificate: common name and organisations, as in Kubernetes. The chain must have been verified. Undefined if
+ * it has expired: the handshake may have been long ago.
  */
 export const userOfCertificate = (
   certificate: Pick<PeerCertificate, 'valid_from' | 'valid_to'> & { subject?: Subject },
@@ -24,7 +24,7 @@ export const userOfCertificate = (
   const names = strings(certificate.subject?.CN);
   const [name] = names;
   const isCurrent = Date.parse(certificate.valid_from) <= now && now <= Date.parse(certificate.valid_to);
-  // Two common names: readers differ in which one counts.
+  // With two common names, implementations differ in which one counts.
   if (!isCurrent || names.length !== 1 || name === undefined || name === '') return undefined;
   return { name, groups: [...strings(certificate.subject?.O), 'system:authenticated'] };
 };
@@ -36,7 +36,7 @@ export interface RequestAuthOptions {
   log: Logger;
 }
 
-/** Short, since a right that was taken away must not linger; a denial shorter still, since it was perhaps just granted. */
+/** Short, so that a revoked permission does not linger; denials even shorter, since the permission may just have been granted. */
 const positiveTtlMs = 60_000;
 const negativeTtlMs = 10_000;
 const maxTokenLength = 16 * 1024;
@@ -44,7 +44,7 @@ const maxTokenLength = 16 * 1024;
 const bearerToken = (incoming: IncomingMessage): string | undefined =>
   /^bearer +([\w.~+/=-]+) *$/i.exec(incoming.headers.authorization ?? '')?.[1];
 
-/** Who may call. Nobody is let in without a name, and nobody by our own word: the API server's roles decide. */
+/** Authenticates and authorizes requests. Never anonymous, never by a local decision: the API server's RBAC decides. */
 export const createRequestAuth = ({ reviews, nodeName, clock, log }: RequestAuthOptions) => {
   const cachedUser = createReviewCache<User | undefined>(clock, 256, (user) => (user ? positiveTtlMs : negativeTtlMs));
   const cachedDecision = createReviewCache<boolean>(clock, 1024, (allowed) =>
@@ -69,7 +69,7 @@ export const createRequestAuth = ({ reviews, nodeName, clock, log }: RequestAuth
     }
     const token = bearerToken(incoming);
     if (token === undefined || token.length > maxTokenLength) return undefined;
-    // The token itself is not kept.
+    // Caches only a hash, not the token.
     const key = createHash('sha256').update(token).digest('base64');
     return reviewed('whose token this is', () => cachedUser(key, () => reviews.reviewToken(token)));
   };
@@ -80,7 +80,7 @@ export const createRequestAuth = ({ reviews, nodeName, clock, log }: RequestAuth
   };
 
   return {
-    /** Rejects with HttpError 401 (who?), 403 (no) or 503 (cannot tell: never let in on a guess). */
+    /** Rejects with HttpError 401 (unauthenticated), 403 (denied) or 503 (the API server did not decide: fail closed). */
     authorize: async (incoming: IncomingMessage, route: Route) => {
       const user = await authenticate(incoming);
       if (!user) throw new HttpError(401, 'Unauthorized');

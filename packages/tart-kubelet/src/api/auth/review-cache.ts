@@ -2,18 +2,18 @@ import { createLruCache } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { HttpError } from '../http-response.ts';
 
-/** Strangers must not flood the API server through us. */
+/** Unauthenticated clients must not flood the API server through us. */
 const maxInFlight = 32;
 
 interface Entry<T> {
   readonly result: Promise<T>;
-  /** On the monotonic clock; infinite while it is being asked. */
+  /** Monotonic clock; infinite while the review is in flight. */
   expiresAt: number;
 }
 
 /**
- * Caches reviews of the API server, each for as long as `ttlMs` says. The least recently used go first. A review that is in flight is
- * shared. Rejects with HttpError 503 when too many are in flight.
+ * Caches the API server's reviews for `ttlMs`, with LRU eviction. Concurrent calls share a review. Rejects with HttpError 503 when
+ * too many are in flight.
  */
 export const createReviewCache = <T>(clock: Clock, maxEntries: number, ttlMs: (verdict: T) => number) => {
   const entries = createLruCache<Entry<T>>(maxEntries);
@@ -31,7 +31,7 @@ export const createReviewCache = <T>(clock: Clock, maxEntries: number, ttlMs: (v
     try {
       entry.expiresAt = clock.monotonic() + ttlMs(await result);
     } catch {
-      // A failure is not kept.
+      // Failures are not cached.
       entry.expiresAt = 0;
     }
     return result;

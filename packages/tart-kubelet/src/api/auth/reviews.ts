@@ -3,7 +3,7 @@ import type { Clock } from '@tartan/kube/clock';
 import { z } from 'zod';
 import type { Route } from '../parse-request.ts';
 
-/** A right on `nodes/<subresource>` of this node. */
+/** A permission on `nodes/<subresource>` of this node. */
 export interface Permission {
   readonly verb: 'get' | 'create';
   readonly subresource: string;
@@ -13,8 +13,8 @@ const get = (subresource: string): Permission => ({ verb: 'get', subresource });
 const createProxy: Permission = { verb: 'create', subresource: 'proxy' };
 
 /**
- * What one must be allowed to do, in the words of Kubernetes' roles; any one of them is enough. Narrow ones come first, so that who reads
- * Pods or health needs no `nodes/proxy`, which is as good as root. To run something takes `create`, also when a WebSocket starts with GET.
+ * Permissions per route; any one of them suffices. Narrow ones come first, so that reading Pods or health does not need `nodes/proxy`,
+ * which is equivalent to root. Running commands requires `create`, even when a WebSocket starts with GET.
  */
 export const permissions: Readonly<Record<Route['kind'], readonly Permission[]>> = {
   exec: [createProxy],
@@ -52,7 +52,7 @@ const accessReview = z.object({ status: z.object({ allowed: z.boolean(), denied:
 
 const deadlineMs = 10_000;
 
-/** Reviews are answered at once and stored nowhere, so they have none of the metadata by which the client knows objects. */
+/** Reviews are not stored, so they lack the metadata that the client requires of objects. */
 export const createReviews = (options: { transport: Transport; clock: Clock; nodeName: string }) => {
   const { transport, clock, nodeName } = options;
   const rest = createRestClient(transport, { clock, userAgent: 'tart-kubelet', defaultDeadlineMs: deadlineMs });
@@ -67,7 +67,7 @@ export const createReviews = (options: { transport: Transport; clock: Clock; nod
   };
 
   return {
-    /** Whose token it is; undefined for nobody's. */
+    /** The token's user; undefined for an invalid token. */
     reviewToken: async (token: string): Promise<User | undefined> => {
       const body = { kind: 'TokenReview', spec: { token } };
       const { status } = await post('authentication.k8s.io', 'tokenreviews', body, tokenReview);
@@ -86,5 +86,5 @@ export const createReviews = (options: { transport: Transport; clock: Clock; nod
   };
 };
 
-/** What the API server knows of who comes to us. Rejects with KubeError. */
+/** Authentication and authorization by the API server. Rejects with KubeError. */
 export type Reviews = ReturnType<typeof createReviews>;

@@ -12,27 +12,27 @@ import {
 } from './frames.ts';
 import { createEmptyHeaders, createHeaderReader, type Headers } from './header-block.ts';
 
-/** What the client opened: read what it sends, write to it, half-open as a socket is. `destroy` resets it. */
+/** A stream opened by the client; half-open like a socket. `destroy` resets it. */
 export interface SpdyStream extends Duplex {
   readonly headers: Headers;
 }
 
 export interface SpdyOptions {
   clock: Clock;
-  /** Called in the order in which the client opens streams; each has been answered by then. */
+  /** Called in the order in which the client opens streams, after the reply to each. */
   onStream(stream: SpdyStream): void;
   maxStreams: number;
 }
 
-/** How long the other side may take to close after us. Closing first would make the system throw away what it has not read yet. */
+/** How long the peer may take to close after us. If we closed first, the kernel could discard data that the peer has not read. */
 const closingMs = 10_000;
 const pingMs = 2_000;
-/** An API server that translates between protocols waits with us, and does not hear of its client's end either. */
+/** Limit for an API server that translates protocols: it stalls together with us, and does not notice its client's end either. */
 const maxStalledMs = 4 * 60 * 60 * 1000;
 
 /**
- * While a reader of ours is slow we do not read, and would not hear of the other side's end: a ping fails then. Until the returned
- * function is called.
+ * While a local reader is slow, we do not read from the connection and cannot notice its end; a failing ping shows it. The
+ * returned function stops the pings.
  */
 export const pingWhileStalled = (clock: Clock, ping: () => void, giveUp: () => void): (() => void) => {
   const until = clock.monotonic() + maxStalledMs;
@@ -45,7 +45,7 @@ export const pingWhileStalled = (clock: Clock, ping: () => void, giveUp: () => v
   return () => cancelTimer();
 };
 
-/** The server's side of SPDY over any carrier: a TLS socket, or a WebSocket made to look like one. */
+/** The server side of SPDY over a TLS socket or a WebSocket. */
 export const serveSpdy = (transport: Duplex, { clock, onStream, maxStreams }: SpdyOptions) => {
   const streams = new Map<number, { stream: Duplex; deliver(bytes: Buffer, fin: boolean): Promise<void> }>();
   const headers = createHeaderReader();
@@ -101,7 +101,7 @@ export const serveSpdy = (transport: Duplex, { clock, onStream, maxStreams }: Sp
     onStream(stream);
   };
 
-  /** Waits for a slow reader of ours, and asks meanwhile whether the other side is still there. */
+  /** Waits for a slow local reader, and pings the peer meanwhile. */
   const waitWithPings = async (resumed: Promise<void>): Promise<void> => {
     const stopPings = pingWhileStalled(
       clock,
@@ -137,7 +137,7 @@ export const serveSpdy = (transport: Duplex, { clock, onStream, maxStreams }: Sp
         return;
       }
       case 'ping':
-        // Those with an even number are answers to ours.
+        // Even ids are replies to our pings.
         return frame.id % 2 === 1 ? sendFrame(formatPing(frame.id)) : undefined;
     }
   };
@@ -147,7 +147,7 @@ export const serveSpdy = (transport: Duplex, { clock, onStream, maxStreams }: Sp
     try {
       for await (const chunk of transport) for (const frame of parse(chunk)) await handle(frame);
     } catch {
-      // A client that breaks the protocol is cut off, as is a broken connection.
+      // Closes the connection on protocol violations and network errors.
     } finally {
       cancelClosing?.();
       headers.close();
@@ -159,9 +159,9 @@ export const serveSpdy = (transport: Duplex, { clock, onStream, maxStreams }: Sp
   };
 
   return {
-    /** Reads until the other side ends, breaks the rules, or the connection breaks. Never rejects; the carrier is closed afterwards. */
+    /** Reads until the peer ends, violates the protocol, or the connection breaks. Never rejects; the transport is closed afterwards. */
     done: run(),
-    /** No new streams; closes when the other side has, or after a while. */
+    /** Accepts no new streams; closes after the peer has closed, or after a timeout. */
     close: () => {
       if (closing) return;
       closing = true;

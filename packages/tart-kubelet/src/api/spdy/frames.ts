@@ -1,19 +1,19 @@
-/** SPDY/3.1 as far as Kubernetes speaks it: no SETTINGS, no flow control, no headers but those that open a stream. */
+/** The subset of SPDY/3.1 that Kubernetes uses: no SETTINGS, no flow control, headers only in SYN_STREAM. */
 export type Frame =
   | { readonly kind: 'syn'; readonly streamId: number; readonly fin: boolean; readonly headerBlock: Buffer }
-  /** Of one frame there may be several: a piece is handed on as soon as it is there. */
+  /** One frame may yield several of these: data is passed on as it arrives. */
   | { readonly kind: 'data'; readonly streamId: number; readonly fin: boolean; readonly bytes: Buffer }
   | { readonly kind: 'reset'; readonly streamId: number }
   | { readonly kind: 'ping'; readonly id: number };
 
-/** The other side does not speak the protocol, or wants too much of us. The connection is of no use any more. */
+/** The peer violates the protocol or exceeds a limit. The connection cannot be used any more. */
 export class SpdyError extends Error {}
 
 const types = { syn: 1, reply: 2, reset: 3, ping: 6 } as const;
 const version = 3;
 const finFlag = 1;
 const headLength = 8;
-/** Headers of a stream are a few hundred bytes. Data has no limit of its own, since it is never held. */
+/** Stream headers are a few hundred bytes. Data frames have no limit, since they are not buffered. */
 const maxControlBytes = 64 * 1024;
 const streamMask = 0x7fffffff;
 
@@ -25,7 +25,7 @@ const minBodyBytes: ReadonlyMap<number, number> = new Map([
 
 const parseControlFrame = (type: number, flags: number, body: Buffer): Frame | undefined => {
   const least = minBodyBytes.get(type);
-  // Whatever else there is (SETTINGS, WINDOW_UPDATE, GOAWAY, …) says nothing that we need.
+  // All other types (SETTINGS, WINDOW_UPDATE, GOAWAY, …) are ignored.
   if (least === undefined) return undefined;
   if (body.length < least) throw new SpdyError('a frame that is too short for its kind');
   const id = body.readUInt32BE(0);
@@ -36,13 +36,13 @@ const parseControlFrame = (type: number, flags: number, body: Buffer): Frame | u
     : { kind: 'syn', streamId, fin: (flags & finFlag) !== 0, headerBlock: body.subarray(10) };
 };
 
-/** Called with the bytes of one connection, chunk by chunk. */
+/** Call it with the chunks of one connection. */
 export const createFrameParser = (): ((chunk: Buffer) => Frame[]) => {
   let held: Buffer = Buffer.alloc(0);
-  /** Of a data frame that is under way. */
+  /** The data frame in progress. */
   let data: { streamId: number; fin: boolean; left: number } | undefined;
 
-  /** The next frame, and how many bytes it took; undefined when more is needed. */
+  /** The next frame and its length; undefined when more bytes are needed. */
   const next = (bytes: Buffer): { frame: Frame | undefined; used: number } | undefined => {
     if (data) {
       const { streamId, fin } = data;
@@ -100,11 +100,11 @@ export const formatSyn = (streamId: number, headerBlock: Buffer, fin = false): B
   control(types.syn, fin ? finFlag : 0, Buffer.concat([uint32(streamId, 0), Buffer.alloc(2), headerBlock]));
 export const formatReply = (streamId: number, headerBlock: Buffer): Buffer =>
   control(types.reply, 0, Buffer.concat([uint32(streamId), headerBlock]));
-/** 5 is "cancel". */
+/** Status 5 is CANCEL. */
 export const formatReset = (streamId: number): Buffer => control(types.reset, 0, uint32(streamId, 5));
 export const formatPing = (id: number): Buffer => control(types.ping, 0, uint32(id));
 
-/** The longest piece that is sent as one frame, so that streams take turns. */
+/** Maximum size of a data frame, so that streams alternate. */
 export const maxDataBytes = 32 * 1024;
 
 export const formatData = (streamId: number, bytes: Uint8Array, fin = false): Buffer => {

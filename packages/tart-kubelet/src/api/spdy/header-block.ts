@@ -1,8 +1,8 @@
 import { SpdyError } from './frames.ts';
 
 /**
- * The text with which SPDY/3 primes its compression of headers. The protocol fixes it byte for byte: words of HTTP, each behind its
- * length in four bytes, then values one after the other.
+ * The dictionary of SPDY/3 header compression, fixed by the protocol: HTTP header names, each prefixed by its length in four bytes,
+ * then values.
  */
 const words = [
   'options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow authorization',
@@ -32,16 +32,16 @@ const withLength = (word: string): Buffer => {
 
 export const dictionary: Buffer = Buffer.concat([...words.map(withLength), Buffer.from(values)]);
 
-/** Not before somebody speaks SPDY: it is the old way, and takes memory. */
+/** Loaded on the first SPDY connection: SPDY is legacy, and zlib takes memory. */
 const zlib = () => process.getBuiltinModule('node:zlib');
 
-/** In lower case; of a header that comes several times the first counts. */
+/** Names in lower case; of repeated headers the first counts. */
 export type Headers = ReadonlyMap<string, string>;
 
 const maxBlockBytes = 64 * 1024;
 const maxHeaders = 64;
 
-/** The content of a header block: a count, then names and values, each behind its length. */
+/** Parses a header block: a count, then length-prefixed names and values. */
 export const parseHeaders = (block: Buffer): Headers => {
   let at = 0;
   const number = (): number => {
@@ -66,7 +66,7 @@ export const parseHeaders = (block: Buffer): Headers => {
   return headers;
 };
 
-/** Header blocks of one connection are one compressed stream: they must be read in order, and every one of them. */
+/** The header blocks of a connection are one compressed stream: all of them must be read, in order. */
 export const createHeaderReader = () => {
   const inflate = zlib().createInflate({ dictionary });
   let parts: Buffer[] = [];
@@ -94,12 +94,12 @@ export const createHeaderReader = () => {
   };
 };
 
-/** Compressed with the fixed dictionary, which its checksum names. */
+/** zlib header with the checksum of the fixed dictionary. */
 const zlibHeader = Buffer.from([0x78, 0xbb, 0xe3, 0xc6, 0xa7, 0xc2]);
-/** No headers, stored as they are, and the empty block by which the reader knows that it has all of it (a "sync flush"). */
+/** An empty header list as a stored block, then the empty block of a sync flush, which marks its end. */
 const noHeaders = Buffer.from([0x00, 0x04, 0x00, 0xfb, 0xff, 0, 0, 0, 0, 0x00, 0x00, 0x00, 0xff, 0xff]);
 
-/** The header blocks that we send: all of them empty. */
+/** The header blocks that we send: all empty. */
 export const createEmptyHeaders = (): (() => Buffer) => {
   let isFirst = true;
   return () => {

@@ -19,7 +19,7 @@ const adler32 = (bytes: Buffer): number => {
   return ((b << 16) | a) >>> 0;
 };
 
-/** Pieces of one data frame are one frame again. */
+/** Merges the pieces of one data frame. */
 const merged = (frames: readonly Frame[]): Frame[] => {
   const result: Frame[] = [];
   let open = false;
@@ -47,7 +47,7 @@ describe('SPDY frames', () => {
         { kind: fc.constant('syn' as const), streamId: id, fin: fc.boolean(), headerBlock: bytes },
         { noNullPrototype: true },
       ),
-      // With the end, so that two of them are not taken for pieces of one.
+      // With `fin`, so that two frames are not merged as pieces of one.
       fc.record(
         { kind: fc.constant('data' as const), streamId: id, fin: fc.constant(true), bytes },
         { noNullPrototype: true },
@@ -152,7 +152,7 @@ describe('SPDY headers', () => {
     inflate.on('data', (part: Buffer) => (out = Buffer.concat([out, part])));
     for (let blocks = 1; blocks <= 3; blocks += 1) {
       const block = next();
-      // Node's reader needs no mark to hand out what it has, Go's waits for it.
+      // Node's inflate needs no sync mark to output its data; Go's waits for it.
       assert.equal(block.subarray(-5).toString('hex'), '000000ffff');
       await new Promise<void>((resolve) => {
         inflate.write(block);

@@ -13,9 +13,9 @@ import { remoteCommandProtocols, webSocketClient } from './websocket-client.ts';
 export interface UpgradeDeps extends Omit<RequestDeps, 'metrics'> {
   maxSessions: number;
   maxMessageBytes: number;
-  /** Called with every error, also with those of the client. */
+  /** Called with every error, including client errors. */
   onError(error: unknown): void;
-  /** Cuts a connection off on which nothing moves any more. */
+  /** Closes the connection when it is idle for too long. */
   closeWhenIdle(incoming: IncomingMessage): void;
 }
 
@@ -24,20 +24,20 @@ const forwardProtocols = { webSocket: 'SPDY/3.1+portforward.k8s.io', spdy: 'port
 const parseList = (header: string | string[] | undefined): string[] =>
   (Array.isArray(header) ? header.join(',') : (header ?? '')).split(',').map((each) => each.trim());
 
-/** Throws HttpError, which names both, for a client that wants neither. */
+/** Throws HttpError, naming both protocols, if the client offers neither. */
 const transportOf = ({ headers, method }: IncomingMessage): 'websocket' | 'spdy' => {
   const wanted = parseList(headers.upgrade).map((each) => each.toLowerCase());
   if (wanted.includes('websocket') && method === 'GET') return 'websocket';
   if (wanted.includes('spdy/3.1')) return 'spdy';
-  throw badRequest('Only WebSocket (by GET) and SPDY/3.1 are spoken here');
+  throw badRequest('Only WebSocket (by GET) and SPDY/3.1 are supported');
 };
 
-/** Throws unless the client brings one of `known`. */
+/** Throws unless the client offers one of `known`. */
 const negotiate = (header: string | string[] | undefined, known: readonly string[]): string => {
   const offered = parseList(header);
   const chosen = known.find((protocol) => offered.includes(protocol));
   if (chosen !== undefined) return chosen;
-  throw badRequest(`None of your protocols is spoken here: use ${known.join(' or ')}`);
+  throw badRequest(`None of the offered protocols is supported: use ${known.join(' or ')}`);
 };
 
 const switchToSpdy = (socket: Duplex, head: Buffer, protocol: string): void => {
@@ -52,7 +52,7 @@ interface Upgrade {
   readonly head: Buffer;
 }
 
-/** exec, attach and port-forward, in both protocols. A request without permission, or that makes no sense, is refused before the protocol is switched. */
+/** exec, attach and port-forward, in both protocols. Unauthorized and invalid requests are rejected before the upgrade. */
 export const createUpgradeHandler = (deps: UpgradeDeps) => {
   const { runtime, auth, clock, maxSessions, maxMessageBytes, onError, closeWhenIdle } = deps;
   const webSocketOptions = {
@@ -66,7 +66,7 @@ export const createUpgradeHandler = (deps: UpgradeDeps) => {
     handleProtocols: (offered) => remoteCommandProtocols.find((protocol) => offered.has(protocol)) ?? false,
   });
   const forwards = new WebSocketServer(webSocketOptions);
-  // `ws` takes no name with a slash in it: it never sees it in the request, and has no say in the answer.
+  // `ws` rejects protocol names with a slash, so the header is removed from the request and added to the response here.
   forwards.on('headers', (headers) => headers.push(`Sec-WebSocket-Protocol: ${forwardProtocols.webSocket}`));
   let sessions = 0;
 
@@ -74,13 +74,16 @@ export const createUpgradeHandler = (deps: UpgradeDeps) => {
     new Promise<WebSocket | undefined>((resolve) => {
       socket.once('close', () => resolve(undefined));
       server.handleUpgrade(incoming, socket, head, (webSocket) => {
-        // `ws` takes the limit off.
+        // `ws` removes the idle timeout.
         closeWhenIdle(incoming);
         resolve(webSocket);
       });
     });
 
-  /** Switches the protocol. `undefined`: the client is gone. Throws HttpError unless the client offers a protocol of ours. */
+  /**
+   * Upgrades the connection. `undefined`: the client has disconnected. Throws HttpError unless the client offers a supported
+   * protocol.
+   */
   const switchProtocol = async (
     { incoming, socket, head }: Upgrade,
     server: WebSocketServer,
@@ -120,7 +123,7 @@ export const createUpgradeHandler = (deps: UpgradeDeps) => {
     } else if (carrier) await servePortForward(carrier, { clock, dial, onError });
   };
 
-  /** Throws HttpError for a path without a stream, and for a query that makes no sense. */
+  /** Throws HttpError for a route without streaming, and for an invalid query. */
   const streamTaskFor = (route: Route, query: URLSearchParams): ((upgrade: Upgrade) => Promise<void>) => {
     if (route.kind === 'exec') {
       const request = parseExecQuery(query);

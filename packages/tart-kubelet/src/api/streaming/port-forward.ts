@@ -6,12 +6,12 @@ import { serveSpdy, type SpdyStream } from '../spdy/connection.ts';
 
 export interface ForwardOptions {
   clock: Clock;
-  /** A connection to that port of the guest. */
+  /** Connects to that port of the guest. */
   dial(port: number, signal: AbortSignal): Promise<Duplex>;
   onError(error: unknown): void;
 }
 
-/** Of one client; each has two streams. A browser opens some dozens. */
+/** Per client; each connection has two streams. A browser opens some dozens. */
 const maxConnections = 128;
 /** How long one stream of a pair waits for the other. */
 const pairingMs = 30_000;
@@ -28,7 +28,7 @@ const portOf = (stream: SpdyStream): number | undefined => {
   return port >= 1 && port <= 65_535 ? port : undefined;
 };
 
-/** Both ways, each ending by itself; a failure of either ends both. */
+/** Pipes both directions; each ends independently, a failure ends both. */
 const pipeBothWays = async (one: Duplex, other: Duplex): Promise<void> => {
   try {
     await Promise.all([pipeline(one, other), pipeline(other, one)]);
@@ -38,7 +38,7 @@ const pipeBothWays = async (one: Duplex, other: Duplex): Promise<void> => {
   }
 };
 
-/** Port-forward over SPDY on any carrier: for each connection a pair of streams with the same `requestid`. Resolves when it is over. */
+/** Port-forward over SPDY: each connection is a pair of streams with the same `requestid`. Resolves when it is over. */
 export const servePortForward = async (transport: Duplex, { clock, dial, onError }: ForwardOptions): Promise<void> => {
   const disconnected = new AbortController();
   const pairs = new Map<string, StreamPair>();

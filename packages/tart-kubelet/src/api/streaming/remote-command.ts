@@ -7,7 +7,7 @@ import { parseJson } from '../../parse-json.ts';
 import { toHttpError } from '../http-response.ts';
 import type { RemoteResult, RemoteSession } from '../pod-runtime.ts';
 
-/** Zeros are sent by a client that does not know its size. */
+/** Clients that do not know their size send zeros. */
 const dimension = z.number().int().min(1).max(65_535);
 const sizeSchema = z
   .object({ Width: dimension, Height: dimension })
@@ -15,21 +15,21 @@ const sizeSchema = z
 
 export const parseTerminalSize = (text: string): TerminalSize | undefined => parseJson(sizeSchema, text);
 
-/** Who has asked for an exec or attach, whatever the protocol. */
+/** The client of an exec or attach, in either protocol. */
 export interface RemoteClient {
-  /** What is typed; ends when the client says so. Not read unless stdin was asked for. */
+  /** Input of the client; ends when the client ends it. Not read unless stdin was requested. */
   readonly stdin: Readable;
-  /** Calls the handler at once with the last size that came before. */
+  /** Calls the handler at once with the last size received before. */
   onResize(handler: (size: TerminalSize) => void): void;
-  /** Resolves when there is room for more. Rejects when the client is gone. */
+  /** Resolves when the client can take more. Rejects when the client has disconnected. */
   write(to: 'stdout' | 'stderr', bytes: Buffer): Promise<void>;
-  /** Says how it ended, and closes. Once, and last. */
+  /** Sends the final status and closes. Call it once, at the end. */
   finish(status: string): Promise<void>;
-  /** Fires when the connection is gone, however. */
+  /** Fires when the connection ends, for any reason. */
   readonly disconnected: AbortSignal;
 }
 
-/** Keeps the last size until somebody wants to know. */
+/** Keeps the last size until a handler is set. */
 export const createResizeBuffer = (): { push(size: TerminalSize | undefined): void } & Pick<
   RemoteClient,
   'onResize'
@@ -49,7 +49,7 @@ export const createResizeBuffer = (): { push(size: TerminalSize | undefined): vo
   };
 };
 
-/** The last word of an exec or attach, as kubectl reads it: its exit code comes from here. */
+/** The final status of an exec or attach; kubectl takes the exit code from it. */
 export const formatStatus = (outcome: RemoteResult): string => {
   if (outcome.kind === 'failed') {
     const { message } = outcome;
@@ -65,7 +65,7 @@ export const formatStatus = (outcome: RemoteResult): string => {
   });
 };
 
-/** `undefined`: the client is gone before it is open. A session that opens later is closed. */
+/** `undefined`: the client disconnected first. A session that opens later is closed. */
 const openUnlessDisconnected = async (
   open: () => Promise<RemoteSession>,
   disconnected: AbortSignal,
@@ -81,9 +81,9 @@ const openUnlessDisconnected = async (
 };
 
 /**
- * Flow: opens the session, joins its streams with the client's, waits for its end and says how it was.
- * Guarantees: the session is ended in any case, at once when the client is gone; the status comes behind all output, once; output is read
- * at the client's pace, and input sent at the command's. Never rejects.
+ * Flow: opens the session, connects its streams with the client, waits for its end and sends the status.
+ * Guarantees: always closes the session, immediately when the client disconnects; sends the status once, after all output; output has
+ * backpressure from the client, input from the command. Never rejects.
  */
 export const serveSession = async (
   client: RemoteClient,
@@ -98,7 +98,7 @@ export const serveSession = async (
     if (!opened) return;
     session = opened;
     client.onResize((size) => opened.resize(size));
-    // A command may end without having read everything: that is no failure.
+    // A command may exit before it has read all input.
     if (opened.stdin) pipeline(client.stdin, opened.stdin).catch(() => {});
     else client.stdin.resume();
     const print = async (source: Readable | undefined, to: 'stdout' | 'stderr'): Promise<void> => {

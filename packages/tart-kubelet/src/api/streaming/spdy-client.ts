@@ -4,14 +4,14 @@ import type { StreamRequest } from '../pod-runtime.ts';
 import { serveSpdy, type SpdyStream } from '../spdy/connection.ts';
 import { createResizeBuffer, parseTerminalSize, type RemoteClient } from './remote-command.ts';
 
-/** The one version of the remote command protocol that every client of the last ten years brings. */
+/** The only version of the remote command protocol that all clients of the last ten years support. */
 export const spdyCommandProtocol = 'v4.channel.k8s.io';
 
 const streamTypes = ['error', 'stdin', 'stdout', 'stderr', 'resize'] as const;
 type StreamType = (typeof streamTypes)[number];
 
 const openingMs = 30_000;
-/** Sizes come one per line; a line longer than this is none. */
+/** One size per line; a longer line is invalid. */
 const maxSizeLine = 1024;
 
 const isExpected = (type: StreamType, wanted: StreamRequest): boolean =>
@@ -33,7 +33,7 @@ const writeTo = (stream: Duplex | undefined, bytes: Buffer): Promise<void> =>
     stream.write(bytes, (error) => (error ? reject(error) : resolve()));
   });
 
-/** exec and attach over SPDY. undefined when the client does not open the streams that it announced. */
+/** exec and attach over SPDY. undefined if the client does not open the announced streams. */
 export const spdyClient = async (
   transport: Duplex,
   wanted: StreamRequest,
@@ -52,7 +52,7 @@ export const spdyClient = async (
       if (type === undefined || streams.has(type)) return void stream.destroy();
       streams.set(type, stream);
       if (type === 'resize') readSizes(stream, (text) => resizes.push(parseTerminalSize(text)));
-      // On the others clients send nothing but the end.
+      // On the other streams, clients send only the end.
       else if (type !== 'stdin') stream.resume();
       missing.delete(type);
       if (missing.size === 0) complete.resolve(true);
@@ -79,7 +79,7 @@ export const spdyClient = async (
       streams.get('stderr')?.end();
       await writeTo(streams.get('error'), Buffer.from(status));
       streams.get('error')?.end();
-      // Nobody reads what is still typed; the client's own end comes behind it.
+      // Discards further input, so that the client's close behind it is read.
       streams.get('stdin')?.destroy();
       connection.close();
       await connection.done;

@@ -120,7 +120,7 @@ describe('the kubelet API over WebSocket', { timeout: 60_000 }, () => {
 
   describe('attach', () => {
     test('detaches, and applies backpressure when the main process does not read', async () => {
-      // It asks at once instead of after seconds whether the client is there.
+      // Pings at once instead of after seconds.
       const clock = {
         ...systemClock,
         after: (ms: number, call: () => void) => systemClock.after(Math.min(ms, 20), call),

@@ -4,7 +4,7 @@ import type { RawData, WebSocket } from 'ws';
 import { pingWhileStalled } from '../spdy/connection.ts';
 import { createResizeBuffer, parseTerminalSize, type RemoteClient } from './remote-command.ts';
 
-/** The first byte of each message. */
+/** The channel: first byte of each message. */
 const channels = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, close: 255 } as const;
 export const remoteCommandProtocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const;
 
@@ -13,7 +13,7 @@ const maxMessageBytes = 32 * 1024;
 const bytesOf = (data: RawData): Buffer =>
   Array.isArray(data) ? Buffer.concat(data) : Buffer.isBuffer(data) ? data : Buffer.from(data);
 
-/** exec and attach over WebSocket: `v5.channel.k8s.io`, or `v4` of which it has all but the end of stdin. */
+/** exec and attach over WebSocket: `v5.channel.k8s.io`, or `v4`, which cannot signal the end of stdin. */
 export const webSocketClient = (socket: WebSocket, clock: Clock): RemoteClient => {
   const disconnected = new AbortController();
   const resizes = createResizeBuffer();
@@ -49,7 +49,7 @@ export const webSocketClient = (socket: WebSocket, clock: Clock): RemoteClient =
     const content = bytes.subarray(1);
     switch (bytes[0] ?? -1) {
       case channels.stdin:
-        // An empty push would tell the stream nothing, and v5 opens each channel with one.
+        // v5 opens each channel with an empty message, and an empty push has no meaning for the stream.
         if (content.length > 0 && !inputEnded) takeInput(content);
         break;
       case channels.resize:
@@ -59,7 +59,7 @@ export const webSocketClient = (socket: WebSocket, clock: Clock): RemoteClient =
         if (content[0] === channels.stdin && socket.protocol === remoteCommandProtocols[0]) endInput();
         break;
       default:
-      // Nobody sends on the others; whoever does is not heard.
+      // Messages on other channels are ignored.
     }
   });
   socket.on('error', () => socket.terminate());
@@ -88,10 +88,10 @@ export const webSocketClient = (socket: WebSocket, clock: Clock): RemoteClient =
     },
     finish: async (status) => {
       await send(channels.status, Buffer.from(status));
-      // Nobody reads what is still typed, but the client's answer to our close comes behind it.
+      // Discards further input, so that the client's close frame behind it is read.
       stdin.destroy();
       resume();
-      // Any other code makes kubectl fail, whatever the status says.
+      // kubectl fails with any other code, whatever the status says.
       socket.close(1000);
     },
   };

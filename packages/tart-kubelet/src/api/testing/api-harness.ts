@@ -30,7 +30,7 @@ interface Issue {
   readonly from?: Kubernetes;
 }
 
-/** Kubelet APIs that one authority is believed by, and those who come to them. Where nothing is said it is `served`, by `admin`. */
+/** Kubelet APIs that trust one CA, and their clients. By default the server is `served` and the client `admin`. */
 export interface ApiHarness {
   readonly admin: KeyPair;
   readonly served: RunningServer;
@@ -43,7 +43,7 @@ export interface ApiHarness {
   close(): Promise<void>;
 }
 
-/** Of a path to `exec` that runs a script. */
+/** Query of an `exec` URL that runs a script. */
 export const command = 'command=sh&command=-c&command=';
 
 export const ended = async (socket: Socket): Promise<void> => {

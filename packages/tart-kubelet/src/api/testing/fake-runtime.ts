@@ -11,19 +11,19 @@ import { badRequest, HttpError } from '../http-response.ts';
 import type { TerminalSize } from '@tartan/tart';
 import type { ExecRequest, PodRuntime, RemoteResult, RemoteSession } from '../pod-runtime.ts';
 
-/** For tests: one container whose commands run on this very machine, and whose main process is an echo. */
+/** For tests: one container whose commands run on this machine, and whose main process is an echo. */
 export interface FakeRuntime extends PodRuntime {
   readonly log: LogWriter;
-  /** The container is over: nobody waits for more of its log. */
+  /** The container has ended: followers of its log end. */
   endLog(): Promise<void>;
-  /** Process ids of what was exec'd and has not ended. */
+  /** Pids of running exec'd commands. */
   readonly running: Set<number>;
   /** Commands, in order. */
   readonly commands: string[][];
   readonly sizes: TerminalSize[];
   /** Ends the main process. */
   endMain(outcome: RemoteResult): void;
-  /** How many attached sessions were let go of. */
+  /** Number of closed attach sessions. */
   detached: number;
   /** The main process stops reading. */
   stalled: boolean;

@@ -3,7 +3,7 @@ import { constants, createDeflate } from 'node:zlib';
 import { formatSyn } from '../spdy/frames.ts';
 import { dictionary } from '../spdy/header-block.ts';
 
-/** For tests: the client's side of SPDY, as Go writes it. */
+/** For tests: the client side of SPDY, as Go implements it. */
 
 const headerBytes = (headers: Readonly<Record<string, string>>): Buffer => {
   const uint32 = (value: number): Buffer => {
@@ -16,7 +16,7 @@ const headerBytes = (headers: Readonly<Record<string, string>>): Buffer => {
   return Buffer.concat([uint32(pairs.length), ...pairs.flatMap(([name, value]) => [text(name), text(value)])]);
 };
 
-/** One running window over all blocks of a connection. */
+/** One compression window over all blocks of a connection. */
 export const createHeaderWriter = (): ((headers: Readonly<Record<string, string>>) => Promise<Buffer>) => {
   const deflate = createDeflate({ dictionary });
   let parts: Buffer[] = [];
@@ -32,14 +32,14 @@ export const createHeaderWriter = (): ((headers: Readonly<Record<string, string>
 };
 
 export interface RawFrame {
-  /** Of a control frame; 0 for data. */
+  /** Control frame type; 0 for data. */
   type: number;
   streamId: number;
   flags: number;
   body: Buffer;
 }
 
-/** Opens streams on `socket`, and collects what comes back frame by frame. */
+/** Opens streams on `socket`, and collects the received frames. */
 export const createSpdyPeer = (socket: Duplex) => {
   const writeHeaders = createHeaderWriter();
   const frames: RawFrame[] = [];
@@ -70,7 +70,7 @@ export const createSpdyPeer = (socket: Duplex) => {
       socket.write(formatSyn(id, await writeHeaders(headers), fin));
       return id;
     },
-    /** The first frame for which `fits` holds, now or later; undefined when the connection ends before. */
+    /** The first frame that matches, now or later; undefined when the connection ends first. */
     find: async (fits: (frame: RawFrame) => boolean): Promise<RawFrame | undefined> => {
       for (;;) {
         const found = frames.find(fits);

@@ -12,10 +12,10 @@ import type { PodOnNode } from '../observe.ts';
 import type { OpenFiles } from '../open-files.ts';
 import { ownProcesses } from './own-processes.ts';
 
-/** Sees every file closed. */
+/** Reports every file as closed. */
 export const allClosed: OpenFiles = { check: async (names) => new Map(names.map((name) => [name, 'closed'])) };
 
-/** A collector beside a fake tart. Time stands still, and nobody has files open unless an lsof is given. */
+/** A collector with a fake tart. Time stands still, and no file is open unless an lsof is given. */
 export const createHarness = () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tartan-collect-')));
   const fake: FakeTart = installFakeTart(folder);
@@ -25,7 +25,7 @@ export const createHarness = () => {
   const holds = createHolds();
   const lines: string[] = [];
   const collected: string[] = [];
-  /** What the journal and the markers say is ours. */
+  /** VMs and images that journal and markers declare ours. */
   const ours = new Set<string>();
   const state = { pods: [] as readonly PodOnNode[] | Error, disk: { freeBytes: 50, totalBytes: 100 } };
   const options: CollectorOptions = {

@@ -24,7 +24,7 @@ import { GuestConfigError, type Guests, type PreparedGuest } from '../guests.ts'
 
 type Spec = NonNullable<Pod['spec']>;
 
-/** One Mac and an embedded Kubernetes in this process, on virtual time, with exactly the rights of that Mac's Node. */
+/** A Mac and an embedded Kubernetes in this process, on virtual time, with exactly the permissions of the Mac's Node. */
 export interface GuestHarness {
   readonly clock: ManualClock;
   readonly kubernetes: Kubernetes;
@@ -33,19 +33,19 @@ export interface GuestHarness {
   readonly guests: Guests;
   readonly folder: string;
   readonly vm: string;
-  /** `POST /api/v1/namespaces/runners/serviceaccounts/builder/token`, and so on, by the Node. */
+  /** Requests of the Node: `POST /api/v1/namespaces/runners/serviceaccounts/builder/token`, and so on. */
   readonly requests: string[];
-  /** Stands in for the server: throws, or lets a request through. */
+  /** Throws in place of the server, or lets a request through. */
   intercept: (request: string) => void;
   configMap(name: string, data: Record<string, string>, binaryData?: Record<string, string>): Promise<void>;
   secret(name: string, stringData: Record<string, string>, type?: string): Promise<void>;
-  /** A Pod on this Node. */
+  /** Creates a Pod on this Node. */
   pod(change?: (spec: Spec, pod: Pod) => void): Promise<Live<Pod>>;
-  /** Answers a GuestConfigError, and rejects with any other. */
+  /** Resolves with a GuestConfigError; rejects with any other error. */
   prepare(pod: Live<Pod>): Promise<PreparedGuest | GuestConfigError>;
-  /** A file of the virtual machine, by its path in there. */
+  /** A file of the VM by its path in the guest. */
   read(path: string): Promise<string>;
-  /** Every file of the virtual machine, but for what is not shared. */
+  /** All shared files of the VM. */
   files(): Promise<string[]>;
   mode(path: string): Promise<number>;
 }
@@ -54,7 +54,7 @@ const never = new AbortController().signal;
 
 export const withGuestHarness = async (body: (harness: GuestHarness) => Promise<void>): Promise<void> => {
   const outer = await mkdtemp(join(tmpdir(), 'guests-'));
-  // Deep enough that a name which leads out of it, such as `../x`, stays in what is the test's own.
+  // Deep enough that a path such as `../x` stays in the test's own folder.
   const folder = join(outer, 'var', 'lib', 'guests');
   await mkdir(folder, { recursive: true });
   const clock = manualClock();
@@ -137,7 +137,7 @@ export const withGuestHarness = async (body: (harness: GuestHarness) => Promise<
   }
 };
 
-/** A projected volume that the container mounts. */
+/** Adds a projected volume that the container mounts. */
 export const mount = (spec: Spec, name: string, ...sources: object[]): void => {
   spec.volumes = [...(spec.volumes ?? []), { name, projected: { sources } }];
   const [container] = spec.containers;
@@ -149,7 +149,7 @@ export const token = (audience: string, more: object = {}) => ({
   serviceAccountToken: { path: 'token', expirationSeconds: 3600, ...(audience && { audience }), ...more },
 });
 
-/** Asserts that it is ready, and answers the shares by name. */
+/** Asserts that it is prepared, and returns the shares by name. */
 export const sharesOf = (
   handover: PreparedGuest | GuestConfigError,
 ): Record<string, { path: string; readOnly: boolean }> => {

@@ -13,23 +13,23 @@ import { type ManualClock, systemClock, timestamp } from '@tartan/kube/clock';
 import { bindClusterRole, createKubernetes, type Kubernetes } from '@tartan/sim-kubernetes';
 import type { CreateTransport } from '../node-identity.ts';
 
-/** What becomes of a certificate request. */
+/** How certificate requests are decided. */
 type ApproverAction = 'approve' | 'deny' | 'ignore';
 
-/** An embedded Kubernetes on virtual time, with the rights of Nodes, on which certificates are checked as far as the story needs. */
+/** An embedded Kubernetes on virtual time, with Node permissions, that checks certificates as far as the tests need it. */
 export interface FakeCluster {
   readonly kubernetes: Kubernetes;
   readonly admin: Client;
   readonly createTransport: CreateTransport;
-  /** `METHOD path` of every request that came by `createTransport`. */
+  /** `METHOD path` of every request through `createTransport`. */
   readonly requests: string[];
-  /** Which server each of them was sent to. */
+  /** The target server of each of them. */
   readonly servers: string[];
-  /** For requests from now on. */
+  /** For future requests. */
   approverAction: ApproverAction;
-  /** Whether requests reach the server at all. */
+  /** Whether requests reach the server. */
   reachable: boolean;
-  /** Certificates (PEM) that the server does not know any more. */
+  /** Certificates (PEM) that the server rejects. */
   readonly revoked: Set<string>;
   /** A kubeconfig with a fresh join token. */
   joinKubeconfig(): Promise<string>;
@@ -44,7 +44,7 @@ const subjectOf = (pem: string) => {
   return { commonName: parts('CN')[0] ?? '', organizations: parts('O') };
 };
 
-/** Approves and signs, or denies, as the provider and the controller manager would. */
+/** Approves and signs, or denies, like the provider and kube-controller-manager. */
 const startApprover = (kubernetes: Kubernetes, verdict: () => ApproverAction): (() => void) => {
   const resource = kubernetes.api.find('certificates.k8s.io', 'certificatesigningrequests');
   if (resource === undefined) throw new Error('no certificate requests');

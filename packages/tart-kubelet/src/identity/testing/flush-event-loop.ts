@@ -7,12 +7,12 @@ const someTurns = async (turns: number): Promise<void> => {
 const nothing = new Uint8Array(1);
 /** More than the thread pool has threads. */
 const jobs = 8;
-/** A file that somebody else has open for ever must not hold a test up. */
+/** Limits the wait for a file operation of other code that never ends. */
 const mostTurns = 1_000;
 
 /**
- * Enough turns for everything that needs no time to be through. Files and keys are worked on by the thread pool, whose answers a busy
- * machine brings later than any number of turns: work that is queued behind theirs, and files that are still asked for, are waited for.
+ * Runs everything that needs no time. Files and keys use the thread pool, whose results may arrive later than any number of turns on a
+ * busy machine. So it also waits for work queued behind them, and for pending file requests.
  */
 export const flushEventLoop = async (turns = 50): Promise<void> => {
   await someTurns(turns);

@@ -1,6 +1,6 @@
 import type { Fields, Logger } from '@tartan/kube';
 
-/** A logger that keeps every line as text, errors with their causes. */
+/** A logger that records every line as text, errors with their causes. */
 export const createRecordingLogger = (): { log: Logger; lines: string[] } => {
   const lines: string[] = [];
   const plain = (_: string, value: unknown): unknown =>

@@ -38,7 +38,7 @@ export const exampleFacts: Required<Facts> = {
   address: '10.0.0.7',
 };
 
-/** A Mac of which every fact is what `facts` says at that moment, or what a test makes of it. */
+/** A Mac with the current values of `facts`, or with a test's own methods. */
 export const fakeHostFacts = (facts: { -readonly [Name in keyof Facts]: Facts[Name] }): HostFacts => {
   const factOrThrow =
     <Name extends keyof Facts>(name: Name) =>
@@ -64,7 +64,7 @@ export const fakeHostFacts = (facts: { -readonly [Name in keyof Facts]: Facts[Na
   };
 };
 
-/** A Node as a server holds it. */
+/** A Node as a server stores it. */
 export const storedNode = (node: Node): Live<Node> => ({
   ...node,
   metadata: {

@@ -23,29 +23,29 @@ import { exampleFacts, exampleNodeConfig, fakeHostFacts } from './fixtures.ts';
 
 type Lease = NonNullable<(typeof leases)['ofType']>;
 
-/** One Mac and an embedded Kubernetes in this process, on virtual time, with exactly the rights of that Mac's Node. */
+/** A Mac and an embedded Kubernetes in this process, on virtual time, with exactly the permissions of the Mac's Node. */
 export interface NodeHarness {
   readonly clock: ManualClock;
   readonly admin: Client;
   readonly facts: { -readonly [Name in keyof Facts]: Facts[Name] };
-  /** Instead of what `facts` say. */
+  /** Overrides `facts`. */
   readonly host: Partial<HostFacts>;
   readonly lines: string[];
   /** `PATCH /api/v1/nodes/mac-1/status`, and so on. */
   readonly requests: string[];
-  /** Stands in for the server: answers `undefined` to let a request through. */
+  /** Replaces the server's response; returns `undefined` to let a request through. */
   intercept: (request: string) => Promise<void> | undefined;
-  /** The server has done it; the agent hears of it when this is over. */
+  /** Delays the response: the server has executed the request, and the agent gets the response when this resolves. */
   afterRequest: (request: string) => Promise<void> | undefined;
-  /** Before the watch tells of anything. */
+  /** Delays every watch event. */
   beforeWatchEvent: () => Promise<void> | undefined;
   readonly stamps: string;
   start(wanted?: Partial<NodeConfig>): ReturnType<typeof createNodeController>;
-  /** Ends the agent that runs. */
+  /** Stops the running agent. */
   end(): Promise<void>;
   node(): Promise<Live<Node> | undefined>;
   lease(): Promise<Live<Lease> | undefined>;
-  /** Lets time pass, and everything happen meanwhile, until it is so. */
+  /** Advances time, and runs everything meanwhile, until the condition holds. */
   passUntil(what: string, isSo: () => boolean | Promise<boolean>, step?: number): Promise<true>;
   pass(milliseconds: number, step?: number): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { type GoldenBase, type GoldenRequest, ImageError } from '../../images/golden-base.ts';
 import { createImagePull, imageWaitReason } from './pull-image.ts';
 
-/** A registry whose answers the test gives, and what became of each request. */
+/** A registry with scripted results, and the recorded requests. */
 const harness = () => {
   const requests: { request: GoldenRequest; end: PromiseWithResolvers<GoldenBase> }[] = [];
   const released: string[] = [];

@@ -7,7 +7,7 @@ import { type ActionContext, type ActionResult, changed, failed, recordEvent } f
 import type { Pod, Snapshot } from '../snapshot.ts';
 
 type PullRequest = Omit<GoldenRequest, 'signal' | 'onProgress' | 'credentials'> & {
-  /** Read when the image is requested, and no sooner. */
+  /** Read only when the image is requested. */
   readonly credentials: (signal: AbortSignal) => Promise<GoldenRequest['credentials']>;
 };
 
@@ -59,22 +59,22 @@ export const createImagePull = (ensureGolden: EnsureGolden, changed: () => void)
       if (pull === undefined || pull.state.kind === 'failed') return { kind: 'missing' };
       return pull.state.kind === 'pulled' ? { kind: 'here', digest: pull.state.golden.image.digest } : pull.state;
     },
-    /** Does nothing after the first call. */
+    /** Only the first call has an effect. */
     start: (request: PullRequest) => {
       if (pull === undefined) begin(request);
     },
-    /** Resolves when the image is here, the pull has failed, or a download begins. */
+    /** Resolves when the image is local, the pull has failed, or a download begins. */
     started: () => pull?.started,
-    /** The base to clone from, held until `cancel`. */
+    /** The golden base to clone from, held until `cancel`. */
     golden: () => (pull?.state.kind === 'pulled' ? pull.state.golden : undefined),
-    /** The error of a failed pull, once: after that it can start again. */
+    /** The error of a failed pull, returned once: after that the pull can start again. */
     takeFailure: () => {
       if (pull?.state.kind !== 'failed') return undefined;
       const { error } = pull.state;
       pull = undefined;
       return error;
     },
-    /** Nobody needs the image any more. Safe to repeat. */
+    /** Cancels the pull and releases the base. Idempotent. */
     cancel: () => {
       pull?.abort.abort();
       if (pull?.state.kind === 'pulled') pull.state.golden.release();
@@ -83,24 +83,24 @@ export const createImagePull = (ensureGolden: EnsureGolden, changed: () => void)
   };
 };
 
-/** The image of one Pod on its way to this Mac. However long it takes, it delays neither the deletion of the Pod nor another Pod (INC-27). */
+/** The image pull of one Pod. However long it takes, it delays neither the Pod's deletion nor another Pod (INC-27). */
 export type ImagePull = ReturnType<typeof createImagePull>;
 
-/** As the container's waiting reason has it; a kubelet says `ErrImagePull` of whatever a registry or a disk refuses. */
+/** The container's waiting reason; the kubelet uses `ErrImagePull` for any registry or disk error. */
 export const imageWaitReason = (error: unknown): PodWaitReason =>
   error instanceof ImageError ? error.reason : 'ErrImagePull';
 
-/** A base that is here already is found within this time. */
+/** A local base is found within this time. */
 const localImageWaitMs = 2_000;
 
 const imageFailure = ({ worker }: ActionContext, error: unknown): ActionResult => {
   const reason = imageWaitReason(error);
-  // As the kubelet: first the error, then that it waits.
+  // As the kubelet: first the error, then ImagePullBackOff.
   const isRepeated = reason === 'ErrImagePull' && worker.lastFailure !== undefined;
   return failed(error, isRepeated ? 'ImagePullBackOff' : reason);
 };
 
-/** Requests the image, and waits only as long as it takes to find a local one. */
+/** Requests the image, and waits only long enough to find a local one. */
 export const pullImage = async (context: ActionContext, pod: Live<Pod>): Promise<ActionResult> => {
   const { deps, signal, worker } = context;
   const { imagePull } = worker;

@@ -20,19 +20,19 @@ import { countRunningVms, readSlots, runOf } from '../observe.ts';
 import type { Pod } from '../snapshot.ts';
 import { vmSizeOf } from '../spec/vm-size.ts';
 
-/** The collector leaves it alone from before it exists. */
+/** Protects the VM from the collector before it exists. */
 const holdVm = async ({ worker, vm, deps }: ActionContext): Promise<void> => {
   worker.releaseVm ??= await deps.holds.hold(vm);
 };
 
-/** tart, or the console, did not let it start: it is counted, and the Node says so when that goes on. */
+/** Counts a start that tart or the missing console session prevented; repeated ones become a Node condition. */
 const recordRefusedStart = async (context: ActionContext, reason: TartReason, message: string): Promise<void> => {
   const { image } = recordOrNew(context);
   const running = await countRunningVms(context.deps);
   await context.deps.startRecorder.recordRefusal({ reason, message, image: image.digest ?? image.reference, running });
 };
 
-/** The console session, what the guest is given, and a slot; or why one of these is not there. */
+/** Ensures the console session, prepares the guest's inputs and reads the slots; or returns the failure. */
 const prepareStart = async (context: ActionContext, pod: Live<Pod>) => {
   const { signal, vm, deps } = context;
   try {
@@ -50,7 +50,7 @@ const prepareStart = async (context: ActionContext, pod: Live<Pod>) => {
   }
 };
 
-/** A fresh clone under a name that is free: the driver refuses any other (INC-429). A failed clone deletes nothing (INC-47). */
+/** Clones to a free name: the driver refuses a name that is taken (INC-429). A failed clone deletes nothing (INC-47). */
 export const clone = async (context: ActionContext, pod: Live<Pod>): Promise<ActionResult> => {
   const { worker, vm, deps } = context;
   const golden = worker.imagePull.golden();
@@ -62,7 +62,7 @@ export const clone = async (context: ActionContext, pod: Live<Pod>): Promise<Act
   try {
     await retryAfterFreeingSpace(deps.freeSpace, () => deps.tart.clone(golden.name, vm));
   } catch (error) {
-    // An earlier life of the agent made it: what is there is looked at before anything else.
+    // A previous agent process created it: observe it first.
     return isTartError(error, 'already exists') ? observeAgain : failed(error);
   }
   deps.markGoldenUsed(golden.name);
@@ -74,7 +74,7 @@ export const clone = async (context: ActionContext, pod: Live<Pod>): Promise<Act
   return changed({ record, vm: { kind: 'stopped' }, image: { kind: 'missing' } });
 };
 
-/** The mark, an identity of its own and its size. Done again after a crash: it was never on. */
+/** Writes the marker, and sets a new identity and the size. Repeatable after a crash, as the VM has never run. */
 export const configure = async (context: ActionContext, pod: Live<Pod>): Promise<ActionResult> => {
   const { uid, vm, deps } = context;
   const [container] = pod.spec?.containers ?? [];
@@ -88,14 +88,14 @@ export const configure = async (context: ActionContext, pod: Live<Pod>): Promise
   return changed({ record: await writeRecord(context, { state: { kind: 'configured' } }) });
 };
 
-/** What the guest is given first, as that can wait; then the journal, and then the process. */
+/** Prepares the guest's inputs first, as that can wait; then writes the journal, then starts the process. */
 export const boot = async (context: ActionContext, pod: Live<Pod>): Promise<ActionResult> => {
   const { worker, vm, deps } = context;
   const { clock, runs } = deps;
   await holdVm(context);
   const handover = await prepareStart(context, pod);
   if (handover.kind === 'failed' || handover.slots.usedByOthers >= handover.slots.total) {
-    // A record that says `starting` would keep its slot.
+    // A record with `starting` would keep its slot.
     const record = await writeRecord(context, { state: { kind: 'configured' } });
     return handover.kind === 'failed' ? handover : changed({ record, slots: handover.slots });
   }
@@ -123,7 +123,7 @@ export const boot = async (context: ActionContext, pod: Live<Pod>): Promise<Acti
   }
 };
 
-/** tart refused to start it, and the guest was never on: the start is taken back. */
+/** Undoes a start that tart refused before the guest ran. */
 export const undoStart = async (
   context: ActionContext,
   pod: Live<Pod>,
@@ -131,7 +131,8 @@ export const undoStart = async (
 ): Promise<ActionResult> => {
   const { state } = recordOrNew(context);
   await recordRefusedStart(context, reason, message);
-  // Before the log is deleted: a record that says running, without a log, would have ended and could never start.
+  // Before the log is deleted: a record with `running` but without a log would count as ended, and the Pod could never
+  // start.
   if (state.kind === 'running') await writeRecord(context, { state: { kind: 'starting', at: state.since } });
   await context.deps.runs.undoStart(runOf(context, context.snapshot.record, pod));
   await writeRecord(context, { state: { kind: 'configured' } });
@@ -151,7 +152,7 @@ const recordRunning = async (
   });
 };
 
-/** It survived an agent, or came from the end of one: it is watched from now on, and never started a second time (INC-30). */
+/** Adopts a VM that survived the previous agent process: watches it from now on, and never starts it again (INC-30). */
 export const adopt = async (
   context: ActionContext,
   pod: Live<Pod>,

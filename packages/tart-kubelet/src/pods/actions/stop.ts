@@ -15,10 +15,10 @@ import {
 } from '../context.ts';
 import { isPresent } from '../snapshot.ts';
 
-/** A guest's own shutdown. As root, which images of Cirrus allow without a password. */
+/** The guest's own shutdown, as root: Cirrus images allow that without a password. */
 const shutdownCommand = ['/bin/sh', '-c', 'sudo -n /sbin/shutdown -h now || /sbin/shutdown -h now'];
 const shutdownRequestMs = 15_000;
-/** What `tart stop` gives the process before it kills it. */
+/** How long `tart stop` waits before it kills the process. */
 const tartStopSeconds = 30;
 const signalWaitMs = 2_000;
 
@@ -26,7 +26,7 @@ const recordKillingEvent = ({ snapshot: { pod }, vm, deps }: ActionContext, how:
   if (isPresent(pod)) recordEvent(deps.events, pod, 'Killing', `${how} ${vm}`);
 };
 
-/** Journal first: whoever comes back after a crash must not give the guest its whole time again. */
+/** Journal first: after a crash the guest must not get its whole grace period again. */
 export const stopGracefully = async (context: ActionContext, graceMs: number): Promise<ActionResult> => {
   const { worker, signal, vm, deps } = context;
   const { stopRequestedAt = deps.clock.now() } = recordOrNew(context);
@@ -35,7 +35,7 @@ export const stopGracefully = async (context: ActionContext, graceMs: number): P
   recordKillingEvent(context, 'Shutting down');
   const session = deps.tart.exec(vm, shutdownCommand, { deadlineMs: Math.min(shutdownRequestMs, graceMs), signal });
   const { result } = await collectOutput(session, 4096);
-  // Nobody in there has heard of it, and nobody will: the time would be waited for in vain.
+  // The guest cannot receive the request, so waiting for the grace period would be pointless.
   if (result.kind === 'failed' && isTartError(result.error, 'guest agent unreachable'))
     return forceStop({ ...context, snapshot: { ...context.snapshot, record } });
   return changed({ record, shutdownMaybeUnsent: false });
@@ -50,11 +50,11 @@ const sendSignal = (pid: number, name: 'SIGINT' | 'SIGKILL'): void => {
   try {
     process.kill(pid, name);
   } catch {
-    // It is gone, or not ours: the next look tells.
+    // It has exited, or is not ours: the next observation shows it.
   }
 };
 
-/** Cuts the power. tart goes by a lock that may be stale, so the process itself has the last word. */
+/** Powers the VM off. `tart stop` relies on a lock that may be stale, so a process that still runs is signalled. */
 export const forceStop = async (context: ActionContext): Promise<ActionResult> => {
   const { signal, snapshot, vm, deps } = context;
   recordKillingEvent(context, 'Cutting the power of');
@@ -73,13 +73,15 @@ export const forceStop = async (context: ActionContext): Promise<ActionResult> =
   return observeAgain;
 };
 
-/** Not one that is on, and not one that is not ours: both are looked at right before (B5, INC-50). */
+/** Deletes neither a running VM nor one that is not ours: both are checked immediately before (B5, INC-50). */
 export const deleteVm = async (context: ActionContext): Promise<ActionResult> => {
   const { worker, signal, snapshot, uid, vm, deps } = context;
   const marked = await readOwnershipMarker(join(deps.vmsFolder, vm), vm);
   if (typeof snapshot.record !== 'object' && !(marked !== undefined && 'podUID' in marked && marked.podUID === uid))
     return failed(
-      new Error(`${vm} has no mark of this agent, so it is not deleted. Delete it by hand if nobody needs it.`),
+      new Error(
+        `${vm} has no ownership marker of this agent, so it is not deleted. Delete it by hand if it is not needed.`,
+      ),
     );
   const live = vmProcesses(await deps.processes.list(), deps.tartPaths);
   if (live.some(({ name }) => name === vm)) return observeAgain;
@@ -95,7 +97,7 @@ export const deleteVm = async (context: ActionContext): Promise<ActionResult> =>
   return changed({ vm: { kind: 'missing' } });
 };
 
-/** Logs, and what the guest was given; the record goes last. */
+/** Deletes logs and the guest's inputs; the record last. */
 export const deleteRecord = async ({ uid, vm, deps }: ActionContext): Promise<ActionResult> => {
   await deps.runs.removeLogs(uid);
   await deps.guests.remove(vm);

@@ -134,7 +134,7 @@ const createControlledTransport = (inner: Transport, clock: ManualClock): Contro
     },
     run: async (script, choose) => {
       const rest = [...script];
-      // Time for back-offs, pauses between writes, and the resync.
+      // Time for backoffs, pauses between writes, and the resync.
       const pauses = [300, 2_000, 5_000, 60_000, 301_000, 301_000];
       for (;;) {
         await flushMicrotasks();
@@ -148,7 +148,7 @@ const createControlledTransport = (inner: Transport, clock: ManualClock): Contro
         }
         const chosen = options[options.length === 1 ? 0 : choose(options.length)];
         if (chosen === undefined) throw new Error('choose returned an invalid index');
-        // What was passed over goes to the end of the queue: one choice is a long delay.
+        // Skipped steps go to the end of the queue: one choice is a long delay.
         const passedOver = waiting.splice(0, options.indexOf(chosen));
         if (chosen === next) rest.shift();
         else waiting.shift();
@@ -182,7 +182,7 @@ const tart: Tart = {
   exec: unexpected('tart exec'),
 };
 
-/** A Mac that never gets an image: Pods wait and go, and the agent calls only the server. */
+/** A Mac that never gets an image: Pods wait and are deleted, and the agent only calls the server. */
 const idleDeps = (client: Client, nodeName: string, clock: Clock): PodControllerOptions => ({
   client,
   nodeName,
@@ -233,7 +233,7 @@ const idleDeps = (client: Client, nodeName: string, clock: Clock): PodController
 
 const namespace = 'runners';
 
-/** What others do to the Pod of one name. */
+/** What other clients do to the Pod of one name. */
 type PodOperation = 'create' | 'create ended' | 'delete' | 'kill' | 'label' | 'vanish' | 'expire';
 
 describe('the agent keeps no deleted Pod, in any order of responses and watch events', {
@@ -282,14 +282,14 @@ describe('the agent keeps no deleted Pod, in any order of responses and watch ev
       delete: () => admin.delete(pods, at),
       kill: () => admin.delete(pods, at, { gracePeriodSeconds: 0 }),
       label: () => admin.patch(pods, at, { type: 'merge', body: { metadata: { labels: { a: `${macs}` } } } }),
-      // Somebody takes the finalizer away, and the Pod with it.
+      // Removes the finalizer, and so the Pod.
       vanish: async () => {
         await admin.patch(pods, at, { type: 'merge', body: { metadata: { finalizers: null } } });
         await admin.delete(pods, at, { gracePeriodSeconds: 0 });
       },
       expire: async () => line().expireWatch(),
     };
-    // What cannot be done (the Pod is there, or not) is not done.
+    // Impossible operations (the Pod exists, or not) are ignored.
     return (deed: PodOperation) => ({ what: deed, run: () => deeds[deed]().catch(() => {}) });
   };
 

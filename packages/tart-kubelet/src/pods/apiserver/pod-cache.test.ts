@@ -57,7 +57,7 @@ describe('the Pod cache', () => {
 
 type Told = [what: string, tell: (known: PodCache) => void];
 
-/** Every way to put them in a row in which those of `inOrder` keep their order. */
+/** All interleavings in which those of `inOrder` keep their order. */
 function* merges(inOrder: readonly Told[], free: readonly Told[]): Generator<readonly Told[]> {
   const [next, ...rest] = inOrder;
   if (next === undefined && free.length === 0) yield [];
@@ -113,7 +113,7 @@ const { signal } = new AbortController();
 const mine = examplePod();
 const stranger = examplePod(({ metadata }) => void (metadata.uid = 'uid-2'));
 
-/** A server that answers like this, and what it was asked. */
+/** A server with fixed responses, which records the requests. */
 const serverOf = (get: Live<Pod> | KubeError, list: Live<Pod>[] | KubeError = new KubeError('timeout', 'no list')) => {
   const asked: string[] = [];
   const client = {

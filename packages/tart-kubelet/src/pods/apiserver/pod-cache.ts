@@ -5,42 +5,42 @@ const isNewer = ({ metadata: { resourceVersion: next } }: Live<Pod>, { metadata 
   next !== metadata.resourceVersion && !isOlderResourceVersion(next, metadata.resourceVersion);
 
 /**
- * The Pods of this Mac by UID, each as new as any source has it: what the watch brings, and what the server answered to requests of ours,
- * which the watch brings later. So no pass decides by what it has itself changed since (INC-29).
+ * The Pods of this Mac by UID, each in the newest state from the watch or from responses to our own requests, which the watch delivers
+ * later. So no reconcile decides on a state older than its own writes (INC-29).
  *
- * The watch alone says which Pods there are: an answer changes only a Pod that the watch has brought and not yet removed. An answer may
- * come after the watch has removed its Pod, and would bring back one that is never removed.
+ * Only the watch adds and removes Pods; a response changes only a Pod that the watch has added and not removed. A response may arrive
+ * after the watch removed its Pod, and would add one that is never removed.
  */
 export const createPodCache = () => {
-  /** Those that the watch holds. */
+  /** The Pods that the watch has added. */
   const pods = new Map<string, { readonly newest: Live<Pod>; readonly isNotFound: boolean }>();
   const set = (newest: Live<Pod>): void => void pods.set(newest.metadata.uid, { newest, isNotFound: false });
   return {
-    /** Undefined also for one of which the server has answered that it is gone, before the watch says so. */
+    /** Also undefined for a Pod that a response reported as not found before the watch did. */
     get: (uid: string) => {
       const entry = pods.get(uid);
       return entry?.isNotFound === false ? entry.newest : undefined;
     },
     list: () => [...pods.values()].flatMap(({ newest, isNotFound }) => (isNotFound ? [] : [newest])),
-    /** By the watch: it is there, like this. Whether that is news. */
+    /** From the watch: added or changed. Returns whether it is new. */
     applyWatch: (pod: Live<Pod>) => {
       const held = pods.get(pod.metadata.uid);
       if (held !== undefined && !isNewer(pod, held.newest)) return false;
       set(pod);
       return true;
     },
-    /** By the watch: it is there no more. */
+    /** From the watch: removed. */
     applyWatchDelete: (uid: string) => void pods.delete(uid),
-    /** By the answer to a write. */
+    /** From the response to a write. */
     applyWrite: (pod: Live<Pod>) => {
       const held = pods.get(pod.metadata.uid);
       if (held !== undefined && isNewer(pod, held.newest)) set(pod);
     },
-    /** By the answer to a GET, which is never behind: it counts, also when the server was put back to an older state. */
+    /** From the response to a GET, which is never stale: always applied, even after the server was restored to an older state. */
     applyLiveRead: (pod: Live<Pod>) => {
       if (pods.has(pod.metadata.uid)) set(pod);
     },
-    /** By an answer: the server knows no such UID. */
+    /** From a response: the server has no such UID. */
     markNotFound: (uid: string) => {
       const held = pods.get(uid);
       if (held !== undefined) pods.set(uid, { ...held, isNotFound: true });
@@ -52,14 +52,14 @@ export type PodCache = ReturnType<typeof createPodCache>;
 
 type PodReader = Pick<Client, 'get' | 'list'>;
 
-/** By what a Pod is asked for, and recognised: its name may be another's by now. */
+/** Identifies a Pod; another Pod may have its name by now. */
 interface PodIdentity {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 }
 
-/** Among those of this Node, when nobody knows its name. `undefined`: it is none of them. Rejects when the server does not answer. */
+/** Searches the Pods of this Node, when the Pod's name is unknown. `undefined`: not among them. Rejects when the API server is unreachable. */
 export const getLivePodByUid = async (
   client: Pick<Client, 'list'>,
   nodeName: string,
@@ -71,8 +71,8 @@ export const getLivePodByUid = async (
 };
 
 /**
- * The Pod as the server has it now. `undefined`: the server knows no such UID any more. Rejects when it does not answer: nobody is gone
- * because of that.
+ * Reads the Pod live. `undefined`: the server has no such UID any more. Rejects when the API server is unreachable: that never counts
+ * as gone.
  */
 export const getLivePod = async (
   client: PodReader,
@@ -85,13 +85,14 @@ export const getLivePod = async (
     return found.metadata.uid === uid ? found : undefined;
   } catch (error) {
     if (isKubeError(error, 'notFound')) return undefined;
-    // What a server says of a Pod that is gone, too: it has no way to know that it was this Node's. A list leaves no doubt.
+    // The API server also denies access to a deleted Pod, as it cannot tell that the Pod was on this Node. A list is
+    // unambiguous.
     if (isKubeError(error, 'forbidden')) return getLivePodByUid(client, nodeName, uid, signal);
     throw error;
   }
 };
 
-/** The Pod as the API server has it now, also in the cache. */
+/** Reads the Pod live, and updates the cache. */
 export const refreshCache = async (
   client: PodReader,
   nodeName: string,

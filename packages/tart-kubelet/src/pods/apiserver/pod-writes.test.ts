@@ -16,7 +16,7 @@ const refuse = (reason: 'notFound' | 'conflict' | 'serverError') => (): never =>
   throw new KubeError(reason, 'for the test');
 };
 
-/** One act for a Pod that the watch has brought, on a server that answers like this. */
+/** One action for a Pod that the watch has delivered, on a server with these responses. */
 const acting = async (
   act: (scene: ActionContext, pod: Live<Pod>) => Promise<ActionResult>,
   answers: (known: PodCache) => Answers,

@@ -11,8 +11,8 @@ const vmCleanup = finalizers.vmCleanup;
 const nameOf = ({ metadata: { name, namespace = '' } }: Live<Pod>) => ({ name, namespace });
 
 /**
- * A Node may not write to its Pods, but to their status, and the server keeps the finalizers of such a write. Guarded by
- * the version: those of others stay.
+ * A Node may write only the status of its Pods, and the server accepts finalizers in such a write. The resource version
+ * (optimistic lock) protects the finalizers of others.
  */
 const setFinalizers = async (
   context: ActionContext,
@@ -32,7 +32,7 @@ const setFinalizers = async (
     );
     podCache.applyWrite(written);
     const known = podCache.get(context.uid);
-    // The watch was faster: the Pod is gone.
+    // The watch has already removed the Pod.
     return known === undefined ? observeAgain : changed({ pod: known });
   } catch (error) {
     if (isKubeError(error, 'notFound')) return markNotFound(context);
@@ -47,7 +47,7 @@ const markNotFound = ({ podCache, uid }: ActionContext): ActionResult => {
   return observeAgain;
 };
 
-/** With the first status in the same write. */
+/** Writes the first status together with the finalizer. */
 export const addFinalizer = (context: ActionContext, pod: Live<Pod>): Promise<ActionResult> => {
   const wanted = [...(pod.metadata.finalizers ?? []), vmCleanup];
   return setFinalizers(context, pod, wanted, statusFor(context, { kind: 'add finalizer' })(pod));
@@ -58,7 +58,7 @@ export const removeFinalizer = (context: ActionContext, pod: Live<Pod>): Promise
     ? setFinalizers(context, pod, pod.metadata.finalizers?.filter((one) => one !== vmCleanup) ?? [])
     : Promise.resolve(observeAgain);
 
-/** As a kubelet confirms that everything is gone: without it the Pod stays for ever (INC-14). */
+/** Deletes the Pod with no grace period, as the kubelet does after the cleanup: otherwise the Pod stays forever (INC-14). */
 export const deletePod = async (context: ActionContext, pod: Live<Pod>): Promise<ActionResult> => {
   const { podCache, signal, uid, deps } = context;
   try {
@@ -76,11 +76,11 @@ export const deletePod = async (context: ActionContext, pod: Live<Pod>): Promise
     await refreshCache(deps.client, deps.nodeName, podCache, pod, signal);
     if (podCache.get(uid) === undefined) return observeAgain;
   }
-  // Others may hold it by finalizers of their own; the watch tells when it is gone.
+  // Other finalizers may still hold it; the watch reports its deletion.
   return done;
 };
 
-/** What others must know before anything else happens: an end, above all (INC-18). */
+/** Writes a status before anything else happens: mainly the final one (INC-18). */
 export const writeStatusNow = async (context: ActionContext, decision: Decision): Promise<ActionResult> => {
   const { signal, worker } = context;
   const result = await worker.status.writeNow(statusFor(context, decision), signal);

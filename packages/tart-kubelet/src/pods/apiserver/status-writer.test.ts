@@ -15,7 +15,7 @@ const waiting = (reason: string): PodStatus => ({
 });
 const running: PodStatus = { phase: 'Running' };
 
-/** A server with one Pod, whose answers to a write the test may hold back or replace. */
+/** A server with one Pod. The test may delay or replace its responses to writes. */
 const harness = () => {
   const clock = manualClock();
   const podCache = createPodCache();
@@ -55,14 +55,14 @@ const harness = () => {
     writes,
     turns,
     server: () => live,
-    /** Somebody else writes to the Pod. */
+    /** Another client writes to the Pod. */
     foreignWrite: (change: (pod: Live<Pod>) => void): void => {
       live = structuredClone(live);
       change(live);
       version += 1;
       live.metadata.resourceVersion = String(version);
     },
-    /** It is gone, and the server says of it what it says to a Node. */
+    /** The Pod is gone, and the server responds as it does to a Node. */
     losing: (): void => {
       isLost = true;
     },

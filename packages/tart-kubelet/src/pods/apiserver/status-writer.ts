@@ -5,26 +5,26 @@ import type { PodDeps } from '../context.ts';
 import type { Pod, PodStatus } from '../snapshot.ts';
 import { type PodCache, refreshCache } from './pod-cache.ts';
 
-/** The status that a Pod should have, computed from the Pod on the API server. `undefined`: no write. */
+/** Computes the desired status from the Pod on the API server. `undefined`: no write. */
 type BuildStatus = (pod: Live<Pod>) => PodStatus | undefined;
 
 type WriteResult =
   | 'written'
   /** The Pod does not exist any more. */
   | 'gone'
-  /** The API server will never accept it. A missing permission is not that: it may come back. */
+  /** The API server will never accept it. A missing permission does not count: it may be granted later. */
   | 'refused';
 
 const maxAttempts = 5;
 const retryMs = 2_000;
-/** Between two writes of pull progress. */
+/** Interval between writes of pull progress. */
 const progressIntervalMs = 2_000;
 
-/** A step of a start that takes less is not written: with a local image, several do. */
+/** A start step shorter than this is not written: with a local image several are. */
 const startStepDelayMs = 250;
 const startSteps = new Set(['ContainerCreating', 'Pulling', 'Cloning', 'Booting', 'WaitingForIP']);
 
-/** How long a status may wait for a newer one: a new percentage in the same waiting reason, or the next step of a start. */
+/** How long a status may wait for a newer one: a new percentage with the same waiting reason, or the next start step. */
 const maxDelayMs = (before: PodStatus | undefined, after: PodStatus): number => {
   const reason = (status: PodStatus | undefined): string =>
     status?.containerStatuses?.[0]?.state?.waiting?.reason?.replace(/ \d+ %$/, '') ?? '';
@@ -33,7 +33,7 @@ const maxDelayMs = (before: PodStatus | undefined, after: PodStatus): number => 
   return startSteps.has(from) && startSteps.has(to) ? startStepDelayMs : 0;
 };
 
-/** Writes the status of one Pod, one write at a time. Of statuses that are set meanwhile only the last is written: each is complete. */
+/** Writes the status of one Pod, one write at a time. Of statuses set meanwhile only the last is written: each is complete. */
 export const createStatusWriter = (
   { client, clock, log, nodeName }: Pick<PodDeps, 'client' | 'clock' | 'log' | 'nodeName'>,
   podCache: PodCache,
@@ -44,7 +44,7 @@ export const createStatusWriter = (
   let last: BuildStatus | undefined;
   let writing: Promise<void> = Promise.resolve();
   let isWriting = false;
-  /** How long the present pause is, in milliseconds, and what ends it. */
+  /** The length of the current pause in milliseconds, and what ends it. */
   let pauseMs = 0;
   let wake = new AbortController();
 
@@ -65,7 +65,7 @@ export const createStatusWriter = (
           log.warn('API server rejected the Pod status', { pod: pod.metadata.name, error });
           return 'refused';
         }
-        // Somebody else wrote to the Pod: the status is computed from what it is now (INC-18).
+        // Conflict: another client wrote to the Pod. Compute the status from its new state (INC-18).
         if (!isKubeError(error, 'conflict') || attempt === maxAttempts) throw error;
         pod = await refreshCache(client, nodeName, podCache, pod, signal);
       }
@@ -115,7 +115,7 @@ export const createStatusWriter = (
     /** Writes it soon, and retries until another status is set. Never rejects. */
     set: (status: BuildStatus) => {
       last = status;
-      // During a write it is not known yet what the server has.
+      // During a write the server's state is unknown.
       if (!isWriting && delayFor(status) === undefined) return;
       next = status;
       if (pauseMs > 0 && (delayFor(status) ?? 0) < pauseMs) wake.abort();
@@ -125,7 +125,7 @@ export const createStatusWriter = (
         isWriting = false;
       });
     },
-    /** Writes it now, after earlier ones. Rejects when the API server does not answer. */
+    /** Writes it now, after earlier ones. Rejects when the API server is unreachable. */
     writeNow: async (status: BuildStatus, signal: AbortSignal) => {
       last = status;
       next = undefined;
@@ -133,7 +133,7 @@ export const createStatusWriter = (
       await writing;
       return send(status, signal);
     },
-    /** The status that was set last, whether or not it was written. */
+    /** The status that was set last, written or not. */
     desired: (pod: Live<Pod>) => last?.(pod),
     stop: () => end.abort(),
   };

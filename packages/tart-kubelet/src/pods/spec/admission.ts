@@ -1,12 +1,15 @@
 import { labels, labelValues, macTaint } from '@tartan/api';
 import type { Pod } from '../snapshot.ts';
 
-/** Whether a Pod that is bound to this Node can become a virtual machine. */
+/** Whether a Pod bound to this Node can be a VM. */
 export type Admission =
   | { readonly kind: 'suited' }
-  /** It came here by tolerating everything. Failing it would only bring the next one: it waits, and takes no slot (INC-74). */
+  /**
+   * It tolerates everything and was scheduled here by accident. Failing it would only bring the next one: it waits, and takes
+   * no slot (INC-74).
+   */
   | { readonly kind: 'not for Macs'; readonly message: string }
-  /** Somebody wants a Mac for it, and has to learn that this will not do. */
+  /** It asks for a Mac, so its user must learn why it cannot run. */
   | { readonly kind: 'unsupported'; readonly message: string };
 
 type Spec = NonNullable<Pod['spec']>;
@@ -23,7 +26,7 @@ const foreignOs = ({ os, nodeSelector }: Spec): string | undefined => {
   return selected !== undefined && selected !== labelValues.os ? selected : undefined;
 };
 
-/** What is mounted is a promise to the program; a volume that nobody mounts promises nothing. */
+/** A program relies on mounted volumes; unmounted ones do not matter. */
 const unsupportedVolume = ({ containers, volumes }: Spec): string | undefined => {
   const mounted = new Set(containers.flatMap(({ volumeMounts }) => (volumeMounts ?? []).map(({ name }) => name)));
   return (volumes ?? []).find((volume) => mounted.has(volume.name) && volume.projected === undefined)?.name;
@@ -73,7 +76,7 @@ const isSet = (value: unknown): boolean => {
   return typeof value !== 'object' || Object.keys(value).length > 0;
 };
 
-/** By name: whatever is set, and is not what the API server sets by itself. */
+/** Reported if set to another value than the API server's default. */
 const ignoredPodFields = [
   'dnsConfig',
   'dnsPolicy',
@@ -106,14 +109,14 @@ const ignoredContainerFieldNames = [
   'workingDir',
 ] as const satisfies readonly (keyof Container)[];
 
-/** Values that the API server sets, or that a virtual machine does anyway. */
+/** Defaults of the API server, or values that match a VM's behaviour. */
 const apiServerDefaults: Readonly<Record<string, readonly unknown[]>> = {
   dnsPolicy: ['ClusterFirst', 'Default'],
   terminationMessagePath: ['/dev/termination-log'],
   terminationMessagePolicy: ['File'],
 };
 
-/** Which of these fields are set, by their paths. */
+/** The paths of the fields that are set. */
 const setFields = <T extends object>(object: T, path: string, names: readonly (keyof T & string)[]): string[] =>
   names
     .filter((name) => isSet(object[name]) && apiServerDefaults[name]?.includes(object[name]) !== true)
@@ -128,14 +131,14 @@ const ignoredContainerFields = (container: Container, path: string): readonly st
 ];
 
 /**
- * Fields of the Pod that change what a kubelet does and mean nothing here, by their paths. None that the API server or its admission sets
- * by default, none that only the scheduler reads, and none for which `admit` refuses the Pod.
+ * Paths of fields that a kubelet would honour and this agent ignores. Without fields that the API server or its admission sets by
+ * default, that only the scheduler reads, or that `admit` rejects.
  */
 export const ignoredFields = ({ spec }: Pod): readonly string[] => {
   if (spec === undefined) return [];
   return [
     ...setFields(spec, 'spec', ignoredPodFields),
-    // False asks for a user namespace; absent is true.
+    // False requests a user namespace; absent means true.
     ...(spec.hostUsers === false ? ['spec.hostUsers'] : []),
     ...spec.containers.flatMap((container, at) => ignoredContainerFields(container, `spec.containers[${at}]`)),
   ].sort();

@@ -33,7 +33,7 @@ const problem = (container: Omit<Container, 'name'>): string => {
 const field = (fieldPath: string) => ({ env: [{ name: 'F', valueFrom: { fieldRef: { fieldPath } } }] });
 
 describe('expansion of $(NAME) references', () => {
-  // The cases of Kubernetes' own documentation and of its expansion package.
+  // The cases of Kubernetes' documentation and of its expansion package.
   const rows: [string, string][] = [
     ['$(A)', 'a'],
     ['x$(A)y$(B)z', 'xaybz'],

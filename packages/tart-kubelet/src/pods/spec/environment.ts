@@ -2,8 +2,8 @@ import { configError } from '../../guest/guests.ts';
 import type { Pod } from '../snapshot.ts';
 
 /**
- * References to variables in a value, as Kubernetes does it: `$(NAME)` is the value of NAME, `$$` is a dollar, and what names no variable,
- * or is not closed, stays as it stands. What is put in is not looked at again.
+ * Expands references in a value as Kubernetes does: `$(NAME)` is the value of NAME, `$$` is a dollar; an unknown or unclosed reference
+ * stays unchanged. Inserted values are not expanded again.
  */
 export const expandReferences = (text: string, valueOf: (name: string) => string | undefined): string =>
   text.replaceAll(/\$\$|\$\(([^)]*)\)/g, (whole, name: string | undefined) =>
@@ -17,14 +17,11 @@ export interface HostAddress {
 /** `metadata.labels['example.com/a']`. */
 const subscript = /^metadata\.(labels|annotations)\['(.*)'\]$/;
 
-/**
- * What a field of the Pod says. `undefined`: there is no such field to be had before the virtual machine is on, which is never the same
- * as an empty one (INC-425).
- */
+/** The value of a field of the Pod. `undefined`: not available before the VM runs, which is never the same as empty (INC-425). */
 export const resolveFieldRef = (pod: Pod, path: string, { hostIP }: HostAddress): string | undefined => {
   const { metadata, spec } = pod;
   const [, map, key] = subscript.exec(path) ?? [];
-  // A label that is not there reads as empty, as in Kubernetes.
+  // A missing label is empty, as in Kubernetes.
   if (map !== undefined && key !== undefined)
     return (map === 'labels' ? metadata?.labels : metadata?.annotations)?.[key] ?? '';
   const fields: Readonly<Record<string, string | undefined>> = {
@@ -38,14 +35,14 @@ export const resolveFieldRef = (pod: Pod, path: string, { hostIP }: HostAddress)
   return path === 'status.hostIP' || path === 'status.hostIPs' ? hostIP : undefined;
 };
 
-/** One ConfigMap or Secret of the Pod's namespace. */
+/** A ConfigMap or Secret in the Pod's namespace. */
 export interface ConfigSource {
   readonly kind: 'ConfigMap' | 'Secret';
   readonly name: string;
 }
 
 interface EnvironmentInputs extends HostAddress {
-  /** Its data as text; `undefined` when there is no such object. */
+  /** Its data as text; `undefined` if the object does not exist. */
   readonly dataOf: (source: ConfigSource) => Readonly<Record<string, string>> | undefined;
 }
 
@@ -53,10 +50,10 @@ type Container = NonNullable<Pod['spec']>['containers'][number];
 type EnvVar = NonNullable<Container['env']>[number];
 type ValueFrom = NonNullable<EnvVar['valueFrom']>;
 
-/** The guest makes shell lines of them: what is no name must not become one. */
+/** The guest turns them into shell lines: invalid names must not become one. */
 const namePattern = /^[-._A-Za-z][-._A-Za-z0-9]*$/;
 
-/** What a reference names. */
+/** The object of a reference. */
 export const sourceOf = (
   configMap: { readonly name?: string } | undefined,
   secret: { readonly name?: string } | undefined,
@@ -65,14 +62,14 @@ export const sourceOf = (
   return secret && { kind: 'Secret', name: secret.name ?? '' };
 };
 
-/** `undefined`: optional and not there. */
+/** `undefined`: optional and missing. */
 const dataOf = ({ kind, name }: ConfigSource, optional: boolean | undefined, inputs: EnvironmentInputs) => {
   const data = inputs.dataOf({ kind, name });
   if (data !== undefined || optional === true) return data;
   throw configError(`The ${kind} ${name} is not there. Make it, or mark the reference as optional.`);
 };
 
-/** `undefined`: optional and not there, so the variable is left out. */
+/** `undefined`: optional and missing, so the variable is skipped. */
 const valueFrom = (pod: Pod, name: string, from: ValueFrom, inputs: EnvironmentInputs): string | undefined => {
   const { configMapKeyRef, fieldRef, secretKeyRef } = from;
   const source = sourceOf(configMapKeyRef, secretKeyRef);
@@ -108,7 +105,7 @@ const variablesFromSources = (container: Container, inputs: EnvironmentInputs) =
   return { variables, skipped };
 };
 
-/** What must be read before the environment can be made. */
+/** The objects to read for the environment. */
 export const sourcesOf = ({ env = [], envFrom = [] }: Container): readonly ConfigSource[] =>
   [
     ...envFrom.map(({ configMapRef, secretRef }) => sourceOf(configMapRef, secretRef)),
@@ -116,9 +113,9 @@ export const sourcesOf = ({ env = [], envFrom = [] }: Container): readonly Confi
   ].filter((source) => source !== undefined);
 
 /**
- * The variables of the container, by the rules of Kubernetes: `envFrom` first and in its order, then `env` over it. Values that are
- * written out may refer to what stands before them; values from elsewhere are taken as they are. `skipped` are keys of envFrom that cannot
- * be names of variables, which Kubernetes leaves out and reports. Throws GuestConfigError.
+ * The container's variables by Kubernetes' rules: `envFrom` first, in order, then `env` overrides it. Literal values may refer to earlier
+ * variables; values from objects are used as they are. `skipped`: keys of envFrom that are invalid variable names, which Kubernetes skips
+ * and reports. Throws GuestConfigError.
  */
 export const environmentOf = (pod: Pod, container: Container, inputs: EnvironmentInputs) => {
   const { variables, skipped } = variablesFromSources(container, inputs);

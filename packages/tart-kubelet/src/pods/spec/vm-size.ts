@@ -1,6 +1,6 @@
 import type { Pod } from '../snapshot.ts';
 
-/** What a virtual machine is given; what is absent stays as the image has it. */
+/** CPU and memory of a VM; absent values stay as in the image. */
 export interface VmSize {
   readonly cpu?: number;
   readonly memoryMb?: number;
@@ -25,7 +25,7 @@ const factors: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 };
 
-/** A quantity as Kubernetes writes it; `undefined` for what is none. */
+/** Parses a Kubernetes quantity; `undefined` if invalid. */
 export const parseQuantity = (text: string | number | undefined): number | undefined => {
   const [, digits, suffix = ''] = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)([a-zA-Z]*)$/.exec(`${text}`) ?? [];
   const factor = Object.hasOwn(factors, suffix) ? factors[suffix] : undefined;
@@ -35,13 +35,13 @@ export const parseQuantity = (text: string | number | undefined): number | undef
 const mebibyte = 2 ** 20;
 
 /**
- * Limits before requests, each resource by itself. A part of a CPU is none: a guest has whole ones, and the scheduler has promised no more
- * than what is asked for.
+ * Limits before requests, per resource. Fractions of a CPU are cut off: a guest has whole ones, and the scheduler reserved no more than
+ * requested.
  */
 export const vmSizeOf = (container: NonNullable<Pod['spec']>['containers'][number]): VmSize => {
   const { limits, requests } = container.resources ?? {};
   const requested = (name: string): number => parseQuantity(limits?.[name] ?? requests?.[name]) ?? 0;
-  // Thousandths have no exact number: 2.3 of them must not become 2.2999.
+  // Rounds to thousandths first: a floating-point error must not cost a CPU.
   const cpu = Math.floor(Math.round(requested('cpu') * 1000) / 1000);
   const memoryMb = Math.floor(requested('memory') / mebibyte);
   return { ...(cpu > 0 && { cpu }), ...(memoryMb > 0 && { memoryMb }) };

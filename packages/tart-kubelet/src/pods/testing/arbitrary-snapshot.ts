@@ -48,7 +48,7 @@ const podThere = fc
     }),
   );
 
-/** Everything that can be seen of a Pod, also what should never be. */
+/** Every observable state of a Pod, including states that should never occur. */
 export const arbitrarySnapshot: fc.Arbitrary<Snapshot> = fc
   .record({
     pod: fc.oneof(

@@ -6,7 +6,7 @@ import type { LastRun, Pod, Snapshot } from '../snapshot.ts';
 export const exampleNow = Date.parse('2026-06-01T12:00:00Z');
 const exampleImage = 'ghcr.io/example/macos:26';
 
-/** A runner's Pod, bound to this Node, with our finalizer. */
+/** A runner Pod bound to this Node, with our finalizer. */
 export const examplePod = (change: (pod: Live<Pod>) => void = () => {}): Live<Pod> => {
   const pod: Live<Pod> = {
     apiVersion: 'v1',
@@ -62,7 +62,7 @@ export const exampleRecord = (state: RunState, more: Partial<VmRecord> = {}): Vm
 
 export const neverStarted: LastRun = { started: false, ending: { kind: 'unknown' } };
 
-/** A Pod that nothing was done for yet; its image is here and a slot is free. */
+/** A new Pod; its image is local and a slot is free. */
 export const exampleSnapshot = (more: Partial<Snapshot> = {}): Snapshot => ({
   now: exampleNow,
   pod: examplePod(),

@@ -13,7 +13,7 @@ import type { PodView } from '../../pods/pod-lister.ts';
 import type { Pod } from '../../pods/snapshot.ts';
 import { createPodRuntime } from '../create-pod-runtime.ts';
 
-/** For tests: a Pod of which everything is as told, whose virtual machine is one of the fake tart's. Guests are at 127.0.0.1. */
+/** For tests: a Pod with a configurable view, whose VM belongs to the fake tart. Guests are at 127.0.0.1. */
 export interface RuntimeHarness {
   readonly runtime: PodRuntime;
   readonly container: ContainerName;
@@ -21,13 +21,13 @@ export interface RuntimeHarness {
   readonly tart: Tart;
   readonly folder: string;
   readonly changes: LogNotifier;
-  /** What those see who reach into the Pod; nothing when it is gone. */
+  /** The Pod as the runtime sees it; undefined when it is gone. */
   view: PodView | undefined;
-  /** Of the Pod's present run. */
+  /** The log of the Pod's current run. */
   log(): Promise<LogWriter>;
-  /** Nothing more comes from its present run. */
+  /** Ends the log of the current run. */
   finish(): Promise<void>;
-  /** The present run is over, and the next one on. */
+  /** Ends the current run and starts the next one. */
   restart(): Promise<void>;
   close(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export const openRuntimeHarness = async (options: RuntimeHarnessOptions = {}): P
   fake.addVm(vm);
   fake.controls.guest(vm, { address: '127.0.0.1' });
   const { pid, startedAt } = await tart.run(vm, { logFile: join(folder, 'run.log') });
-  // Its agent is there a moment after its process.
+  // The guest agent is reachable shortly after the process started.
   while ((await collectOutput(tart.exec(vm, ['true']), 100)).result.kind === 'failed');
 
   const files = createLogFiles(join(folder, 'logs'));

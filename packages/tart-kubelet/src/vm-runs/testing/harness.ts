@@ -10,7 +10,7 @@ import { createLogNotifier, type LogNotifier } from '../../logs/log-notifier.ts'
 import { parseRecord } from '../../logs/log-record.ts';
 import { createVmRuns, type RunnableVmRuns, type VmRun, type VmRunsOptions } from '../vm-runs.ts';
 
-/** An agent's runs, which can be stopped as an agent is that gets a signal. */
+/** The runs of an agent, which can be stopped as by a signal. */
 export interface TestAgent {
   readonly runs: RunnableVmRuns;
   readonly changes: LogNotifier;
@@ -24,11 +24,11 @@ export interface RunHarness {
   readonly files: LogFiles;
   readonly run: VmRun;
   readonly shares: readonly Share[];
-  /** What the guest may write to. */
+  /** The guest's writable share. */
   readonly status: string;
-  /** One more agent on the same files. */
+  /** Another agent on the same files. */
   agent(options?: Partial<VmRunsOptions>): TestAgent;
-  /** The text of one stream of the log, both generations of it, with line ends where lines ended. */
+  /** The text of one stream from both log files, with newlines at the ends of lines. */
   text(stream: 'stdout' | 'stderr'): string;
   remove(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export const createRunHarness = (): RunHarness => {
     shares: [{ name: 'status', path: status, readOnly: false }],
     agent: (options = {}) => {
       const clock = options.clock ?? systemClock;
-      // Its own patience with writers that died never ends here.
+      // A manual clock: the notifier's maximum wait never elapses.
       const changes = createLogNotifier(manualClock());
       const exits: string[] = [];
       const runs = createVmRuns({

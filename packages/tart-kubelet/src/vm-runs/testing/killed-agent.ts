@@ -4,7 +4,7 @@ import type { VmRun } from '../vm-runs.ts';
 
 const url = (file: string): string => JSON.stringify(new URL(file, import.meta.url).href);
 
-/** An agent in a process of its own that follows a run, until it is killed without a word. */
+/** An agent in its own process that follows a run until it is killed. */
 export const startKillableAgent = async (
   logs: string,
   status: string,
