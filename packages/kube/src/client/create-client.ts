@@ -15,7 +15,7 @@ const patchTypes: Readonly<Record<Patch['type'], string>> = {
 };
 
 /**
- * Whether a finalizer or a grace period delays the deletion. Some kinds answer a DELETE with the deleted object's last state,
+ * Whether a finalizer or a grace period delays the deletion. Some kinds response a DELETE with the deleted object's last state,
  * so an object in the response does not mean that it still exists.
  */
 const isTerminating = (object: unknown): boolean => {
@@ -30,13 +30,13 @@ const isTerminating = (object: unknown): boolean => {
 const nameIn = (body: unknown): string | undefined => textIn(isRecord(body) ? body['metadata'] : undefined, 'name');
 
 /** A dry-run create returns no resource version; Go's types represent that as an empty string. */
-const withVersion = (answer: unknown): unknown => {
-  const metadata: unknown = isRecord(answer) ? answer['metadata'] : undefined;
+const withVersion = (response: unknown): unknown => {
+  const metadata: unknown = isRecord(response) ? response['metadata'] : undefined;
   if (isRecord(metadata)) metadata['resourceVersion'] ??= '';
-  return answer;
+  return response;
 };
 
-export const createClientFrom = (caller: RestClient): Client => {
+export const createClientFrom = (rest: RestClient): Client => {
   const write = async <T extends KubeObject>(
     resource: Resource<T>,
     verb: 'create' | 'update' | 'patch',
@@ -49,19 +49,19 @@ export const createClientFrom = (caller: RestClient): Client => {
     const method = ({ create: 'POST', update: 'PUT', patch: 'PATCH' } as const)[verb];
     const path = requestPath(what, resource, target, writeQuery(options), verb === 'create');
     const type = contentType === undefined ? {} : { contentType };
-    const answer = await caller.request({ what, method, path, body, ...type }, options);
-    return parseObject(what, resource, options.dryRun === true ? withVersion(answer) : answer);
+    const response = await rest.request({ what, method, path, body, ...type }, options);
+    return parseObject(what, resource, options.dryRun === true ? withVersion(response) : response);
   };
 
   return {
     get: async (resource, { namespace, name }, options = {}) => {
       const target = { namespace, name, subresource: options.subresource };
       const what = describeRequest('get', resource, target);
-      const answer = await caller.request({ what, method: 'GET', path: requestPath(what, resource, target) }, options);
-      return parseObject(what, resource, answer);
+      const response = await rest.request({ what, method: 'GET', path: requestPath(what, resource, target) }, options);
+      return parseObject(what, resource, response);
     },
-    list: async (resource, options = {}) => list(caller, resource, options),
-    watch: (resource, options) => watch(caller, resource, options),
+    list: async (resource, options = {}) => list(rest, resource, options),
+    watch: (resource, options) => watch(rest, resource, options),
     create: async (resource, object, options = {}) => {
       const { namespace, name } = object.metadata ?? {};
       const { subresource } = options;
@@ -80,8 +80,8 @@ export const createClientFrom = (caller: RestClient): Client => {
       const target = { namespace, name };
       const what = describeRequest('delete', resource, target);
       const path = requestPath(what, resource, target);
-      const answer = await caller.request({ what, method: 'DELETE', path, body: deleteBody(options) }, options);
-      return isTerminating(answer) ? parseObject(what, resource, answer) : undefined;
+      const response = await rest.request({ what, method: 'DELETE', path, body: deleteBody(options) }, options);
+      return isTerminating(response) ? parseObject(what, resource, response) : undefined;
     },
   };
 };

@@ -12,19 +12,19 @@ const defaultPageSize = 500;
  * and starts again at the first page, once: pages of two different versions are not a consistent list.
  */
 export const list = <T extends KubeObject>(
-  caller: RestClient,
+  rest: RestClient,
   resource: Resource<T>,
   options: ListOptions<T>,
 ): Promise<List<T>> => {
   const { namespace, labelSelector, fieldSelector, pageSize = defaultPageSize, signal } = options;
-  const { deadlineMs = caller.deadlineMs, transform = (object: Live<T>) => object } = options;
+  const { deadlineMs = rest.deadlineMs, transform = (object: Live<T>) => object } = options;
   const what = describeRequest('list', resource, { namespace });
 
-  return withCallScope({ clock: caller.clock, deadlineMs, signal, what }, async (inner) => {
+  return withCallScope({ clock: rest.clock, deadlineMs, signal, what }, async (inner) => {
     const readPage = async (continueToken: string): Promise<Page> => {
       const query = { limit: pageSize, labelSelector, fieldSelector, continue: continueToken };
       const path = requestPath(what, resource, { namespace }, query);
-      return parsePage(what, await caller.request({ what, method: 'GET', path }, { signal: inner, deadlineMs }));
+      return parsePage(what, await rest.request({ what, method: 'GET', path }, { signal: inner, deadlineMs }));
     };
 
     /** Applies `transform` to each page before it reads the next one, to bound the memory. */

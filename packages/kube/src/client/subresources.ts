@@ -65,14 +65,14 @@ const scales = defineResource<IScale>({
 
 /** POST to a subresource whose response is not the object. */
 const post = async <T extends KubeObject>(
-  caller: RestClient,
+  rest: RestClient,
   resource: Resource<T>,
   target: Target,
   body: object,
   options: CallOptions,
 ): Promise<unknown> => {
   const what = describeRequest('create', resource, target);
-  return caller.request(
+  return rest.request(
     { what, method: 'POST', path: requestPath(what, resource, target, writeQuery({})), body },
     options,
   );
@@ -95,13 +95,13 @@ const withApproval = (
 };
 
 export const createSubresources = (transport: Transport, clientOptions: ClientOptions): Subresources => {
-  const caller = createRestClient(transport, clientOptions);
-  const client = createClientFrom(caller);
+  const rest = createRestClient(transport, clientOptions);
+  const client = createClientFrom(rest);
   return {
     getScale: async (resource, { namespace, name }, options = {}) => {
       const target = { namespace, name, subresource: 'scale' };
       const what = describeRequest('get', resource, target);
-      const answer = await caller.request({ what, method: 'GET', path: requestPath(what, resource, target) }, options);
+      const answer = await rest.request({ what, method: 'GET', path: requestPath(what, resource, target) }, options);
       return parseObject(what, scales, answer);
     },
     updateScale: async (resource, scale, options = {}) => {
@@ -109,7 +109,7 @@ export const createSubresources = (transport: Transport, clientOptions: ClientOp
       const target = { namespace, name, subresource: 'scale' };
       const what = describeRequest('update', resource, target);
       const path = requestPath(what, resource, target, writeQuery(options));
-      return parseObject(what, scales, await caller.request({ what, method: 'PUT', path, body: scale }, options));
+      return parseObject(what, scales, await rest.request({ what, method: 'PUT', path, body: scale }, options));
     },
     evictPod: async ({ namespace, name }, options = {}) => {
       const body = {
@@ -118,12 +118,12 @@ export const createSubresources = (transport: Transport, clientOptions: ClientOp
         metadata: { name, namespace },
         deleteOptions: deleteBody(options),
       };
-      await post(caller, pods, { namespace, name, subresource: 'eviction' }, body, options);
+      await post(rest, pods, { namespace, name, subresource: 'eviction' }, body, options);
     },
     createToken: async ({ namespace, name }, spec, options = {}) => {
       const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec };
       const target = { namespace, name, subresource: 'token' };
-      return tokenIn(await post(caller, serviceAccounts, target, body, options));
+      return tokenIn(await post(rest, serviceAccounts, target, body, options));
     },
     approveCertificate: async (request, verdict, options = {}) => {
       const known = request.status?.conditions?.some(({ type, status }) => type === verdict.type && status === 'True');
@@ -135,7 +135,7 @@ export const createSubresources = (transport: Transport, clientOptions: ClientOp
       const target = { namespace, name, subresource: 'log' };
       const what = describeRequest('read', pods, target);
       const query = { container: options.container, follow: options.follow || undefined };
-      yield* caller.stream({ what, method: 'GET', path: requestPath(what, pods, target, query) }, options);
+      yield* rest.stream({ what, method: 'GET', path: requestPath(what, pods, target, query) }, options);
     },
   };
 };

@@ -41,7 +41,7 @@ const eventOf = <T extends KubeObject>(
 
 /** Parses newline-delimited events until the server ends the stream or the signal fires. */
 export async function* watch<T extends KubeObject>(
-  caller: RestClient,
+  rest: RestClient,
   resource: Resource<T>,
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent<T>> {
@@ -56,7 +56,7 @@ export async function* watch<T extends KubeObject>(
     timeoutSeconds,
   };
   const path = requestPath(what, resource, { namespace }, query);
-  const chunks = caller.stream({ what, method: 'GET', path }, { signal });
+  const chunks = rest.stream({ what, method: 'GET', path }, { signal });
   for await (const frame of splitFrames(chunks, maxEventBytes)) yield eventOf(what, resource, frame);
 }
 

@@ -30,8 +30,8 @@ test('a timer set while the clock advances runs in the same advance, at its own 
 
 test('a cancelled timer does not run', () => {
   const clock = manualClock(0);
-  const takeBack = clock.after(1, () => assert.fail('ran'));
-  takeBack();
+  const cancelTimer = clock.after(1, () => assert.fail('ran'));
+  cancelTimer();
   clock.advance(10);
 });
 

@@ -14,33 +14,33 @@ export const fieldOf = ({ file, field }: ConfigLocation, name: string): ConfigLo
 /** The configuration is unusable. The message names file and field and says what to do; it never contains a secret. */
 export class ConfigError extends Error {
   readonly file: string | undefined;
-  constructor(place: ConfigLocation | undefined, text: string) {
-    super([place?.file, place?.field, text].filter(Boolean).join(': '));
+  constructor(location: ConfigLocation | undefined, text: string) {
+    super([location?.file, location?.field, text].filter(Boolean).join(': '));
     this.name = 'ConfigError';
-    this.file = place?.file;
+    this.file = location?.file;
   }
 }
 
 export type ReadFile = (path: string) => Promise<string>;
 
-/** The content of a file, or undefined if it does not exist. Throws ConfigError at `place` for any other error. */
+/** The content of a file, or undefined if it does not exist. Throws ConfigError at `location` for any other error. */
 export const readIfExists = async (
   readFile: ReadFile,
   path: string,
-  place: ConfigLocation,
+  location: ConfigLocation,
 ): Promise<string | undefined> => {
   try {
     return await readFile(path);
   } catch (error) {
     const code = errnoOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw new ConfigError(place, `cannot read ${path}: ${describeReadError(code)}`);
+    throw new ConfigError(location, `cannot read ${path}: ${describeReadError(code)}`);
   }
 };
 
-export const readRequired = async (readFile: ReadFile, path: string, place: ConfigLocation): Promise<string> => {
-  const text = await readIfExists(readFile, path, place);
-  if (text === undefined) throw new ConfigError(place, `no such file: ${path}`);
+export const readRequired = async (readFile: ReadFile, path: string, location: ConfigLocation): Promise<string> => {
+  const text = await readIfExists(readFile, path, location);
+  if (text === undefined) throw new ConfigError(location, `no such file: ${path}`);
   return text;
 };
 
@@ -91,7 +91,7 @@ export const parseYaml = async (file: string, text: string): Promise<unknown> =>
   }
 };
 
-export const checkNamespace = (place: ConfigLocation, namespace: string): string => {
+export const checkNamespace = (location: ConfigLocation, namespace: string): string => {
   if (namespace.length <= 63 && /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/.test(namespace)) return namespace;
-  throw new ConfigError(place, 'is not the name of a namespace: lower-case letters, digits and dashes, at most 63.');
+  throw new ConfigError(location, 'is not the name of a namespace: lower-case letters, digits and dashes, at most 63.');
 };

@@ -17,11 +17,12 @@ export const staticCredentials = (credentials: Credentials): CredentialSource =>
   invalidate: () => {},
 });
 
-export const bearerToken = (place: ConfigLocation, text: string): Credentials => {
+export const bearerToken = (location: ConfigLocation, text: string): Credentials => {
   const token = text.trim();
-  if (token === '') throw new ConfigError(place, 'the token is empty.');
+  if (token === '') throw new ConfigError(location, 'the token is empty.');
   // Anything else would break the Authorization header.
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new ConfigError(place, 'the token has spaces or control characters in it.');
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new ConfigError(location, 'the token has spaces or control characters in it.');
   return { headers: { authorization: `Bearer ${token}` } };
 };
 
@@ -36,14 +37,14 @@ const fileSource = ({ clock }: ConfigContext, read: () => Promise<Credentials>):
     { keepOnFailure: true },
   );
 
-export const tokenFile = (path: string, place: ConfigLocation, context: ConfigContext): CredentialSource =>
-  fileSource(context, async () => bearerToken(place, await readRequired(context.readFile, path, place)));
+export const tokenFile = (path: string, location: ConfigLocation, context: ConfigContext): CredentialSource =>
+  fileSource(context, async () => bearerToken(location, await readRequired(context.readFile, path, location)));
 
 /** PEM: text that does not change, or a file that may. */
-export type PemSource = { place: ConfigLocation; text: string } | { place: ConfigLocation; path: string };
+export type PemSource = { location: ConfigLocation; text: string } | { location: ConfigLocation; path: string };
 
 export const readPem = async (source: PemSource, { readFile }: ConfigContext): Promise<string> =>
-  'path' in source ? readRequired(readFile, source.path, source.place) : source.text;
+  'path' in source ? readRequired(readFile, source.path, source.location) : source.text;
 
 /**
  * A client certificate. Files are read again as token files are; while only one of the two files has been replaced, the previous pair
@@ -52,7 +53,7 @@ export const readPem = async (source: PemSource, { readFile }: ConfigContext): P
 export const clientCertificate = (cert: PemSource, key: PemSource, context: ConfigContext): CredentialSource =>
   fileSource(context, async () => {
     const pair = { cert: await readPem(cert, context), key: await readPem(key, context) };
-    return { certificate: checkKeyPair(pair, { cert: cert.place, key: key.place }) };
+    return { certificate: checkKeyPair(pair, { cert: cert.location, key: key.location }) };
   });
 
 /** All parts together; the same object as before when nothing in it changed. */

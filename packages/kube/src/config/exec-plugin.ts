@@ -19,11 +19,11 @@ const deadlineMs = 30_000;
  */
 export const execPlugin = (
   entry: ExecEntry,
-  place: ConfigLocation,
+  location: ConfigLocation,
   cluster: object,
   { env, clock }: ConfigContext,
 ): CredentialSource => {
-  const { apiVersion, command } = checkExec(entry, place);
+  const { apiVersion, command } = checkExec(entry, location);
   return cached(async () => {
     const spec = { interactive: false, ...(entry.provideClusterInfo ? { cluster } : {}) };
     // Imported on demand: few clusters need a plugin.
@@ -38,39 +38,39 @@ export const execPlugin = (
       },
       deadlineMs,
     });
-    const output = outputOf(place, command, entry.installHint, result);
-    const { credentials, expiresAt } = parseExecCredential(place, apiVersion, output);
+    const output = outputOf(location, command, entry.installHint, result);
+    const { credentials, expiresAt } = parseExecCredential(location, apiVersion, output);
     return { credentials, isFresh: () => expiresAt === undefined || clock.now() < expiresAt };
   });
 };
 
-const checkExec = ({ apiVersion, command, interactiveMode }: ExecEntry, place: ConfigLocation) => {
-  if (command === undefined) throw new ConfigError(fieldOf(place, 'command'), 'is missing.');
+const checkExec = ({ apiVersion, command, interactiveMode }: ExecEntry, location: ConfigLocation) => {
+  if (command === undefined) throw new ConfigError(fieldOf(location, 'command'), 'is missing.');
   if (apiVersion === undefined || !supportedApiVersions.includes(apiVersion))
     throw new ConfigError(
-      fieldOf(place, 'apiVersion'),
+      fieldOf(location, 'apiVersion'),
       `must be one of ${supportedApiVersions.join(', ')}. Update the plugin.`,
     );
   const mode = interactiveMode ?? (apiVersion.endsWith('/v1beta1') ? 'IfAvailable' : undefined);
   if (mode === 'Always')
     throw new ConfigError(
-      fieldOf(place, 'interactiveMode'),
+      fieldOf(location, 'interactiveMode'),
       'is Always, but this process has nobody to ask. Use credentials that need no input.',
     );
   if (mode !== 'Never' && mode !== 'IfAvailable')
-    throw new ConfigError(fieldOf(place, 'interactiveMode'), 'must be Never, IfAvailable or Always.');
+    throw new ConfigError(fieldOf(location, 'interactiveMode'), 'must be Never, IfAvailable or Always.');
   // A bare name is looked up in PATH; a name with a slash is a path.
-  return { apiVersion, command: command.includes('/') ? resolve(dirname(place.file), command) : command };
+  return { apiVersion, command: command.includes('/') ? resolve(dirname(location.file), command) : command };
 };
 
 /** Errors do not contain the arguments: they may hold a secret. */
 const outputOf = (
-  place: ConfigLocation,
+  location: ConfigLocation,
   command: string,
   installHint: string | undefined,
   result: CommandResult,
 ): string => {
-  const fail = (what: string): ConfigError => new ConfigError(place, `the command "${command}" ${what}`);
+  const fail = (what: string): ConfigError => new ConfigError(location, `the command "${command}" ${what}`);
   const byHand = 'Run it by hand, with the same arguments, to see why.';
   switch (result.kind) {
     case 'exited':
@@ -137,18 +137,18 @@ interface ExecCredential {
 }
 
 /** Parses a plugin's output. No error contains any of it. */
-const parseExecCredential = (place: ConfigLocation, apiVersion: string, output: string): ExecCredential => {
+const parseExecCredential = (location: ConfigLocation, apiVersion: string, output: string): ExecCredential => {
   const parsed = execCredential(apiVersion).safeParse(parseJson(output));
   if (!parsed.success)
     throw new ConfigError(
-      place,
+      location,
       `the command answered ${parsed.error.issues[0]?.message}. Run it by hand to see what it prints; update it if it is old.`,
     );
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = parsed.data.status;
   return {
     credentials: {
-      ...(token && bearerToken(place, token)),
-      ...(cert && key && { certificate: checkKeyPair({ cert, key }, { cert: place, key: place }) }),
+      ...(token && bearerToken(location, token)),
+      ...(cert && key && { certificate: checkKeyPair({ cert, key }, { cert: location, key: location }) }),
     },
     expiresAt: expirationTimestamp === undefined ? undefined : Date.parse(expirationTimestamp),
   };

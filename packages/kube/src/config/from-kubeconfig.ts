@@ -87,7 +87,7 @@ const clusterAddress = async (entry: ClusterEntry, options: ConfigContext): Prom
     );
   const authority = pemSourceOf(entry, 'certificate-authority');
   const ca = authority && (await readPem(authority, options));
-  if (authority && ca !== undefined) checkCertificates(authority.place, ca);
+  if (authority && ca !== undefined) checkCertificates(authority.location, ca);
   if (ca !== undefined && insecureSkipTlsVerify)
     throw new ConfigError(
       fieldOf(location, 'insecure-skip-tls-verify'),
@@ -102,17 +102,17 @@ const clusterAddress = async (entry: ClusterEntry, options: ConfigContext): Prom
 };
 
 /** The error does not quote the URL: it may contain a password. */
-export const checkServerUrl = (place: ConfigLocation, server: string): string => {
+export const checkServerUrl = (location: ConfigLocation, server: string): string => {
   const url = URL.parse(server);
-  if (url === null) throw new ConfigError(place, 'is not a URL. It must look like https://host:6443.');
+  if (url === null) throw new ConfigError(location, 'is not a URL. It must look like https://host:6443.');
   if (url.protocol !== 'https:')
     throw new ConfigError(
-      place,
+      location,
       'must be an https:// URL: credentials are not sent over a connection that is not encrypted.',
     );
   if (url.username !== '' || url.password !== '')
-    throw new ConfigError(place, 'must not hold a user name or a password. Put the credentials into users[].');
-  if (url.search !== '' || url.hash !== '') throw new ConfigError(place, 'must not have a query or a fragment.');
+    throw new ConfigError(location, 'must not hold a user name or a password. Put the credentials into users[].');
+  if (url.search !== '' || url.hash !== '') throw new ConfigError(location, 'must not have a query or a fragment.');
   return server.replace(/\/+$/, '');
 };
 
@@ -181,13 +181,13 @@ const certificateOf = (user: UserEntry, options: ConfigContext): CredentialSourc
 
 /** Data has priority over a file, as in kubectl. */
 const pemSourceOf = (
-  { location, ...entry }: { location: ConfigLocation; [field: string]: unknown },
+  { location: entryLocation, ...entry }: { location: ConfigLocation; [field: string]: unknown },
   name: string,
 ): PemSource | undefined => {
   const { [`${name}-data`]: data, [name]: path } = entry;
-  const place = fieldOf(location, typeof data === 'string' ? `${name}-data` : name);
-  if (typeof data === 'string') return { place, text: decodeBase64(place, data) };
-  return typeof path === 'string' ? { place, path: pathFrom(location, path) } : undefined;
+  const location = fieldOf(entryLocation, typeof data === 'string' ? `${name}-data` : name);
+  if (typeof data === 'string') return { location, text: decodeBase64(location, data) };
+  return typeof path === 'string' ? { location, path: pathFrom(location, path) } : undefined;
 };
 
 const pathFrom = ({ file }: ConfigLocation, path: string): string => resolve(dirname(file), path);

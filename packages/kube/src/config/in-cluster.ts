@@ -30,9 +30,9 @@ export const inClusterConfig = async (context: ConfigContext): Promise<ClusterCo
 const fileOf = (name: string) => ({ file: `${serviceAccountFolder}/${name}`, field: '' });
 
 const serverOf = (host: string, port: string): string => {
-  const place = { file: 'environment', field: 'KUBERNETES_SERVICE_HOST' };
-  if (!/^[A-Za-z0-9.:-]+$/.test(host)) throw new ConfigError(place, 'is not a host name or an IP address.');
+  const location = { file: 'environment', field: 'KUBERNETES_SERVICE_HOST' };
+  if (!/^[A-Za-z0-9.:-]+$/.test(host)) throw new ConfigError(location, 'is not a host name or an IP address.');
   if (!/^\d{1,5}$/.test(port))
     throw new ConfigError({ file: 'environment', field: 'KUBERNETES_SERVICE_PORT' }, 'is not a port.');
-  return checkServerUrl(place, `https://${host.includes(':') ? `[${host}]` : host}:${port}`);
+  return checkServerUrl(location, `https://${host.includes(':') ? `[${host}]` : host}:${port}`);
 };

@@ -3,19 +3,19 @@ import { ConfigError, type ConfigLocation } from './config-file.ts';
 
 /** Errors never include OpenSSL's messages: these may quote the key or certificate. */
 
-export const decodeBase64 = (place: ConfigLocation, text: string): string => {
+export const decodeBase64 = (location: ConfigLocation, text: string): string => {
   const bare = text.replaceAll(/\s/g, '');
   if (bare.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(bare))
-    throw new ConfigError(place, 'is not base64. It must hold a whole PEM file in base64, on one line.');
+    throw new ConfigError(location, 'is not base64. It must hold a whole PEM file in base64, on one line.');
   return Buffer.from(bare, 'base64').toString('utf8');
 };
 
 /** One or more certificates. */
-export const checkCertificates = (place: ConfigLocation, pem: string): X509Certificate => {
+export const checkCertificates = (location: ConfigLocation, pem: string): X509Certificate => {
   const [first, ...others] = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   const certificate = first === undefined ? undefined : parseCertificate(first);
   if (certificate === undefined || others.some((other) => parseCertificate(other) === undefined))
-    throw new ConfigError(place, 'is not a certificate in PEM (-----BEGIN CERTIFICATE-----).');
+    throw new ConfigError(location, 'is not a certificate in PEM (-----BEGIN CERTIFICATE-----).');
   return certificate;
 };
 
@@ -27,12 +27,12 @@ const parseCertificate = (pem: string): X509Certificate | undefined => {
   }
 };
 
-const checkKey = (place: ConfigLocation, pem: string): KeyObject => {
+const checkKey = (location: ConfigLocation, pem: string): KeyObject => {
   try {
     return createPrivateKey(pem);
   } catch {
     throw new ConfigError(
-      place,
+      location,
       'is not a private key in PEM, or it is encrypted with a pass phrase. Store it decrypted.',
     );
   }

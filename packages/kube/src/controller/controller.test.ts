@@ -364,8 +364,8 @@ test('a reconcile that ignores its signal is abandoned after the grace period, a
   clock.advance(1);
   await running;
   assert.deepEqual(controller.abandoned, ['a']);
-  assert.deepEqual(messages(), ['A pass ignored its signal and is abandoned']);
-  await assert.rejects(controller.run(new AbortController().signal), /passes over a never ended/);
+  assert.deepEqual(messages(), ['A reconcile ignored its signal and is abandoned']);
+  await assert.rejects(controller.run(new AbortController().signal), /reconciles of a never ended/);
   letGo.resolve(done);
   await settle();
   assert.deepEqual(controller.abandoned, []);

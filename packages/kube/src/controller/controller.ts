@@ -50,23 +50,23 @@ export const createController = (options: ControllerOptions): Controller => {
   const log = options.log.with({ controller: name });
   const observer = options.metrics?.controller(name) ?? noopObserver;
   const ready = Promise.withResolvers<void>();
-  const passes = new Map<string, AbortController>();
+  const reconciles = new Map<string, AbortController>();
   let running = false;
 
   const work = async (queue: WorkQueue, key: string, stopping: AbortSignal): Promise<void> => {
     observer.began();
-    const pass = new AbortController();
-    passes.set(key, pass);
-    const end = await runReconcile(reconcile, clock, key, pass.signal);
-    passes.delete(key);
+    const stop = new AbortController();
+    reconciles.set(key, stop);
+    const end = await runReconcile(reconcile, clock, key, stop.signal);
+    reconciles.delete(key);
     // A reconcile whose signal fired has to fail: that is not an error of the key.
     const cutShort = stopping.aborted && end.outcome.kind === 'failed';
-    if (cutShort) log.debug('A pass was cut short by the stop', { key });
+    if (cutShort) log.debug('A reconcile was interrupted by the stop', { key });
     observer.ended(cutShort ? undefined : handleResult({ queue, log }, key, end));
     queue.done(key);
   };
 
-  const workOff = async (queue: WorkQueue, stopping: AbortSignal): Promise<void> => {
+  const runWorker = async (queue: WorkQueue, stopping: AbortSignal): Promise<void> => {
     for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
       // The stop may have happened between `get` and this line.
       if (stopping.aborted) return queue.done(key);
@@ -90,11 +90,11 @@ export const createController = (options: ControllerOptions): Controller => {
       stopping.abort(stopReason);
       unsubscribe();
       queue.shutDown();
-      for (const pass of passes.values()) pass.abort(stopReason);
+      for (const reconcile of reconciles.values()) reconcile.abort(stopReason);
     };
-    const allGone = new AbortController();
+    const workersEnded = new AbortController();
     const worker = (): Promise<void> =>
-      workOff(queue, stopping.signal).catch((error: unknown) => {
+      runWorker(queue, stopping.signal).catch((error: unknown) => {
         crash ??= { error };
         stop();
       });
@@ -103,7 +103,7 @@ export const createController = (options: ControllerOptions): Controller => {
       for (const source of sources) subscriptions.push(source(queue.add, reportUnmapped));
       observer.started(workers);
       log.info('The controller works', { workers });
-      void Promise.all(Array.from({ length: workers }, worker)).then(() => allGone.abort());
+      void Promise.all(Array.from({ length: workers }, worker)).then(() => workersEnded.abort());
       ready.resolve();
       await untilAborted(stopping.signal);
     } finally {
@@ -111,9 +111,9 @@ export const createController = (options: ControllerOptions): Controller => {
       stop();
       unsubscribe();
     }
-    await sleep(clock, stopGraceMs, allGone.signal);
-    for (const key of passes.keys())
-      log.error('A pass ignored its signal and is abandoned', { key, graceMs: stopGraceMs });
+    await sleep(clock, stopGraceMs, workersEnded.signal);
+    for (const key of reconciles.keys())
+      log.error('A reconcile ignored its signal and is abandoned', { key, graceMs: stopGraceMs });
     if (crash) throw crash.error;
     log.info('The controller has stopped');
   };
@@ -122,12 +122,14 @@ export const createController = (options: ControllerOptions): Controller => {
     name,
     ready: ready.promise,
     get abandoned() {
-      return running ? [] : [...passes.keys()];
+      return running ? [] : [...reconciles.keys()];
     },
     run: async (signal) => {
       if (running) throw new Error(`controller ${name} runs already`);
-      if (passes.size > 0)
-        throw new Error(`controller ${name} cannot run: passes over ${[...passes.keys()].join(', ')} never ended`);
+      if (reconciles.size > 0)
+        throw new Error(
+          `controller ${name} cannot run: reconciles of ${[...reconciles.keys()].join(', ')} never ended`,
+        );
       if (signal.aborted) return;
       running = true;
       try {

@@ -11,13 +11,13 @@ import { fakeInformer } from './testing/fake-informer.ts';
 import { settle } from './testing/settle.ts';
 
 /** Records its start and stop; `deaf` ignores its signal. */
-const part = (name: string, story: string[], wayOfLife: 'good' | 'deaf' = 'good') => {
+const part = (name: string, story: string[], stopping: 'good' | 'deaf' = 'good') => {
   const crash = Promise.withResolvers<void>();
   const runnable: Runnable = {
     name,
     run: async (signal) => {
       story.push(`+${name}`);
-      await Promise.race([wayOfLife === 'deaf' ? new Promise(() => {}) : untilAborted(signal), crash.promise]);
+      await Promise.race([stopping === 'deaf' ? new Promise(() => {}) : untilAborted(signal), crash.promise]);
       story.push(`-${name}`);
     },
   };
@@ -255,13 +255,13 @@ test('reconciles that a controller abandoned are named', async () => {
   assert.match(reasonIn(result()), /builder still works on n\/a/);
 });
 
-const electing = (options: Partial<ManagerOptions> & { wayOfLife?: 'good' | 'deaf' } = {}) => {
+const electing = (options: Partial<ManagerOptions> & { stopping?: 'good' | 'deaf' } = {}) => {
   const story: string[] = [];
   const fake = fakeElection();
-  const { wayOfLife, ...rest } = options;
+  const { stopping, ...rest } = options;
   const rig = setUp({
     controllers: [part('always', story)],
-    leaderOnly: [part('leader-only', story, wayOfLife)],
+    leaderOnly: [part('leader-only', story, stopping)],
     leaderElection: fake.election,
     ...rest,
   });
@@ -295,7 +295,7 @@ test('losing leadership ends the manager with a clear reason', async () => {
 });
 
 test('leader-only work that goes on after leadership is lost ends the manager soon, and the lease is not given back', async () => {
-  const { start, fake, advance, result } = electing({ wayOfLife: 'deaf' });
+  const { start, fake, advance, result } = electing({ stopping: 'deaf' });
   await start();
   fake.elect();
   await settle();
@@ -311,7 +311,7 @@ test('leader-only work that goes on after leadership is lost ends the manager so
 });
 
 test('leader-only work that ignores the stop of the process is given most of the time to stop, and the lease is not given back', async () => {
-  const { start, stop, fake, advance, result, cache } = electing({ wayOfLife: 'deaf' });
+  const { start, stop, fake, advance, result, cache } = electing({ stopping: 'deaf' });
   await start();
   fake.elect();
   await settle();

@@ -41,20 +41,20 @@ const limits = {
   closingMs: 1_000,
 };
 
-const createHttpServer = (listener: RequestListener, silenceMs: number, log: Logger): Server => {
+const createHttpServer = (listener: RequestListener, idleMs: number, log: Logger): Server => {
   const server = createServer(
     {
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.requestMs,
       requestTimeout: limits.requestMs,
-      keepAliveTimeout: silenceMs,
+      keepAliveTimeout: idleMs,
       connectionsCheckingInterval: 1_000,
     },
     listener,
   );
   server.maxConnections = limits.connections;
-  server.setTimeout(silenceMs, (socket) => {
-    log.debug('A connection on which nothing moves is cut off', { silenceMs });
+  server.setTimeout(idleMs, (socket) => {
+    log.debug('A connection on which nothing moves is cut off', { idleMs });
     socket.destroy();
   });
   return server;
@@ -62,9 +62,9 @@ const createHttpServer = (listener: RequestListener, silenceMs: number, log: Log
 
 const closeServer = (server: Server, clock: Clock): Promise<void> =>
   new Promise((resolve) => {
-    const takeBack = clock.after(limits.closingMs, () => server.closeAllConnections());
+    const cancelTimer = clock.after(limits.closingMs, () => server.closeAllConnections());
     server.close(() => {
-      takeBack();
+      cancelTimer();
       resolve();
     });
   });

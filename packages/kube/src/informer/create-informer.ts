@@ -64,9 +64,9 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
     ...(namespace === undefined ? {} : { namespace }),
   });
   const store = createIndexedStore(indexes, log);
-  const audience = createListeners<InformerEvent<T>>(log);
+  const listeners = createListeners<InformerEvent<T>>(log);
   const transform = filterAndTransform(options, log);
-  const updater = createStoreUpdater({ store, audience, transform });
+  const updater = createStoreUpdater({ store, listeners, transform });
   const report = reportTransitions(log, () => store.size);
   const synced = Promise.withResolvers<void>();
   let hasSynced = false;
@@ -108,7 +108,7 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
     list: () => store.list(),
     byIndex: (index, value) => store.byIndex(index, value),
     subscribe: (listener) =>
-      audience.subscribe(
+      listeners.subscribe(
         listener,
         store.list().map((object) => ({ type: 'added', object })),
       ),

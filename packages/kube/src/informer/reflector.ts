@@ -148,19 +148,19 @@ interface InactivityTimer {
   stop(): void;
 }
 
-/** Calls `onSilence` once. `reset` only reads the clock: the one timer re-arms itself for the remaining time. */
-export const startInactivityTimer = (clock: Clock, limitMs: number, onSilence: () => void): InactivityTimer => {
-  let heardAt = clock.monotonic();
-  const look = (): void => {
-    const left = limitMs - (clock.monotonic() - heardAt);
-    if (left <= 0) onSilence();
-    else takeBack = clock.after(left, look);
+/** Calls `onInactive` once. `reset` only reads the clock: the one timer re-arms itself for the remaining time. */
+export const startInactivityTimer = (clock: Clock, limitMs: number, onInactive: () => void): InactivityTimer => {
+  let lastEventAt = clock.monotonic();
+  const check = (): void => {
+    const left = limitMs - (clock.monotonic() - lastEventAt);
+    if (left <= 0) onInactive();
+    else cancelTimer = clock.after(left, check);
   };
-  let takeBack = clock.after(limitMs, look);
+  let cancelTimer = clock.after(limitMs, check);
   return {
     reset: () => {
-      heardAt = clock.monotonic();
+      lastEventAt = clock.monotonic();
     },
-    stop: () => takeBack(),
+    stop: () => cancelTimer(),
   };
 };

@@ -17,10 +17,10 @@ const thing = (name: string, resourceVersion: string, uid = `${name}1`): Live<Th
 const createParts = () => {
   const { log } = recordedLog();
   const store = createIndexedStore<Thing>({}, log);
-  const audience = createListeners<InformerEvent<Thing>>(log);
+  const listeners = createListeners<InformerEvent<Thing>>(log);
   const changes: InformerEvent<Thing>[] = [];
-  audience.subscribe((change) => changes.push(change), []);
-  const replica = createStoreUpdater({ store, audience, transform: (object) => object });
+  listeners.subscribe((change) => changes.push(change), []);
+  const replica = createStoreUpdater({ store, listeners, transform: (object) => object });
   return { store, replica, changes, told: () => formatEvents(changes.splice(0)) };
 };
 
@@ -85,28 +85,28 @@ test('a list is the truth even where it is older: the storage of the server was 
 });
 
 test('a new listener gets the current objects first, then every event in order', () => {
-  const audience = createListeners<string>(recordedLog().log);
+  const listeners = createListeners<string>(recordedLog().log);
   const heard: string[] = [];
-  audience.subscribe((change) => heard.push(change), ['one', 'two']);
-  audience.notify('three');
-  audience.notify('four');
+  listeners.subscribe((change) => heard.push(change), ['one', 'two']);
+  listeners.notify('three');
+  listeners.notify('four');
   assert.deepEqual(heard, ['one', 'two', 'three', 'four']);
 });
 
 test('a listener that throws is logged, stays subscribed, and does not affect the others', () => {
   const { log, lines } = recordedLog();
-  const audience = createListeners<string>(log);
+  const listeners = createListeners<string>(log);
   const heard: string[] = [];
-  audience.subscribe(
+  listeners.subscribe(
     (change) => {
       heard.push(`bad ${change}`);
       throw new Error('bad listener');
     },
     ['past'],
   );
-  audience.subscribe((change) => heard.push(`good ${change}`), []);
-  audience.notify('one');
-  audience.notify('two');
+  listeners.subscribe((change) => heard.push(`good ${change}`), []);
+  listeners.notify('one');
+  listeners.notify('two');
   assert.deepEqual(heard, ['bad past', 'bad one', 'good one', 'bad two', 'good two']);
   assert.equal(lines.length, 3);
   assert.equal(lines[0]?.level, 'error');
@@ -114,40 +114,40 @@ test('a listener that throws is logged, stays subscribed, and does not affect th
 
 test('the rejection of an async listener is logged and ends nothing', async () => {
   const { log, lines } = recordedLog();
-  const audience = createListeners<string>(log);
+  const listeners = createListeners<string>(log);
   // TypeScript accepts a function with a result where one without is expected.
   const careless: (change: string) => unknown = () => Promise.reject(new Error('late'));
-  audience.subscribe(careless, []);
-  audience.notify('one');
+  listeners.subscribe(careless, []);
+  listeners.notify('one');
   await setImmediate();
   assert.equal(lines.length, 1);
 });
 
 test('a listener added during a notification does not get the event twice', () => {
-  const audience = createListeners<string>(recordedLog().log);
+  const listeners = createListeners<string>(recordedLog().log);
   const heard: string[] = [];
   let joined = false;
-  audience.subscribe((change) => {
+  listeners.subscribe((change) => {
     if (joined) return;
     joined = true;
-    audience.subscribe((inner) => heard.push(inner), [change]);
+    listeners.subscribe((inner) => heard.push(inner), [change]);
   }, []);
-  audience.notify('one');
-  audience.notify('two');
+  listeners.notify('one');
+  listeners.notify('two');
   assert.deepEqual(heard, ['one', 'two']);
 });
 
 test('an unsubscribed listener is not called again, not even in the current notification; another subscription of the same function is', () => {
-  const audience = createListeners<string>(recordedLog().log);
+  const listeners = createListeners<string>(recordedLog().log);
   const heard: string[] = [];
   const leaves: (() => void)[] = [];
-  audience.subscribe(() => {
+  listeners.subscribe(() => {
     for (const leave of leaves) leave();
   }, []);
   const listener = (change: string): void => void heard.push(change);
-  leaves.push(audience.subscribe(listener, []));
-  audience.subscribe(listener, []);
-  audience.notify('one');
-  audience.notify('two');
+  leaves.push(listeners.subscribe(listener, []));
+  listeners.subscribe(listener, []);
+  listeners.notify('one');
+  listeners.notify('two');
   assert.deepEqual(heard, ['one', 'two']);
 });

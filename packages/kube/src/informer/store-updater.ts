@@ -30,24 +30,24 @@ type ObjectEvent<T extends KubeObject> = Exclude<WatchEvent<T>, { type: 'BOOKMAR
 
 export const createStoreUpdater = <T extends KubeObject>({
   store,
-  audience,
+  listeners,
   transform,
 }: {
   store: IndexedStore<T>;
-  audience: Listeners<InformerEvent<T>>;
+  listeners: Listeners<InformerEvent<T>>;
   /** Undefined: the object is not cached, as if it did not exist. */
   transform: (object: Live<T>) => Live<T> | undefined;
 }): StoreUpdater<T> => {
   const remove = (key: string, previous: Live<T>): void => {
     store.remove(key);
-    audience.notify({ type: 'removed', previous });
+    listeners.notify({ type: 'removed', previous });
   };
   const put = (key: string, object: Live<T>): void => {
     const held = store.get(key);
     const previous = held?.metadata.uid === object.metadata.uid ? held : undefined;
     if (held && !previous) remove(key, held);
     store.put(key, object);
-    audience.notify(previous ? { type: 'changed', object, previous } : { type: 'added', object });
+    listeners.notify(previous ? { type: 'changed', object, previous } : { type: 'added', object });
   };
   return {
     replace: (objects) => {

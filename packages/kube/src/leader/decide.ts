@@ -28,12 +28,12 @@ export type Decision =
   | { kind: 'wait'; holder: string; until: number };
 
 /** The holder, judged by our own clock alone: timestamps of other processes are never compared with ours. */
-type HolderState = 'nobody' | 'self' | 'expired' | 'other';
+type HolderState = 'none' | 'self' | 'expired' | 'other';
 
 /** A missing Lease was deleted by hand. Its holder does not know yet, so the other candidates wait as if it still existed. */
 const table: Readonly<Record<'present' | 'absent', Readonly<Record<HolderState, Decision['kind']>>>> = {
-  present: { nobody: 'takeOver', self: 'renew', expired: 'takeOver', other: 'wait' },
-  absent: { nobody: 'create', self: 'create', expired: 'create', other: 'wait' },
+  present: { none: 'takeOver', self: 'renew', expired: 'takeOver', other: 'wait' },
+  absent: { none: 'create', self: 'create', expired: 'create', other: 'wait' },
 };
 
 const expiryOf = ({ record, changedAt }: LeaseObservation, leaseMs: number): number =>
@@ -44,7 +44,7 @@ export const decide = ({ observed, identity, leaseMs, now }: Snapshot): Decision
   const { holder } = observed.record;
   const until = expiryOf(observed, leaseMs);
   const holding: HolderState =
-    holder === '' ? 'nobody' : holder === identity ? 'self' : now >= until ? 'expired' : 'other';
+    holder === '' ? 'none' : holder === identity ? 'self' : now >= until ? 'expired' : 'other';
   const kind = table[observed.present ? 'present' : 'absent'][holding];
   return kind === 'wait' ? { kind, holder, until } : { kind };
 };

@@ -96,7 +96,7 @@ export const createLeaderElection = (options: ElectionOptions): LeaderElection =
   if (identity === '') throw new RangeError('A candidate needs an identity that no other process has; it was empty.');
   const lease = keyOf(options.lease);
   const log = options.log.with({ lease, identity });
-  const contender = createLeaseCandidate({ client, clock, lease: options.lease, identity, durations });
+  const candidate = createLeaseCandidate({ client, clock, lease: options.lease, identity, durations });
   let current: ElectionState | undefined;
 
   /** A released lease is acquired within one retry period. Longer pauses only if the server asks for them. */
@@ -114,7 +114,7 @@ export const createLeaderElection = (options: ElectionOptions): LeaderElection =
     if (state.name === 'yielding') log.warn('this process no longer leads', { why: state.why });
     if (state.name === 'lost') log.error('leader-only work did not end in time', { settleMs: gracePeriodMs });
     const leads = state.name === 'leading' || state.name === 'draining';
-    metrics?.(options.lease.name, leads, leads ? contender.transitions : undefined);
+    metrics?.(options.lease.name, leads, leads ? candidate.transitions : undefined);
     current = state;
     return state;
   };
@@ -126,11 +126,11 @@ export const createLeaderElection = (options: ElectionOptions): LeaderElection =
     const follow = async (): Promise<NextState<'following'>> => {
       let holder: string | undefined;
       while (!signal.aborted) {
-        const attempt = await contender.acquire(signal);
+        const attempt = await candidate.acquire(signal);
         if (signal.aborted) break;
         if (attempt.kind === 'held') {
           const onFailure = (error: unknown): void => log.warn('lease not renewed, trying again', { error });
-          const term = { clock, durations, contender, lease, sent: attempt.sent, lead, pauseAfter, onFailure };
+          const term = { clock, durations, candidate, lease, sent: attempt.sent, lead, pauseAfter, onFailure };
           return { name: 'leading', term: startTerm(term) };
         }
         if (attempt.kind === 'failed') {
@@ -143,7 +143,7 @@ export const createLeaderElection = (options: ElectionOptions): LeaderElection =
         await sleep(clock, pauseAfter(attempt), signal);
       }
       // A write just before the stop acquired the lease, or may have.
-      return { name: contender.mayHold ? 'releasing' : 'stopped', ending: returnedNormally };
+      return { name: candidate.mayHold ? 'releasing' : 'stopped', ending: returnedNormally };
     };
 
     /** An error of `lead` counts only if its signal had not fired. */
@@ -202,7 +202,7 @@ export const createLeaderElection = (options: ElectionOptions): LeaderElection =
     const release = async ({ term, ending }: StateOf<'releasing'>): Promise<NextState<'releasing'>> => {
       term?.gate.close('it has given the lease back');
       await term?.stopRenewing();
-      if (await contender.release()) log.info('lease given back');
+      if (await candidate.release()) log.info('lease given back');
       else log.warn('lease not given back, it will expire');
       return { name: 'stopped', ending };
     };

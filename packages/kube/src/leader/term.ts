@@ -25,7 +25,7 @@ export interface Term {
 interface TermOptions {
   clock: Clock;
   durations: ElectionDurations;
-  contender: LeaseCandidate;
+  candidate: LeaseCandidate;
   lease: string;
   /** When the write that acquired the lease was sent. */
   sent: Instant;
@@ -41,7 +41,7 @@ interface TermOptions {
  * Uses the monotonic clock: setting the wall clock does not end leadership (the gate is stricter).
  */
 const renewUntilLost = async (options: TermOptions, gate: TermGate, stop: AbortSignal): Promise<string | undefined> => {
-  const { clock, durations, contender, pauseAfter, onFailure } = options;
+  const { clock, durations, candidate, pauseAfter, onFailure } = options;
   let renewedAt = options.sent.monotonic;
   let attempt: LeaseAttempt = { kind: 'held', sent: options.sent };
   const rest = (): number => durations.renewDeadlineMs - (clock.monotonic() - renewedAt);
@@ -49,7 +49,7 @@ const renewUntilLost = async (options: TermOptions, gate: TermGate, stop: AbortS
     if (rest() > 0) await sleep(clock, Math.min(pauseAfter(attempt), rest()), stop);
     if (stop.aborted) return undefined;
     if (rest() <= 0) return `the lease could not be renewed within ${durations.renewDeadlineMs} ms`;
-    attempt = await contender.renew(rest());
+    attempt = await candidate.renew(rest());
     switch (attempt.kind) {
       case 'held':
         renewedAt = attempt.sent.monotonic;

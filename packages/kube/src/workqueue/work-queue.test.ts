@@ -87,13 +87,13 @@ const timerClock = (earlyByMs: number): { clock: Clock; manual: ManualClock; tim
   const after: Clock['after'] = (milliseconds, run) => {
     const timer = {};
     timers.add(timer);
-    const takeBack = manual.after(milliseconds > 2 ** 31 - 1 ? 1 : Math.max(1, milliseconds - earlyByMs), () => {
+    const cancelTimer = manual.after(milliseconds > 2 ** 31 - 1 ? 1 : Math.max(1, milliseconds - earlyByMs), () => {
       timers.delete(timer);
       run();
     });
     return () => {
       timers.delete(timer);
-      takeBack();
+      cancelTimer();
     };
   };
   return { clock: { now: manual.now, monotonic: manual.monotonic, after }, manual, timers };

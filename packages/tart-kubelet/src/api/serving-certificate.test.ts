@@ -58,7 +58,7 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
     /** The certificate file. */
     file: string;
   }
-  const withWorld = async (play: (world: World) => Promise<void>): Promise<void> => {
+  const withCluster = async (play: (world: World) => Promise<void>): Promise<void> => {
     const kubernetes = await createKubernetes();
     const folder = await mkdtemp(join(tmpdir(), 'serving-'));
     try {
@@ -84,14 +84,14 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
   const nextRequest = (client: Client, known: number) =>
     eventually('there is a request', async () => (await client.list(certificateSigningRequests)).items[known]);
   /** Shortens the agent's waits; the cluster's controllers use the real clock. */
-  const hasty: Clock = {
+  const fastClock: Clock = {
     ...systemClock,
-    after: (milliseconds, run) => systemClock.after(milliseconds === 15 * 60_000 ? patienceMs : 5, run),
+    after: (milliseconds, run) => systemClock.after(milliseconds === 15 * 60_000 ? approvalTimeoutMs : 5, run),
   };
   /** The agent's wait for the approval. */
-  let patienceMs = 15 * 60_000;
+  let approvalTimeoutMs = 15 * 60_000;
 
-  const start = (world: World, clock = hasty) => {
+  const start = (world: World, clock = fastClock) => {
     const identities: NodeCertificate[] = [];
     let told = (): void => {};
     const onCertificate = (identity: NodeCertificate): void => {
@@ -121,7 +121,7 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
   const verdict = { type: 'Approved', reason: 'Test', message: 'fine' } as const;
 
   test('is requested, stored with mode 0600, and used once issued', () =>
-    withWorld(async (world) => {
+    withCluster(async (world) => {
       const running = start(world);
       const first = await nextRequest(world.client, 0);
       assert.equal(first.spec.signerName, servingSigner);
@@ -135,7 +135,7 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
     }));
 
   test('is used even if it cannot be stored', () =>
-    withWorld(async (world) => {
+    withCluster(async (world) => {
       const running = start({ ...world, file: join(world.file, 'not a folder') });
       await world.subresources.approveCertificate(await nextRequest(world.client, 0), verdict);
       await running.count(1);
@@ -143,7 +143,7 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
     }));
 
   test('is not requested in a loop by a Mac whose clock is ahead', () =>
-    withWorld(async (world) => {
+    withCluster(async (world) => {
       /** As soon as it has a certificate, most of its lifetime is over. */
       const late = ({ notBefore, notAfter }: NodeCertificate): number => notBefore + 0.9 * (notAfter - notBefore);
       let served: readonly NodeCertificate[] = [];
@@ -172,16 +172,16 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
     }));
 
   test('is requested again when nobody approves or denies', () =>
-    withWorld(async (world) => {
-      patienceMs = 5;
+    withCluster(async (world) => {
+      approvalTimeoutMs = 5;
       const running = start(world);
       await nextRequest(world.client, 1);
       await running.close();
-      patienceMs = 15 * 60_000;
+      approvalTimeoutMs = 15 * 60_000;
     }));
 
   test('that was stored is used without a request, unless it does not match', () =>
-    withWorld(async (world) => {
+    withCluster(async (world) => {
       const kept = createSelfSignedCertificate(subject, systemClock.now());
       await writeCertificate(world.file, kept);
       const running = start(world);
@@ -205,7 +205,7 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
     }));
 
   test('is requested again after a denial', () =>
-    withWorld(async (world) => {
+    withCluster(async (world) => {
       const running = start(world);
       try {
         const first = await nextRequest(world.client, 0);

@@ -3,7 +3,7 @@ import { parseReference } from '../images/image-reference.ts';
 import type { Deletion } from './decide.ts';
 import { type GcDeps, wordsInTartCommands } from './observe.ts';
 
-export type DeleteResult = 'deleted' | 'spared' | 'failed';
+export type DeleteResult = 'deleted' | 'kept' | 'failed';
 
 /** Checks again: since the decision, other deletions or a whole list took seconds. */
 const isStillGarbage = async (
@@ -52,5 +52,5 @@ export const act = async (
     return isGone ? 'deleted' : 'failed';
   }
   if (isGone) log.info('Collected', { name, why: reason });
-  return isGone ? 'deleted' : 'spared';
+  return isGone ? 'deleted' : 'kept';
 };

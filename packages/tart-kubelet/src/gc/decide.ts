@@ -143,7 +143,7 @@ export const decide = (snapshot: Snapshot): Decision => {
 
   const usedAt = (name: string): number => lastUsed.get(name) ?? now;
 
-  const alive = (entry: VmEntry, owned: string): InUseReason | undefined => inUseReason(snapshot, entry, owned);
+  const reasonInUse = (entry: VmEntry, owned: string): InUseReason | undefined => inUseReason(snapshot, entry, owned);
   const isOurs = (name: string): boolean => owners.get(name) === 'ours';
 
   const baseCandidate = (entry: VmEntry): Candidate | undefined => {
@@ -168,7 +168,7 @@ export const decide = (snapshot: Snapshot): Decision => {
     }
     // Image and base share their blocks, so deleting the image alone frees nothing (INC-53). Delete it only if its base can
     // follow.
-    const follows = goldens.length > minGoldenBases && isOurs(base.name) && alive(base, base.name) === undefined;
+    const follows = goldens.length > minGoldenBases && isOurs(base.name) && reasonInUse(base, base.name) === undefined;
     const partner = follows ? baseCandidate(base) : undefined;
     return partner === undefined ? undefined : { ...partner, ...found };
   };
@@ -192,7 +192,7 @@ export const decide = (snapshot: Snapshot): Decision => {
   for (const entry of list) {
     const candidate = candidateOf(entry);
     if (candidate === undefined || !isOurs(candidate.ownershipKey)) continue;
-    const reason = alive(entry, candidate.ownershipKey);
+    const reason = reasonInUse(entry, candidate.ownershipKey);
     if (reason === undefined) candidates.push(candidate);
     else inUse.push({ name: entry.name, reason });
   }

@@ -51,7 +51,7 @@ export const formatEnvFile = (variables: ReadonlyMap<string, string>): string =>
  * else with a KubeError.
  */
 const readGuestInputs = async (
-  { client, ...mint }: TokenDeps & { readonly client: Client },
+  { client, ...deps }: TokenDeps & { readonly client: Client },
   pod: Live<Pod>,
   { hostIP }: HostAddress,
   signal: AbortSignal,
@@ -64,7 +64,7 @@ const readGuestInputs = async (
   const [lookup, tokens] = await Promise.all([
     readSources(client, pod.metadata.namespace ?? 'default', sources, signal),
     Promise.all(
-      planned.map(async (token) => ({ planned: token, minted: await requestToken(mint, pod, token, signal) })),
+      planned.map(async (token) => ({ planned: token, minted: await requestToken(deps, pod, token, signal) })),
     ),
   ]);
 

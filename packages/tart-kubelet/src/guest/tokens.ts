@@ -159,7 +159,7 @@ export const writeToken = async (folder: GuestFolder, planned: TokenSpec, minted
  * lifetime: a crash in between only causes another renewal.
  */
 export const renewTokens = async (
-  mint: TokenDeps,
+  deps: TokenDeps,
   folder: GuestFolder,
   pod: Live<Pod>,
   signal: AbortSignal,
@@ -167,7 +167,7 @@ export const renewTokens = async (
   const planned = tokenSpecsOf(pod);
   if (planned.length === 0) return undefined;
   const known = await readTokenLifetimes(folder);
-  const now = mint.clock.now();
+  const now = deps.clock.now();
   const renewed = new Map<string, TokenLifetime>();
   const failures: unknown[] = [];
   await Promise.all(
@@ -176,7 +176,7 @@ export const renewTokens = async (
       const life = known[key];
       if (life !== undefined && !isRenewalDue(life, now)) return;
       try {
-        const minted = await requestToken(mint, pod, token, signal);
+        const minted = await requestToken(deps, pod, token, signal);
         await writeToken(folder, token, minted);
         renewed.set(key, minted.lifetime);
       } catch (error) {

@@ -12,13 +12,13 @@ export const countedClock = (): ManualClock & { readonly timers: number } => {
     after: (milliseconds, run) => {
       const timer = {};
       waiting.add(timer);
-      const takeBack = clock.after(milliseconds, () => {
+      const cancelTimer = clock.after(milliseconds, () => {
         waiting.delete(timer);
         run();
       });
       return () => {
         waiting.delete(timer);
-        takeBack();
+        cancelTimer();
       };
     },
   };

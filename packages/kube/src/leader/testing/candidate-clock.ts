@@ -27,10 +27,10 @@ export const candidateClock = (world: ManualClock, speed = 1): CandidateClock =>
         if (!over) run();
         over = true;
       };
-      const takeBack = world.after(milliseconds / speed, () => (frozen ? void waiting.push(once) : once()));
+      const cancelTimer = world.after(milliseconds / speed, () => (frozen ? void waiting.push(once) : once()));
       return () => {
         over = true;
-        takeBack();
+        cancelTimer();
       };
     },
     freeze: () => {

@@ -65,11 +65,16 @@ const isAsked = <T extends KubeObject>(_object: Live<Lease>): _object is Live<Le
  * A client on a bad network. The request travels on the world's clock, the response on the candidate's own: a frozen
  * process does not see it. Ignores deadlines and signals, because callers must not depend on them.
  */
-export const leaseClient = (server: LeaseServer, world: Clock, own: Clock, fateOf: () => RequestFault): LeaseClient => {
+export const leaseClient = (
+  server: LeaseServer,
+  world: Clock,
+  own: Clock,
+  nextFault: () => RequestFault,
+): LeaseClient => {
   const wait = (clock: Clock, milliseconds: number): Promise<void> =>
     milliseconds === 0 ? Promise.resolve() : new Promise((resolve) => void clock.after(milliseconds, resolve));
   const exchange = async <T extends KubeObject>(carryOut: () => Live<Lease>): Promise<Live<T>> => {
-    const { toMs, backMs, kind } = fateOf();
+    const { toMs, backMs, kind } = nextFault();
     const never = new Promise<never>(() => {});
     await wait(world, toMs);
     if (kind === 'requestLost') return never;

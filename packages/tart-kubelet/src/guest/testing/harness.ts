@@ -151,13 +151,13 @@ export const token = (audience: string, more: object = {}) => ({
 
 /** Asserts that it is prepared, and returns the shares by name. */
 export const sharesOf = (
-  handover: PreparedGuest | GuestConfigError,
+  prepared: PreparedGuest | GuestConfigError,
 ): Record<string, { path: string; readOnly: boolean }> => {
-  if (handover instanceof GuestConfigError) throw handover;
-  return Object.fromEntries(handover.shares.map(({ name, path, readOnly }) => [name, { path, readOnly }]));
+  if (prepared instanceof GuestConfigError) throw prepared;
+  return Object.fromEntries(prepared.shares.map(({ name, path, readOnly }) => [name, { path, readOnly }]));
 };
 
-export const problemOf = (handover: PreparedGuest | GuestConfigError): string => {
-  assert.ok(handover instanceof GuestConfigError, JSON.stringify(handover));
-  return `${handover.reason}: ${handover.message}`;
+export const problemOf = (prepared: PreparedGuest | GuestConfigError): string => {
+  assert.ok(prepared instanceof GuestConfigError, JSON.stringify(prepared));
+  return `${prepared.reason}: ${prepared.message}`;
 };

@@ -93,18 +93,18 @@ export const boot = async (context: ActionContext, pod: Live<Pod>): Promise<Acti
   const { worker, vm, deps } = context;
   const { clock, runs } = deps;
   await holdVm(context);
-  const handover = await prepareStart(context, pod);
-  if (handover.kind === 'failed' || handover.slots.usedByOthers >= handover.slots.total) {
+  const prepared = await prepareStart(context, pod);
+  if (prepared.kind === 'failed' || prepared.slots.usedByOthers >= prepared.slots.total) {
     // A record with `starting` would keep its slot.
     const record = await writeRecord(context, { state: { kind: 'configured' } });
-    return handover.kind === 'failed' ? handover : changed({ record, slots: handover.slots });
+    return prepared.kind === 'failed' ? prepared : changed({ record, slots: prepared.slots });
   }
-  if (handover.skipped.length > 0)
+  if (prepared.skipped.length > 0)
     recordEvent(
       deps.events,
       pod,
       'InvalidEnvironmentVariableNames',
-      `Left out of the environment: ${handover.skipped.join(', ')}`,
+      `Left out of the environment: ${prepared.skipped.join(', ')}`,
     );
   const run = runOf(context, context.snapshot.record, pod);
   const created = Date.parse(pod.metadata.creationTimestamp);
@@ -114,7 +114,7 @@ export const boot = async (context: ActionContext, pod: Live<Pod>): Promise<Acti
   const starting = await writeRecord(context, { state: { kind: 'starting', at } });
   const next: ActionContext = { ...context, snapshot: { ...context.snapshot, record: starting } };
   try {
-    const process = await runs.start(run, handover.shares);
+    const process = await runs.start(run, prepared.shares);
     recordEvent(deps.events, pod, 'Started', `Started ${vm}`);
     return await recordRunning(next, { kind: 'running', process, since: at });
   } catch (error) {
