@@ -1,34 +1,34 @@
-# The GitHub Actions runner of a builder, as a LaunchAgent of the console session: it drives virtual machines, which need one.
+# The GitHub Actions runner of a builder, as a LaunchAgent of the console session: it starts virtual machines, which need that session.
 #
-# RUNNER: sha256 of the gzipped tar. RUNNER_USER, RUNNER_NAME, ORG, LABELS (with commas), JOB, PLIST, JOB_PATH (PATH of its jobs).
-# Payload: the registration token, which is valid for an hour. Needed only to register: `check` then says so.
+# RUNNER: sha256 of the gzipped tar. RUNNER_USER, RUNNER_NAME, ORG, LABELS (comma-separated), JOB, PLIST, JOB_PATH (PATH of its jobs).
+# Payload: the registration token, valid for an hour. Needed only to register: `check` then prints `needs payload`.
 #
-# A new runner is unpacked and registered in a folder of its own while the old one works, and takes its place when it is registered: a
-# stale token costs nothing. What a folder holds is written down in it, last of all, so that a cut at any point is seen.
+# A new runner is unpacked and registered in its own folder while the old one works, and replaces it once registered: an expired token
+# does no harm. The last file written to a folder records its content, so that an interruption at any point shows.
 #
-# The token. The runner takes it by argument, by environment, or by its prompt, and the prompt reads keys from a terminal, never from
-# a pipe (Terminal.ReadSecret, Console.ReadKey). Everybody on the host sees arguments, and the user's every process its environment.
-# So script(1) gives it a terminal, and the token is typed. For the same reason there is no --unattended, under which it asks nothing;
-# all other questions are answered by arguments, and a deadline ends a runner that asks again.
+# The token. The runner takes it as an argument, from the environment, or at its prompt, and the prompt reads keys from a terminal, never
+# from a pipe (Terminal.ReadSecret, Console.ReadKey). Every user of the host sees arguments, and every process of the user sees the
+# environment. So script(1) provides a terminal, and the token is typed. For the same reason --unattended is not used, which disables
+# the prompt; arguments answer all other questions, and a deadline ends a runner that asks again.
 #
-# The labels. By itself the runner adds self-hosted, macOS and ARM64, and then takes every job that asks for no more than these: jobs that
-# are meant for a virtual machine would run on the Mac. So it bears the labels that it was given, and no others.
+# The labels. By default the runner adds self-hosted, macOS and ARM64, and then takes every job that asks for no more than these: jobs
+# that are meant for a virtual machine would run on the Mac. So it gets only the labels in LABELS.
 #
-# The runner updates itself: what is in its folder may be newer than RUNNER, and is not compared (tuist/tuist#12253).
+# The runner updates itself: its folder may be newer than RUNNER and is not compared (tuist/tuist#12253).
 # needs: deadline launchd
 
 folder=$ROOT/opt/actions-runner
 new=$folder.new
 old=$folder.old
 
-# Whose session the functions of launchd.sh work in.   in_session_of USER
+# Sets the session in which the functions of launchd.sh work.   in_session_of USER
 in_session_of() {
   JOB_DOMAIN=gui/$(id -u "$1")
   JOB_FOLDER=$ROOT/Users/$1/Library/LaunchAgents
   JOB_OWNER=$1:staff
 }
 
-# Calls COMMAND USER LABEL for every runner's job on this Mac, whoever made it.   each_job COMMAND
+# Calls COMMAND USER LABEL for every runner's job on this Mac, also those not created by Tartan.   each_job COMMAND
 each_job() {
   for file in "$ROOT"/Users/*/Library/LaunchAgents/actions.runner.*.plist; do
     [ -e "$file" ] || continue
@@ -43,7 +43,7 @@ is_registered() { [ -f "$1/.runner" ] && [ -f "$1/.credentials" ] && holds "$1/.
 "; }
 is_unpacked() { [ -x "$1/config.sh" ] && holds "$1/.tartan-release" "$RUNNER
 "; }
-# A push that was cut may have got as far as a registered folder: GitHub has forgotten the one before.
+# An interrupted push may leave a registered new folder: GitHub then does not know the old registration any more.
 is_new_registered() { is_unpacked "$new" && is_registered "$new"; }
 has_path() { holds "$1/.path" "$JOB_PATH"; }
 
@@ -67,7 +67,7 @@ check() {
   is_unpacked "$folder" || differs "$folder is not the wanted release of the runner"
   if ! is_registered "$folder"; then
     differs 'the runner is not registered with this organisation, name and labels'
-    # Nobody makes a token for a runner that needs none: the pusher asks for it when it reads this.
+    # The pusher creates a token only when it reads this line.
     is_new_registered || printf 'needs%spayload\n' "$TAB"
   fi
   has_path "$folder" || differs 'the runner gives its jobs another PATH'
@@ -83,15 +83,15 @@ unpack() {
   mkdir -p "$new"
   tar -xzf "$STORE/$RUNNER" -C "$new"
   [ -x "$new/config.sh" ] || fail 'the archive of the runner holds no config.sh. Is it actions-runner-osx-arm64?'
-  # As the runner's own svc.sh does: an update by itself then leaves the file alone that launchd runs.
+  # As the runner's own svc.sh does: a self-update then does not replace the file that launchd runs.
   cp "$new/bin/runsvc.sh" "$new/runsvc.sh"
   chmod 0755 "$new/runsvc.sh"
   printf '%s\n' "$RUNNER" | write_file "$new/.tartan-release" 0644
   chown -R "$RUNNER_USER:staff" "$new"
 }
 
-# What config.sh said, without what a terminal adds, and without any line that holds the token: a terminal repeats what is typed.
-# Only what the shell does itself may touch the token.
+# The output of config.sh without the terminal's control characters, and without any line that holds the token: a terminal echoes input.
+# Only shell built-ins may touch the token.
 without_token() {
   tr -d '\r\033' | while IFS= read -r line || [ -n "$line" ]; do
     case $line in
@@ -102,7 +102,7 @@ without_token() {
 }
 
 # Apple's script(1) types the end of its input before the line that it has just read, and the runner takes that EOF character for a key
-# of the token. So the input must not end: it is a FIFO that is open for writing as well, and has no name by the time the token is in it.
+# of the token. So the input must not end: it is a FIFO that is also open for writing, and is unlinked before the token is written to it.
 type_token() {
   cd "$new"
   rm -f "$STATE/registration-input"
@@ -117,13 +117,13 @@ type_token() {
 }
 
 register() {
-  # From here on GitHub may know only the new one. Being cut must not leave a folder that looks registered and is not.
+  # From here on GitHub may know only the new runner. An interruption must not leave a folder that looks registered and is not.
   [ ! -f "$folder/.tartan-registration" ] || mv "$folder/.tartan-registration" "$folder/.tartan-registration-unsure"
   said=$(type_token 2>&1 | without_token)
-  # The last file that it writes. The exit code would be that of script(1).
+  # The last file that config.sh writes. The exit code would be that of script(1).
   if [ ! -f "$new/.runner" ] || [ ! -f "$new/.credentials" ]; then
     printf '%s\n' "$said" | tail -n 20 >&2
-    # It gets credentials only once GitHub has taken it.
+    # The runner gets credentials only after GitHub has accepted it.
     if [ ! -f "$new/.credentials" ] && [ -f "$folder/.tartan-registration-unsure" ]; then
       mv "$folder/.tartan-registration-unsure" "$folder/.tartan-registration"
     fi
@@ -133,14 +133,14 @@ register() {
   registration | write_file "$new/.tartan-registration" 0644 "$RUNNER_USER:staff"
 }
 
-# The registration belongs to the name, not to the release: a new release goes on with it, and needs no token.
+# The registration belongs to the name, not to the release: a new release reuses it and needs no token.
 take_registration_over() {
   for file in .runner .credentials .credentials_rsaparams .env .tartan-registration; do
     [ ! -f "$folder/$file" ] || cp -p "$folder/$file" "$new/$file"
   done
 }
 
-# The runner noted down the PATH under which it was registered, which is sshd's (INC-229).
+# The runner recorded the PATH under which it was registered, which is sshd's (INC-229).
 write_path() { printf '%s' "$JOB_PATH" | write_file "$1/.path" 0644 "$RUNNER_USER:staff"; }
 
 replace_folder() {
@@ -184,7 +184,7 @@ apply() {
   rm -rf "$new" "$old"
   in_session_of "$RUNNER_USER"
   if ! has_path "$folder"; then
-    # The runner reads it when it starts.
+    # The runner reads the file at its start.
     unload_job "$JOB"
     write_path "$folder"
   fi
@@ -203,7 +203,7 @@ check_absent() {
   done
 }
 
-# GitHub goes on listing the runner, as offline: whoever has the GitHub App takes it off that list.
+# GitHub still lists the runner, as offline: the manager removes it there, with its GitHub App.
 remove() {
   each_job stop_job
   rm -rf "$folder" "$new" "$old"

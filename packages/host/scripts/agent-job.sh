@@ -1,11 +1,11 @@
-# The agent's launchd job, the release that `current` names, and the proof that both run.
+# The agent's launchd job, the link `current` to its release, and the proof that it runs.
 # needs: launchd proven-agent
 
 label=dev.tuist.tart-kubelet
 log=$ROOT/var/log/tart-kubelet.log
 
-# What the agent writes to: it does not run as root. What is in userdata is meant for one virtual machine, and may be secret; the
-# agent's own journal says which virtual machines are its own.
+# Folders that the agent, which does not run as root, writes to. userdata holds data of single virtual machines, which may be secret. The
+# agent's journal in tart-kubelet lists its own virtual machines.
 each_path() {
   "$1" "$ROOT/var/log/tart-vms" 755
   "$1" "$ROOT/var/lib/tart-userdata" 700
@@ -38,16 +38,16 @@ check() {
   check_agent
 }
 
-# A host that runs an agent of which nothing is remembered, such as one set up by other means: that is the way back.
+# On a host with an agent that we did not install, remember that agent as the one to restore.
 remember_unknown() {
   [ ! -e "$proven" ] && [ -e "$(job_file "$label")" ] || return 0
-  # Switched to already, by a run that was cut before its proof.
+  # An earlier run has already switched and was interrupted before its proof.
   [ "$(current_release)" != "$RELEASE_ID" ] && [ -n "$(job_pid "$label")" ] || return 0
   unknown=$(cat "$(job_file "$label")" && printf x)
   remember_proven "$(current_release)" "${unknown%x}"
 }
 
-# The restart left the process of the release that is put back, so that one needs none (INC-09).
+# The failed restart kept the old process, and that is the release to restore: no second restart is needed (INC-09).
 never_replaced() {
   [ "$release_before" = "$old_release" ] && holds "$(job_file "$label")" "$old_plist" &&
     [ -n "$pid_before" ] && [ "$(job_pid "$label")" = "$pid_before" ]
@@ -69,13 +69,13 @@ put_back() {
 
 apply() {
   each_path make_path
-  # A path that was put right is no reason to restart the agent.
+  # A repaired path is no reason to restart the agent.
   if [ -z "$(check_agent)" ]; then return; fi
   [ -d "$agent/releases/$RELEASE_ID" ] || fail "the release $RELEASE_ID is not on this host: the step agent-release comes first"
   remember_unknown
   release_before=$(current_release)
   pid_before=$(job_pid "$label")
-  # From here until the reload an agent that starts meets new code with old arguments, and refuses by itself.
+  # Until the reload, an agent that starts finds new code with old arguments, and exits by itself.
   if switch_to "$RELEASE_ID" && reload_job "$label" "$PLIST"; then
     remember_proven "$RELEASE_ID" "$PLIST"
   else
@@ -88,7 +88,7 @@ check_absent() {
   [ ! -e "$agent/current" ] || differs 'a release of the agent is still chosen'
 }
 
-# Logs, and what the agent keeps for virtual machines, stay: they are not ours to throw away.
+# Keeps logs and the agent's files of virtual machines: they may still be needed.
 remove() {
   remove_job "$label"
   rm -f "$agent/current" "$proven" "$proven_before"

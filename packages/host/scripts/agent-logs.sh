@@ -1,4 +1,4 @@
-# A small job that copies and truncates the agent's log when it has grown: see installed/rotate-logs.sh.
+# A job that copies and truncates the agent's log when it has grown: see installed/rotate-logs.sh.
 # needs: launchd
 
 label=dev.tuist.tart-kubelet-logs

@@ -1,5 +1,5 @@
-# A release of the agent: /usr/local/lib/tart-kubelet/releases/<id>/{tart-kubelet.mjs,arguments,node}. Prepared beside the others and
-# renamed when whole; whether it runs is decided by `current`, which this script leaves alone.
+# A release of the agent: /usr/local/lib/tart-kubelet/releases/<id>/{tart-kubelet.mjs,arguments,node}. Prepared in a temporary folder and
+# renamed when complete. `current`, which this script does not change, decides whether it runs.
 # needs: proven-agent
 
 release=$agent/releases/${RELEASE_ID:-}
@@ -27,12 +27,12 @@ apply() {
   chown -R root:wheel "$new"
   is_whole "$new" || fail "the uploaded agent $RELEASE_SHA256 is damaged: push again"
   sync
-  # A folder can only be renamed to where none is. This one was damaged, so nothing sound is missing for that moment.
+  # mv needs a free name. The release was damaged, so nothing usable is missing for that moment.
   rm -rf "$release"
   mv "$new" "$release"
 }
 
-# All but the one that is wanted, the one that runs, and those that were proven last: the ways back of `agent-job` and roll-back-agent.sh.
+# Removes all but the wanted release, the running one, and those proven last, which `agent-job` and roll-back-agent.sh restore.
 remove_old() {
   current=$(current_release)
   last=$(release_in "$proven")

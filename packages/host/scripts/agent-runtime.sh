@@ -1,5 +1,5 @@
-# The stock node by its content: /usr/local/lib/tart-kubelet/runtime/<sha256>/node. Never signed again: its own signature holds the
-# entitlements that it needs. It arrives by rename, so that a running one keeps its file and the kernel meets a new one (INC-10).
+# The stock node by its hash: /usr/local/lib/tart-kubelet/runtime/<sha256>/node. Never signed again: its own signature holds the
+# entitlements that it needs. Installed by rename, so that a running node keeps its file and the kernel sees a new inode (INC-10).
 
 agent=$ROOT/usr/local/lib/tart-kubelet
 runtime=$agent/runtime/${RUNTIME_SHA256:-}/node
@@ -14,7 +14,7 @@ check() {
 
 apply() {
   [ -f "$STORE/$RUNTIME_SHA256" ] || fail "the runtime $RUNTIME_SHA256 was not uploaded: push again"
-  # One is enough: the lock keeps pushers apart. What an earlier cut left is used again.
+  # A fixed name is enough, because the lock excludes other pushers. A later run overwrites what an interruption left.
   new=$agent/runtime/.new
   rm -f "$new"
   mkdir -p "${runtime%/node}"
@@ -27,7 +27,7 @@ apply() {
   remove_unused
 }
 
-# Runtimes that no release on this host names.
+# Removes runtimes that no release on this host names.
 remove_unused() {
   for folder in "$agent"/runtime/*; do
     [ "$folder" != "${runtime%/node}" ] || continue

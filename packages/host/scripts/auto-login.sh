@@ -1,18 +1,18 @@
 # A console session of the user, now and after each boot.
 #
-# LOGIN_USER. Payload: what /etc/kcpassword should hold, in base64, one line. Without one, all that needs no password is put right.
+# LOGIN_USER. Payload: the content of /etc/kcpassword in base64, one line. Without it, only what needs no password is repaired.
 # needs: deadline refused-password
 
 kcpassword=$ROOT/etc/kcpassword
 preferences=$ROOT/Library/Preferences/com.apple.loginwindow
 refusals=$STATE/refused-logins
-# There from before a change until loginwindow has been seen to accept it.
+# Exists from before a change until loginwindow has accepted it.
 unproven=$STATE/auto-login-unproven
 
 way_out="Give the password of $LOGIN_USER, or prepare this Mac by hand: tartan prepare-host"
 
-# Why loginwindow cannot log in with the file as it is, or nothing. `<sealed>` is what it puts in place of a wrong password (INC-07);
-# a NUL in front is an empty one (INC-204).
+# Why loginwindow cannot log in with this file, or nothing. loginwindow writes `<sealed>` in place of a wrong password (INC-07); a
+# leading NUL is an empty password (INC-204).
 useless_because() {
   if [ ! -s "$kcpassword" ]; then
     echo 'is missing'
@@ -28,7 +28,7 @@ sealed() { case $(useless_because) in 'is sealed'*) ;; *) return 1 ;; esac }
 
 user_is_set() { [ "$(defaults read "$preferences" autoLoginUser 2>/dev/null || true)" = "$LOGIN_USER" ]; }
 
-# In base64, on one line.
+# The current content in base64, on one line.
 kept() { [ ! -f "$kcpassword" ] || base64 <"$kcpassword" | tr -d '\n'; }
 
 is_private() { [ -n "$(find "$kcpassword" -perm 0600)" ]; }
@@ -52,8 +52,8 @@ refused() {
   exit 77
 }
 
-# Every form of it works on a loginwindow that is dead (INC-08) or that must not be killed by launchd (macOS 14.4 and later). Never
-# SIGHUP: that leaves it dead.
+# Handles a loginwindow that is dead (INC-08), and one that launchd must not kill (macOS 14.4 and later). Never uses SIGHUP, which leaves
+# it dead.
 restart_loginwindow() {
   said=$(launchctl kickstart -k system/com.apple.loginwindow 2>&1) && return
   killall loginwindow 2>/dev/null && return
@@ -61,7 +61,7 @@ restart_loginwindow() {
   fail "loginwindow could not be restarted, so nobody was logged in: $said. Restart the Mac."
 }
 
-# The session that ends shows up for a moment yet: the new one is believed when it is there twice.
+# The ending session is still visible for a moment: the new one counts when two checks in a row see it.
 prove_session() {
   looks=30
   seen=0
@@ -84,7 +84,7 @@ read_wanted() {
   if [ "$HAS_PAYLOAD" = yes ]; then IFS= read -r wanted || fail 'the password did not arrive whole: try again'; fi
 }
 
-# With no password at hand, a file that is of no use, or of use to somebody else, stays as it is (INC-204).
+# Without a password, keeps a file that is unusable or that belongs to another user (INC-204).
 may_go_on_without() {
   useless=$(useless_because)
   [ -z "$useless" ] || fail "$kcpassword $useless, and no password is known, so nothing was changed. $way_out"
@@ -118,6 +118,6 @@ apply() {
   fi
 }
 
-# A host without it starts no virtual machine.
+# Always wanted: a host without it starts no virtual machine.
 check_absent() { :; }
 remove() { :; }

@@ -1,6 +1,6 @@
-# packer, crane and oras, as files that we verified: nothing on a host downloads or upgrades a tool.
+# packer, crane and oras, as verified files: nothing on a host downloads or upgrades a tool.
 #
-# PACKER, CRANE, ORAS: sha256 of each executable. RECLAIM: the text of tartan-reclaim-disk, which makes room before a bake.
+# PACKER, CRANE, ORAS: sha256 of each executable. RECLAIM: the text of tartan-reclaim-disk, which frees disk space before a bake.
 # needs: deadline executables
 
 folder=$ROOT/usr/local/bin
@@ -12,7 +12,7 @@ each_tool() {
   "$1" oras "$ORAS"
 }
 
-# Asked of a home that is nobody's, and without a question to the vendor: packer would do both.
+# With an empty home and without the vendor's update check: packer would use both.
 runs() { HOME=/var/empty CHECKPOINT_DISABLE=1 within 30 "$folder/$1" version >/dev/null 2>&1; }
 
 check_tool() {
@@ -39,7 +39,7 @@ apply() {
   printf '%s' "$RECLAIM" | write_file "$reclaim" 0755
 }
 
-# Somebody else's tool of the same name is not ours to take away.
+# Keeps a tool of the same name that we did not install.
 check_absent() {
   for tool in packer crane oras; do
     ! installed_by_us "$folder/$tool" || differs "$folder/$tool is still there"

@@ -1,14 +1,13 @@
-# What scripts share that call programs which may never come back: macOS has no timeout(1). Stands between lib.sh and the script of
-# the step.
+# Shared by scripts that call programs which may hang: macOS has no timeout(1). Sent between lib.sh and the script of the step.
 
-# Runs a command, ends it after that many seconds, and answers as it does.   within SECONDS COMMAND…
+# Runs a command, kills it after that many seconds, and returns its exit code.   within SECONDS COMMAND…
 within() {
   within_left=$1
   shift
-  # A shell gives a background command an empty input, and dash does so before it looks at <&0.
+  # A shell gives a background command an empty input, and dash does so before it evaluates <&0.
   { "$@" <&3 3<&- & } 3<&0
   within_pid=$!
-  # It looks once a second and goes by itself: a signal to a shell that is just forking can be lost, and its sleep would stay.
+  # Polls every second and ends by itself: a signal to a shell that is just forking can be lost, and its sleep would stay.
   (
     while kill -0 "$within_pid"; do
       [ "$within_left" -gt 0 ] || kill "$within_pid"

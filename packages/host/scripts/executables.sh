@@ -1,17 +1,17 @@
-# What scripts share that install Mach-O files which we ship. Stands between lib.sh and the script of the step.
+# Shared by scripts that install Mach-O files. Sent between lib.sh and the script of the step.
 #
-#   install_signed SHA DEST MODE [SOURCE]  DEST becomes what artifact SHA holds, signed anew. SOURCE: what was unpacked from it;
-#                                          without one, the artifact itself.
-#   check_signed SHA DEST                  for `check`: names what install_signed would change. Says nothing when DEST is that file.
-#   remove_signed DEST                     neither the file nor our memory of it is left.
+#   install_signed SHA DEST MODE [SOURCE]  installs artifact SHA as DEST, signed again. SOURCE: a file unpacked from the artifact;
+#                                          default: the artifact itself.
+#   check_signed SHA DEST                  for `check`: names what install_signed would change. Prints nothing when DEST is that file.
+#   remove_signed DEST                     removes the file and our record of it.
 #   installed_by_us DEST                   whether install_signed put something there.
-#   started_with LABEL TEXT                the process of this job began after all that TEXT names was in place.
-#   check_started LABEL TEXT               for `check`: names a job whose process may still run what was there before.
+#   started_with LABEL TEXT                records that the process of this job started after everything that TEXT names was installed.
+#   check_started LABEL TEXT               for `check`: names a job whose process may still run an earlier file.
 #   forget_start LABEL
 #
-# Every file arrives on an inode of its own: the kernel remembers the signature of an inode, and kills what was overwritten in place
-# (INC-10). A process that runs the old file keeps it. The signature changes the bytes, so what was installed is known by two hashes:
-# of the artifact, and of the signed file. A file that anybody else wrote has neither.
+# Every file gets a new inode: the kernel caches the signature of an inode, and kills a program that was overwritten in place (INC-10).
+# A process that runs the old file keeps it. Signing changes the bytes, so two hashes identify an installed file: that of the artifact,
+# and that of the signed file. A file that another program wrote has neither.
 
 installed_record() { printf '%s/installed/%s' "$STATE" "${1##*/}"; }
 
@@ -30,7 +30,7 @@ install_signed() {
   mkdir -p "${2%/*}"
   rm -f "$2".tartan-new
   if ! cp "${4:-$STORE/$1}" "$2".tartan-new; then
-    # A full disk: what was written so far only takes away more of it.
+    # The disk is full: free what was written so far.
     rm -f "$2".tartan-new
     return 1
   fi
@@ -39,14 +39,14 @@ install_signed() {
   codesign --force --sign - "$2".tartan-new || return 1
   sync
   signed=$(sha256 "$2".tartan-new)
-  # Before the file: a cut between the two leaves a file that is not what the record says, and it is installed again.
+  # Before the file: after an interruption between the two, the file does not match the record and is installed again.
   printf '%s %s\n' "$1" "$signed" | write_file "$(installed_record "$2")" 0644 || return 1
   mv -f "$2".tartan-new "$2"
 }
 
 remove_signed() { rm -f "$1" "$1".tartan-new "$(installed_record "$1")"; }
 
-# A cut between a new file and the restart would otherwise leave the old process for ever: file and job both look as wanted.
+# Without this record, an interruption between a new file and the restart would leave the old process for ever: file and job look right.
 start_record() { printf '%s/started/%s' "$STATE" "$1"; }
 started_with() { printf '%s\n' "$2" | write_file "$(start_record "$1")" 0644; }
 check_started() { holds "$(start_record "$1")" "$2

@@ -1,5 +1,5 @@
-# What a host reports of itself. Changes nothing, and needs no root: a host that is not ours yet must be able to answer.
-# One fact per line, key and values with tabs between; the first and the last line frame them, so that a cut answer is seen as one.
+# The inventory of a host. Changes nothing, and needs no root, so that a host that is not prepared yet can answer.
+# One fact per line, key and values separated by tabs. A first and a last line frame them, so that a truncated answer is detected.
 
 fact() {
   fact_line=$1
@@ -8,7 +8,7 @@ fact() {
   printf '%s\n' "$fact_line"
 }
 
-# The files of a folder by their names, without those that are still being written.
+# The names of the files in a folder, without those that are still being written.
 names_in() { if [ -d "$1" ]; then find "$1" -type f ! -name '.*' | sed 's|.*/||' | sort; fi; }
 
 has_root() { if as_root true 2>/dev/null; then printf yes; else printf no; fi; }

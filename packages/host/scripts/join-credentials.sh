@@ -1,10 +1,10 @@
-# /etc/tart-kubelet/kubeconfig, with which the agent joins; the certificate that it gets for it lies beside it and is the agent's own. A
-# mark says which credentials were handed over last.
+# /etc/tart-kubelet/kubeconfig, with which the agent joins. The agent writes the certificate that it gets into the same folder. A mark
+# records which credentials were installed last.
 
 folder=$ROOT/etc/tart-kubelet
 kubeconfig=$folder/kubeconfig
 mark=$folder/.join-version
-# What the agent got for them, with its keys. Only taken away here: without the kubeconfig they would still open the cluster.
+# The agent's certificates with their keys. Removed here too: they give access to the cluster without the kubeconfig.
 certificate=$folder/node-certificate.pem
 serving=$folder/serving-certificate.pem
 

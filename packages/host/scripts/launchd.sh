@@ -1,28 +1,28 @@
-# What scripts share that install a job of launchd. Stands between lib.sh and the script of the step.
+# Shared by scripts that install a launchd job. Sent between lib.sh and the script of the step.
 #
-#   register_job LABEL PLIST   launchd knows the job by exactly this text. Nothing happens when it does already: macOS counts
+#   register_job LABEL PLIST   registers the job with exactly this text. Does nothing when it is already: macOS counts
 #                              registrations, and stops restarting a job that had too many (INC-09).
-#   reload_job LABEL PLIST     the same, and the job's process is a new one that stays. For jobs that run for ever.
-#   remove_job LABEL           neither the job nor its file is left.
+#   reload_job LABEL PLIST     the same, and verifies that a new process stays up. For jobs that run for ever.
+#   remove_job LABEL           removes the job and its file.
 #   check_job LABEL PLIST      for `check`: names what register_job would change.
 #   check_running LABEL        for `check`: names a job that is not running.
 #   check_no_job LABEL         for `check_absent`: names what remove_job would change.
 #   job_pid LABEL              the process, or nothing.
 #   job_loaded LABEL           whether launchd knows the job.
 #
-# All of them answer non-zero after a word on standard error, and may be called inside a condition, where `set -e` is off.
+# All of them print a reason on standard error before a non-zero return, and may be called inside a condition, where `set -e` is off.
 #
-# The file changes only while the job is not loaded. So the file says what launchd has in mind, also after being cut anywhere:
-# a job that is loaded was loaded from the very bytes that lie there.
+# The file changes only while the job is not loaded. So even after an interruption a loaded job was loaded from exactly the bytes of
+# the file.
 
-# For a job of a GUI session a script sets these anew: gui/501, that user's LaunchAgents folder, and its owner.
+# For a job of a GUI session a script sets these: gui/501, that user's LaunchAgents folder, and its owner.
 JOB_DOMAIN=system
 JOB_FOLDER=$ROOT/Library/LaunchDaemons
 JOB_OWNER=root:wheel
 
 job_file() { printf '%s/%s.plist' "$JOB_FOLDER" "$1"; }
 
-# 113: launchd does not know it. 125: not even its domain is there, as for the session of somebody who is not logged in.
+# 113: launchd does not know the job. 125: its domain does not exist, such as the session of a user who is not logged in.
 job_loaded() {
   job_code=0
   launchctl print "$JOB_DOMAIN/$1" >/dev/null 2>&1 || job_code=$?
@@ -30,11 +30,11 @@ job_loaded() {
     0) return 0 ;;
     113 | 125) return 1 ;;
   esac
-  # Neither yes nor no: nothing may be changed on such an answer.
+  # Neither yes nor no: the script must not change anything.
   fail "launchctl print $JOB_DOMAIN/$1 answered $job_code"
 }
 
-# To the end of what launchctl says: who stops reading would have it die of a broken pipe.
+# awk reads to the end: otherwise launchctl would get SIGPIPE.
 job_pid() { launchctl print "$JOB_DOMAIN/$1" 2>/dev/null | awk '$1 == "pid" && $2 == "=" && NF == 3 && !seen++ { print $3 }'; }
 
 check_job() {
@@ -49,14 +49,14 @@ check_no_job() {
   ! job_loaded "$1" || differs "the launchd job $1 is still loaded"
 }
 
-# Gone means gone from launchd's list: until then a bootstrap fails with 5 (INC-220). Three times the longest exit timeout of our jobs.
+# Waits until launchd does not list the job: until then a bootstrap fails with 5 (INC-220). Three times our longest exit timeout.
 unload_job() {
   job_loaded "$1" || return 0
   bootout_code=0
   job_said=$(launchctl bootout "$JOB_DOMAIN/$1" 2>&1) || bootout_code=$?
   job_tries=30
   while job_loaded "$1"; do
-    # 3: it had gone. 5 and 36: it is going. All three are told apart from a refusal by what is left.
+    # 3: the job was gone. 5 and 36: it is ending. Only whether the job is still loaded distinguishes these from a refusal.
     if [ "$job_tries" = 0 ]; then
       printf 'the launchd job %s does not go away after bootout (%s: %s)\n' "$1" "$bootout_code" "$job_said" >&2
       return 1
@@ -66,7 +66,7 @@ unload_job() {
   done
 }
 
-# What `launchctl bootstrap` means by a number.   explain_bootstrap LABEL CODE TEXT
+# The meaning of an exit code of `launchctl bootstrap`.   explain_bootstrap LABEL CODE TEXT
 explain_bootstrap() {
   case $2 in
     5) job_why='launchd cannot read the job: a program or folder it names is missing, or an earlier one of this name still ends' ;;
@@ -80,7 +80,7 @@ explain_bootstrap() {
 }
 
 load_job() {
-  # A disabled label outlives its file and reboots; this is no registration and costs nothing.
+  # A label stays disabled without its file and across reboots. Enabling it is no registration.
   launchctl enable "$JOB_DOMAIN/$1" || true
   job_tries=15
   while :; do
@@ -110,8 +110,8 @@ register_job() {
   load_job "$1"
 }
 
-# Whether the job gets a process other than OLD, and still has the same one 5 s later: a kickstart may leave the old process (INC-09),
-# and a job that crashes at once shows a new process at every try (INC-10).   job_settled LABEL OLD
+# Whether the job gets a process other than OLD, and still has it 5 s later: a kickstart may leave the old process (INC-09), and a job
+# that crashes at once has a new process at every check (INC-10).   job_settled LABEL OLD
 job_settled() {
   job_tries=20
   while [ "$job_tries" -gt 0 ]; do

@@ -1,8 +1,8 @@
-# What every host script shares. A command sent to a host is: variables, this file, what else the script needs, the script itself,
-# and the line `main`. Scripts of steps get their `main` from step.sh; others define it.
+# Shared by all host scripts. A command sent to a host consists of variables, this file, the other shared files that the script needs, the
+# script itself, and the line `main`. Scripts of steps get their `main` from step.sh; others define it.
 #
-# Plain POSIX, as dash and bash 3.2 read it; BSD tools, no GNU options. Every path begins with $ROOT, which is empty on a Mac.
-# The lower part of PATH that sshd gives is /usr/bin:/bin:/usr/sbin:/sbin: anything else by its path.
+# Plain POSIX for dash and bash 3.2; BSD tools, no GNU options. Every path begins with $ROOT, which is empty on a Mac.
+# sshd's PATH is /usr/bin:/bin:/usr/sbin:/sbin: call other programs by their path.
 
 set -eu
 umask 022
@@ -10,20 +10,20 @@ export LC_ALL=C
 
 ROOT=${TARTAN_ROOT:-}
 STATE=$ROOT/var/db/tartan
-# Artifacts by their content: $STORE/<sha256>.
+# Artifacts by their hash: $STORE/<sha256>.
 # shellcheck disable=SC2034
 STORE=$STATE/artifacts
 TAB='	'
 
-# Ends the script. Says what went wrong and what to do, on standard error, where the pusher looks for it.
+# Ends the script. Prints what went wrong and what to do on standard error, which the pusher reports.
 fail() {
   printf '%s\n' "$*" >&2
   exit 1
 }
 
-# The one way to change a small file: written beside it, made durable, given its mode, and renamed over it. Content on standard input.
+# The only way to change a small file: writes its standard input to a temporary file, syncs it, sets its mode and renames it.
 # One chain, so that a full disk stops it also inside a condition, where `set -e` is off.
-# Without OWNER it belongs to root, who writes it.
+# Without OWNER the file belongs to root.
 #   write_file PATH MODE [OWNER]
 write_file() {
   { [ -d "${1%/*}" ] || mkdir -p "${1%/*}"; } &&
@@ -44,15 +44,15 @@ sha256() {
   sha256_line=$(shasum -a 256 "$1") && printf '%s\n' "${sha256_line%% *}"
 }
 
-# Another one after each start of this Mac. Not kern.boottime, which moves when somebody sets the clock.
+# Changes with each boot. Not kern.boottime, which changes when the clock is set.
 boot_id() { sysctl -n kern.bootsessionuuid; }
 
-# Whoever sends the script knows as whom it runs.
+# The pusher knows whether the script runs as root.
 am_root() { [ "$AS_ROOT" = yes ]; }
 
 as_root() { if am_root; then "$@"; else sudo -n "$@"; fi; }
 
-# Says `result KIND` as the last line: without it, nothing counts as done.
+# Prints `result KIND` as the last line: without it, the script counts as failed.
 result() {
   leave_work
   printf 'result%s%s\n' "$TAB" "$1"
@@ -65,16 +65,16 @@ current_lock() {
   [ ! -f "$lock_file" ] || printf '%s\n' "$lock_file"
 }
 
-# Sets lock_holder, lock_boot and lock_since. Not so for a file that has just gone, or that a power cut has left without its content.
+# Sets lock_holder, lock_boot and lock_since. Fails for a file that has just been removed, or that a power cut left empty.
 read_lock() {
   # shellcheck disable=SC2034
   { IFS= read -r lock_holder && IFS= read -r lock_boot && IFS= read -r lock_since; } 2>/dev/null <"$1"
 }
 
-# Nothing is changed, and nothing stamped, by a script whose pusher has lost the lock.
+# A script whose pusher has lost the lock changes nothing and writes no stamp.
 #
-# The file at-work names the process group of this script: an abort or a deadline ends the shell alone, as sudo passes a signal on to no
-# other process, and what the shell has started goes on.
+# The file at-work holds the process group of this script: an abort or a deadline kills only the shell, because sudo sends a signal to no
+# other process, and the shell's children continue.
 hold_lock() {
   [ -n "$LOCK_OWNER" ] || return 0
   held_lock=$(current_lock)
@@ -88,7 +88,7 @@ hold_lock() {
   printf '%s\n' "$work_group" "$STEP" "$LOCK_OWNER" >"$STATE/lock/at-work"
 }
 
-# This script has ended by itself. A process that it leaves behind, such as the one that watches a deadline, does not hold the lock.
+# Marks this script as ended. A process that it leaves behind, such as the watcher of a deadline, does not hold the lock.
 leave_work() {
   [ -n "${work_group:-}" ] || return 0
   [ "$(sed -n 1p "$STATE/lock/at-work")" != "$work_group" ] || : >"$STATE/lock/at-work"

@@ -1,19 +1,19 @@
-# One pusher at a time. The lock is the file with the highest number in $STATE/lock, and numbers only grow: a new holder makes the
-# next number by link(2), which one alone can do, with all that the file says in it at once. So nothing has to be taken away from a
-# holder that is gone, and two who find the same old lock cannot both succeed it. A lower number means nothing.
+# One pusher at a time. The lock is the file with the highest number in $STATE/lock, and numbers only grow: a new holder creates the
+# next number with link(2), which is atomic, succeeds only for one, and gives the file its whole content. So no stale lock has to be
+# removed, and two pushers that find the same stale lock cannot both get the next one. Lower numbers are ignored.
 #
-# A lock is free when its holder gave it back, when the Mac has started since, or when nobody has touched it for half an hour: each
-# step that is begun or ended touches it, and no step may take that long. The same pusher, back after a cut connection, gets its lock
-# at once. But nobody gets it while a script of an earlier run is still at work, as one does whose connection was cut.
+# A lock is free when its holder released it, when the Mac has rebooted since, or when it was not touched for half an hour: each step
+# touches it at its start and its end, and no step may take that long. The same pusher gets its lock back at once after it lost its
+# connection. But no pusher gets it while a script of an earlier run still runs, such as one whose connection was lost.
 #
-# Variables: VERB (acquire, release), LOCK_OWNER: the pusher's name, `#`, and a word for this run.
+# Variables: VERB (acquire, release), LOCK_OWNER: the pusher's name, `#`, and an id of this run.
 
 minutes=30
 
-# What is gone is old too: somebody else has just succeeded it.
+# A file that is gone counts as old: another pusher has just taken the next lock.
 old() { [ ! -e "$1" ] || [ -n "$(find "$1" -mmin "+$minutes")" ]; }
 
-# Anything of it: see hold_lock.
+# Whether any process of the script's group is alive: see hold_lock.
 script_at_work() {
   [ -s "$STATE/lock/at-work" ] && ! old "$STATE/lock/at-work" && kill -0 "-$(sed -n 1p "$STATE/lock/at-work")" 2>/dev/null
 }
@@ -25,7 +25,7 @@ may_take() {
   [ "$lock_holder" = free ] || [ "${lock_holder%#*}" = "${LOCK_OWNER%#*}" ] || old "$1"
 }
 
-# Of the lock that was read last.
+# Reports the lock that was read last.
 say_locked() {
   busy_with=-
   if script_at_work; then
@@ -52,7 +52,7 @@ acquire() {
   mine=$STATE/lock/$((${last:-100000000} + 1))
   new=$STATE/lock/.new-$$
   write_lock "$new" "$LOCK_OWNER"
-  # Somebody slow may make a number that has long been passed: only the highest counts.
+  # A slow pusher may create a number that is already superseded: only the highest counts.
   if ln "$new" "$mine" 2>/dev/null && [ "$(current_lock)" = "$mine" ]; then
     rm -f "$new"
     for other in "$STATE"/lock/[0-9]*; do

@@ -23,7 +23,7 @@ check() {
 }
 
 apply() {
-  # The wrapper waits for it, and a process that waits looks as well as one that works.
+  # The wrapper waits for the address, and a waiting process looks like a working one.
   case $("$ROOT/usr/local/bin/tailscale" ip -4 2>/dev/null || true) in
     100.*) ;;
     *) fail 'the host has no address on the tailnet, and node_exporter listens on no other. See the step tailscale.' ;;

@@ -1,4 +1,4 @@
-# A rule of our own in sudoers.d. Runs as the user.
+# Our own rule in sudoers.d. Runs as the user.
 #
 # LOGIN_USER. RULE_NAME: name of the file. Payload: the user's password, one line.
 # needs: refused-password
@@ -21,8 +21,8 @@ check() {
   fi
 }
 
-# Run as root with FILE and RULE. A broken file in sudoers.d breaks sudo for everybody: it is read by visudo before it counts. Until
-# then the dot in its name has sudo pass over it.
+# Runs as root with FILE and RULE. A broken file in sudoers.d breaks sudo for every user: visudo checks it first. Until then the dot in
+# its name makes sudo ignore it.
 # shellcheck disable=SC2016
 put_rule='
 set -eu
@@ -56,7 +56,7 @@ read_password() {
   esac
 }
 
-# One attempt: one line of input, after which sudo finds no second password to try.
+# One attempt: one line of input, so that sudo finds no second password to try.
 put_rule_with_password() {
   if refused_before "$refusals" "$password"; then refused "This password of $LOGIN_USER was refused before."; fi
   code=0
@@ -82,11 +82,11 @@ apply() {
     read_password
     put_rule_with_password
   fi
-  # Whatever sudo remembers of this login would hide that the rule does nothing.
+  # sudo's cached credentials would hide that the rule does not work.
   sudo -k
   sudo -n true || fail "$file is in place and sudo still asks: /etc/sudoers must have the line '#includedir /private/etc/sudoers.d'"
 }
 
-# Without it there is no way in.
+# Always wanted: without it there is no root.
 check_absent() { :; }
 remove() { :; }

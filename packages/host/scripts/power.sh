@@ -1,6 +1,6 @@
 # Sleep, screen saver, automatic logout and automatic updates.
 
-# As `pmset` names them. A restart after a power cut is a matter of the hardware: where a Mac does not list it, it has none.
+# As `pmset` names them. A restart after a power cut depends on the hardware: a Mac that does not list it does not support it.
 power_settings() {
   cat <<'END'
 sleep 0 required
@@ -10,8 +10,8 @@ autorestart 1 optional
 END
 }
 
-# Of /Library/Preferences, as `defaults` names them. Updates: macOS looks for them and keeps its lists of malware current, but neither
-# fetches nor installs a version, nor the security responses that restart the Mac.
+# In /Library/Preferences, as `defaults` names them. macOS checks for updates and keeps its malware lists current, but neither downloads
+# nor installs a version, nor the security responses that restart the Mac.
 preferences() {
   cat <<'END'
 com.apple.screensaver idleTime int 0
@@ -26,7 +26,7 @@ com.apple.SoftwareUpdate SplatEnabled bool 0
 END
 }
 
-# Every profile counts: which one is in use is not ours to guess.   power_is TABLE KEY VALUE required|optional
+# Checks every profile, since any of them may be in use.   power_is TABLE KEY VALUE required|optional
 power_is() {
   printf '%s\n' "$1" | awk -v key="$2" -v value="$3" -v need="$4" '
     $1 == key { seen = 1; if ($2 != value) wrong = 1 }
@@ -49,7 +49,7 @@ wrong_preferences() {
 }
 
 check() {
-  # In two steps, as the end of a pipe hides that its beginning failed.
+  # In two steps, because a pipe hides that its first command failed.
   wrong=$(wrong_power)
   printf '%s\n' "$wrong" | while read -r key value; do
     [ -z "$key" ] || differs "pmset: $key is not $value"
@@ -71,6 +71,6 @@ apply() {
   done
 }
 
-# What the Mac was set to before is not known.
+# The earlier settings are not known.
 check_absent() { :; }
 remove() { :; }

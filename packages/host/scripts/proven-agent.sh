@@ -1,12 +1,12 @@
-# What scripts share that choose which release of the agent runs. Stands between lib.sh and the script of the step.
+# Shared by scripts that choose which release of the agent runs. Sent between lib.sh and the script of the step.
 #
-#   current_release               the one that `current` names, or nothing.
-#   switch_to RELEASE             `current` names that one.
-#   remember_proven RELEASE PLIST both were just seen to run; what was proven before stays the way back.
+#   current_release               the release that `current` names, or nothing.
+#   switch_to RELEASE             makes `current` name that release.
+#   remember_proven RELEASE PLIST records that both were seen running. The pair recorded before stays available for a rollback.
 #   release_in FILE, plist_in FILE  of one of the two files below. The text of a plist ends in x, so that `$(…)` keeps its last newline.
 #
 # $STATE/agent-proven holds what was seen running last: the release in its first line, then the job's file. It is one file so that a
-# release never goes back together with the arguments of another. $STATE/agent-proven-before is the same of the agent before that one.
+# release is never restored with the arguments of another. $STATE/agent-proven-before has the same content for the agent before.
 
 agent=$ROOT/usr/local/lib/tart-kubelet
 proven=$STATE/agent-proven
@@ -17,14 +17,14 @@ current_release() {
   printf '%s' "${link#releases/}"
 }
 
-# By rename, so that there is always a `current`. Moved into the folder rather than onto the link: mv would follow the link.
+# Renames, so that `current` always exists. Moves into the folder rather than onto the link, because mv would follow the link.
 switch_to() {
   if [ "$(current_release)" = "$1" ]; then return 0; fi
   rm -rf "$agent/.switch" && mkdir -p "$agent/.switch" && ln -s "releases/$1" "$agent/.switch/current" &&
     mv -f "$agent/.switch/current" "$agent/" && rmdir "$agent/.switch" && sync
 }
 
-# The way back first: a cut between the two leaves the same agent in both, and the new one is proven again.
+# Writes the older pair first: an interruption between the two leaves the same agent in both, and the new one is proven again.
 remember_proven() {
   if [ -e "$proven" ] && ! holds "$proven" "$1
 $2"; then

@@ -1,17 +1,17 @@
-# Puts one artifact into the store of the host. No step: it has a `main` of its own, and no lock, for pushers do not disturb each
+# Puts one artifact into the host's store. Not a step: it has its own `main` and takes no lock, because pushers do not disturb each
 # other. Variables: VERB, SHA256, SIZE, and RESERVE, the bytes that must stay free.
-#   look     says `result have`, or `result lack` when there is room for it. Takes away what dead pushers left behind.
-#   receive  the same as to room; takes the artifact from standard input and says `result stored`. Anything that goes wrong leaves the store as it was.
-# When it says no, the reason is on both outputs: for the pusher as a result, for people as a sentence.
+#   look     prints `result have`, or `result lack` when there is room for it. Removes partial files of dead pushers.
+#   receive  checks the room too; reads the artifact from standard input and prints `result stored`. Any failure leaves the store unchanged.
+# A refusal is on both outputs: for the pusher as a result, for people as a sentence.
 
 kept=$STORE/$SHA256
-# By the number of this process: nobody else who lives has it, and who comes later can see whether its owner lives.
+# Named after this process: unique among live processes, and a later run can check whether its owner is alive.
 partial=$STORE/.partial.$SHA256.$$
 
-# The size first: it is known at once.
+# The size first, because it is cheap.
 is_whole() { [ -f "$1" ] && [ "$(($(wc -c <"$1")))" -eq "$SIZE" ] && [ "$(sha256 "$1")" = "$SHA256" ]; }
 
-# The name of a file system may hold spaces: what is free stands before the percentage.
+# The name of a file system may contain spaces: the free space is the column before the percentage.
 free_bytes() {
   kilobytes=$(df -P -k "$STORE" | awk 'NR > 1 { for (i = 2; i <= NF; i++) if ($i ~ /^[0-9]+%$/) { print $(i - 1); exit } }')
   printf '%s\n' "$((kilobytes * 1024))"
@@ -23,7 +23,7 @@ no_space() {
   fail "the disk has $free bytes free, and $((SIZE + RESERVE)) are needed"
 }
 
-# A number may have gone to another process meanwhile, so age counts too; no push lasts a day.
+# A process number may be reused, so old files are removed too; no push takes a day.
 sweep() {
   for left in "$STORE"/.partial.*; do
     [ ! -e "$left" ] || kill -0 "${left##*.}" 2>/dev/null || rm -f "$left"
@@ -38,7 +38,6 @@ make_room() {
 
 has_room() { [ "$(free_bytes)" -ge "$((SIZE + RESERVE))" ]; }
 
-# lib.sh has a function `look`, which is about steps.
 look_for() {
   make_room
   if is_whole "$kept"; then
@@ -54,9 +53,9 @@ receive() {
   make_room
   has_room || no_space
   trap 'rm -f "$partial"' EXIT
-  # PIPE: a pusher that is gone does not read what is said here.
+  # PIPE: a pusher that is gone does not read the output.
   trap 'exit 1' HUP INT TERM PIPE
-  # An input that was cut looks like one that ended: only size and hash tell.
+  # A truncated input looks like a complete one: only size and hash tell.
   if ! problem=$(cat 2>&1 >"$partial"); then
     case $problem in
       *'No space left'*)

@@ -1,13 +1,13 @@
-# What scripts share that try a password. Stands between lib.sh and the script of the step.
+# Shared by scripts that try a password. Sent between lib.sh and the script of the step.
 #
-#   refused_before FILE WORD    whether this word was refused since the Mac started.
+#   refused_before FILE WORD    whether this password was refused since the last boot.
 #   remember_refusal FILE WORD
 #
-# Several wrong passwords lock the account, and every further one keeps it locked, also for whoever knows the right one (INC-207).
-# A restart of the Mac clears the lock, and this memory with it. FILE holds four digits of a salted hash per word: they tell it from all
-# but one in 65536 others, and nobody finds the word out from them.
+# Several wrong passwords lock the account, and every further one keeps it locked, also for users with the right one (INC-207).
+# A reboot clears the lock, and these records with it. FILE holds four digits of a salted hash per password: a false match has a chance of
+# one in 65536, and the digits do not reveal the password.
 
-# Nothing where it cannot be told: then every word would look like every other.
+# Prints nothing when a part is unknown: all passwords would then look alike.
 refusal() {
   refusal_boot=$(boot_id) || return 0
   refusal_digits=$(printf '%s\n' "$refusal_boot" "$1" | shasum -a 256 | cut -c 1-4)

@@ -1,14 +1,14 @@
-# How the script of a step is run. It defines four functions, each safe on any state of the host and after being cut at any point:
-#   check         prints one line per thing that is not as wanted, by `differs WHAT`; changes nothing. A non-zero exit means that it
-#                 could not look, never that something differs. Its standard input is empty.
-#   apply         makes it as wanted. Its standard input is the payload.
+# Runs the script of a step. It defines four functions, each safe on any host state and after an interruption at any point:
+#   check         prints one line per difference, with `differs WHAT`; changes nothing. A non-zero exit means that it
+#                 could not check, never that something differs. Its standard input is empty.
+#   apply         makes the changes. Its standard input is the payload.
 #   check_absent  the same as check for a feature that is off: names what is left of it.
-#   remove        takes all of it away.
+#   remove        removes the feature.
 #
 # Variables: VERB (check, converge), WANT (present, absent), STEP, HASH, LOCK_OWNER, AS_ROOT, MAY_APPLY, NEEDS_REBOOT, HAS_PAYLOAD (yes, no),
-# and, if it is wanted, what the step's `environment` gives.
+# and, if it is wanted, those of the step's `environment`.
 #
-# `converge` is: check; if something differs: drop the stamp, apply, check again as proof; then stamp. What it did is the last line.
+# `converge`: check; if something differs: remove the stamp, apply, check again as proof; then stamp. The last line is the result.
 
 PAYLOAD_END='
 -- end of payload --'
@@ -22,7 +22,7 @@ look() {
   esac
 }
 
-# The payload ends with a word of its own: a connection that is cut also ends the input, and half a secret is none.
+# The payload has an end mark: a lost connection also ends the input, and a truncated secret must not be used.
 read_payload() {
   payload=$(cat)
   case $payload in
@@ -61,9 +61,9 @@ main() {
     return
   fi
   if [ "$HAS_PAYLOAD" = yes ]; then read_payload; fi
-  # The step that gives us root cannot drop its own stamp before it has.
+  # The step that gives us root cannot remove its own stamp before it has.
   [ ! -e "$STATE/steps/$STEP" ] || as_root rm -f "$STATE/steps/$STEP" 2>/dev/null || ! am_root
-  # Before the change, not after it: being cut in between must not lose the reboot.
+  # Before the change: an interruption in between must not lose the reboot.
   if [ "$NEEDS_REBOOT" = yes ]; then boot_id | write_file "$STATE/reboot-pending" 0644; fi
   if [ "$WANT" != present ]; then
     remove </dev/null

@@ -1,15 +1,15 @@
-# The host is a device of the tailnet, by the two plain binaries and a job of our own: the vendor's installer wants a GUI, and
+# Makes the host a device of the tailnet, with the two plain binaries and our own launchd job: the vendor's installer needs a GUI, and
 # its job has neither flags nor a log (INC-224).
 #
-# BINARIES: sha256 of the gzipped tar. PLIST, NODE_NAME, TAGS (with commas), ACCEPT_ROUTES (yes, no), AUTH_KEY_VERSION.
-# Payload: the auth key. It is needed only to join; it lies in a file for as long as `tailscale up` runs, and never in an argument.
+# BINARIES: sha256 of the gzipped tar. PLIST, NODE_NAME, TAGS (comma-separated), ACCEPT_ROUTES (yes, no), AUTH_KEY_VERSION.
+# Payload: the auth key, needed only to join. It is in a file while `tailscale up` runs, and never in an argument.
 # needs: deadline launchd executables
 
 job=com.tailscale.tailscaled
 folder=$ROOT/usr/local/bin
 state_folder=$ROOT/var/lib/tailscale
 key_file=$STATE/tailscale-auth-key
-# Where the original system kept the key while it joined.
+# The original system kept the key here while it joined.
 old_key_file=$ROOT/etc/tuist/tailscale-auth-key
 join_record=$STATE/tailscale-join
 unpacked=$STATE/tailscale-unpacked
@@ -71,14 +71,14 @@ install_binaries() {
 
 start_daemon() {
   [ -n "$(check_daemon)" ] || return 0
-  # Without its folder tailscaled ends with EX_CONFIG at once, over and over (INC-224).
+  # Without its folder tailscaled repeatedly exits with EX_CONFIG (INC-224).
   mkdir -p "$state_folder" "$ROOT/var/run" "$ROOT/var/log"
   chmod 0700 "$state_folder"
   reload_job "$job" "$PLIST" || give_up 'tailscaled does not stay up'
   started_with "$job" "$BINARIES"
 }
 
-# For a person who must find out why. Holds nothing of the key: neither the daemon nor its log is ever given it by an argument.
+# Diagnostics for people. They hold nothing of the key: the daemon never gets it as an argument and does not log it.
 give_up() {
   {
     printf '%s\n' '--- tailscale status'
@@ -90,7 +90,7 @@ give_up() {
 }
 
 key=
-# Drops every line that holds the key. Only what the shell does itself: an argument of another program could be seen by all.
+# Replaces every line that holds the key. Only shell built-ins: every user can see the arguments of another program.
 without_key() {
   while IFS= read -r line || [ -n "$line" ]; do
     if [ -n "$key" ]; then
@@ -121,7 +121,7 @@ join() {
   (umask 077 && printf '%s\n' "$key" >"$key_file")
   set -- up "--auth-key=file:$key_file" --timeout=60s --reset --ssh=false "--hostname=$NODE_NAME" "--advertise-tags=$TAGS"
   if [ "$ACCEPT_ROUTES" = yes ]; then set -- "$@" --accept-routes; fi
-  # Twice bounded: --timeout starts only once the daemon has answered.
+  # Two limits: --timeout starts only once the daemon has answered.
   if ! said=$(within 90 "$folder/tailscale" "$@" 2>&1); then
     rm -f "$key_file"
     printf '%s\n' "$said" | tail -n 20 | without_key >&2
@@ -138,12 +138,12 @@ apply() {
   trap 'exit 1' HUP INT TERM
   rm -f "$key_file" "$old_key_file"
   if [ "$HAS_PAYLOAD" = yes ]; then key=$(cat); fi
-  # Before anything is touched: a push that cannot end well leaves a daemon that works.
+  # First of all: a push that cannot succeed leaves a working daemon alone.
   recorded_as_wanted || need_key
   install_binaries
   start_daemon
   wait_until answers || give_up 'tailscaled runs, and does not answer'
-  # A daemon that has just started needs a moment to find its address again, and no key.
+  # A daemon that has just started needs a moment to find its address again, but no key.
   if recorded_as_wanted && wait_until joined; then return; fi
   join
 }
@@ -163,7 +163,7 @@ check_absent() {
 }
 
 remove() {
-  # So that the device is not kept by the tailnet. It may be out of reach, which must not keep the rest.
+  # Removes the device from the tailnet. A failure, such as an unreachable tailnet, does not stop the rest.
   if [ -x "$folder/tailscale" ] && [ -n "$(job_pid "$job")" ]; then
     within 20 "$folder/tailscale" logout >&2 || printf 'the tailnet still lists this host: remove the device there\n' >&2
   fi

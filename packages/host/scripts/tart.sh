@@ -1,4 +1,4 @@
-# Tart as its whole bundle, which carries its signature and entitlement, and a wrapper on the usual path that starts it inside of it.
+# Tart as a whole bundle, which has its signature and entitlement, and a wrapper in the usual folder that starts it.
 #
 # TART: sha256 of a gzipped tar that holds tart.app.
 
@@ -33,7 +33,7 @@ unpack() {
 }
 
 install_bundle() {
-  # Cut between the two renames of an earlier run.
+  # An earlier run was interrupted between its two renames.
   [ -e "$app" ] || [ ! -e "$old" ] || mv "$old" "$app"
   unpack
   rm -f "$record"
@@ -56,6 +56,6 @@ apply() {
   rm -rf "$new" "$old"
 }
 
-# A host without it starts no virtual machine.
+# Always wanted: a host without it starts no virtual machine.
 check_absent() { :; }
 remove() { :; }

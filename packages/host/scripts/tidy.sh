@@ -1,4 +1,4 @@
-# Takes away what belongs to nothing any more. Variables, each a list with spaces: ARTIFACTS, STAMPS; REBOOT_MARK (yes, no).
+# Removes garbage. Variables, each a list with spaces: ARTIFACTS, STAMPS; REBOOT_MARK (yes, no).
 
 main() {
   hold_lock

@@ -1,6 +1,6 @@
 # pf rules for what virtual machines send.
 #
-# RULES: text of the anchor. RULES_LABEL: on each of them, and on those of no other text. PLIST: of the job that loads them at boot.
+# RULES: text of the anchor. RULES_LABEL: on each of these rules, and unique to this text. PLIST: of the job that loads them at boot.
 # needs: launchd
 
 job=dev.tuist.pfctl-runners
@@ -8,11 +8,11 @@ anchors='com.apple/tuist.runners tuist.runners'
 anchor_file=$ROOT/etc/pf.anchors/tuist.runners
 pf_conf=$ROOT/etc/pf.conf
 
-# pf.conf, read line by line. To us belongs whatever stands between our two marks, and wherever else it stands: a mark without its other half,
-# the anchor, its load, the comment that earlier versions put above them (INC-248). Other lines are never touched, also not after a mark
-# whose other half is missing.
+# Reads pf.conf line by line. Ours are the lines between our two marks and, wherever they are, a single mark, the anchor, its load, and
+# the comment that earlier versions put above them (INC-248). Other lines are never touched, even after a mark whose other half is
+# missing.
 #   pf_conf_lines strip FILE   prints all other lines
-#   pf_conf_lines judge FILE   prints `right` if the one thing of ours in it is one block as it should be
+#   pf_conf_lines judge FILE   prints `right` if the only lines of ours are one block as it should be
 pf_conf_lines() {
   awk -v mode="$1" '
     function bare(line) { gsub(/^[ \t]+|[ \t\r]+$/, "", line); return line }
@@ -42,7 +42,7 @@ pf_conf_lines() {
     }' "$2"
 }
 
-# Filter rules stand last in a pf.conf: so does the block. It stays where it is while it is right, as others append theirs too.
+# Filter rules come last in a pf.conf, and so does the block. A correct block stays where it is, because others append theirs too.
 new_pf_conf() {
   pf_conf_lines strip "$pf_conf"
   cat <<'END'
@@ -55,10 +55,10 @@ END
 
 pf_conf_is_right() { [ "$(pf_conf_lines judge "$pf_conf")" = right ]; }
 
-# What the kernel has, not what we once gave it (INC-252).
+# Asks the kernel instead of trusting a record (INC-252).
 anchor_is_loaded() { pfctl -a "$1" -s rules 2>/dev/null | grep -qF "label \"$RULES_LABEL\""; }
 
-# An anchor counts only where the main ruleset names it (INC-254, INC-255).
+# An anchor takes effect only if the main ruleset names it (INC-254, INC-255).
 is_hooked() {
   main_rules=$(pfctl -s rules 2>/dev/null) || fail 'pfctl does not tell the live rules'
   printf '%s\n' "$main_rules" | grep -q -e '^anchor "com\.apple/\*"' -e '^anchor "tuist\.runners"'
@@ -78,7 +78,7 @@ check() {
   is_enabled || differs 'pf is not enabled'
 }
 
-# Another pfctl may be at work: the kernel takes one at a time.
+# Another pfctl may be running, and the kernel takes one at a time.
 load_anchor() {
   tries=5
   until said=$(printf '%s' "$RULES" | pfctl -a "$1" -f - 2>&1); do
@@ -89,11 +89,11 @@ load_anchor() {
 }
 
 apply() {
-  # First into the kernel, then onto the disk: so no boot meets a file that pf refuses, which would cost it all of pf.conf.
+  # First into the kernel, then onto the disk: so a boot never finds a file that pf refuses, which would disable all of pf.conf.
   for anchor in $anchors; do
     anchor_is_loaded "$anchor" || load_anchor "$anchor"
   done
-  # Every time adds a reference, which nobody would take back.
+  # Every -E adds a reference that would never be released.
   is_enabled || said=$(pfctl -E 2>&1) || fail "pf could not be enabled: $said"
   holds "$anchor_file" "$RULES" || printf '%s' "$RULES" | write_file "$anchor_file" 0644
   if ! pf_conf_is_right; then
@@ -105,6 +105,6 @@ apply() {
     "Loading $pf_conf whole would cut running virtual machines off: restart the Mac while it is idle."
 }
 
-# Every host has it.
+# Always wanted: every host has it.
 check_absent() { :; }
 remove() { :; }

@@ -1,4 +1,4 @@
-/** Make a Mac ours over SSH: connect, push artifacts, and run one ordered list of steps against what the host reports. */
+/** Provisions a Mac over SSH: connects, pushes artifacts, and runs one ordered list of steps against the inventory of the host. */
 export { agentArguments, argumentsHash } from './agent/job.ts';
 export { rollBackAgent, type RollBackOutcome } from './agent/roll-back.ts';
 export { type Artifact, describeArtifact, openArtifact } from './artifacts/artifact.ts';

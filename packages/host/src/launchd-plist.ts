@@ -1,7 +1,7 @@
 /** The keys of launchd.plist(5) that we use. */
 export interface LaunchdJob {
   readonly Label: string;
-  /** The program by its full path, and its arguments: words, never quoted for a shell (INC-226). */
+  /** The program by its full path, and its arguments, never quoted for a shell (INC-226). */
   readonly ProgramArguments: readonly string[];
   readonly UserName?: string;
   readonly EnvironmentVariables?: Readonly<Record<string, string>>;
@@ -24,10 +24,10 @@ export interface LaunchdJob {
 
 type Value = string | number | boolean | readonly string[] | { readonly [key: string]: Value };
 
-// XML 1.0 has no way to write these, escaped or not: launchd would refuse the whole file.
+// XML 1.0 cannot represent these, even escaped: launchd would refuse the whole file.
 const invalidInXML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u;
 
-/** Text for XML: a single `&` would make the file unloadable, with no other symptom (INC-226). */
+/** Text for XML: an unescaped `&` would make the file unloadable, with no other symptom (INC-226). */
 const escapeXML = (text: string): string => {
   if (invalidInXML.test(text)) throw new TypeError(`${JSON.stringify(text)} cannot be written into a property list`);
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\r', '&#13;');
@@ -35,7 +35,7 @@ const escapeXML = (text: string): string => {
 
 const isList = (value: object): value is readonly string[] => Array.isArray(value);
 
-/** Keys are sorted, so that the same job is the same bytes. */
+/** Keys are sorted, so that the same job gives the same bytes. */
 const element = (value: Value, indent: string): string => {
   if (typeof value === 'string') return `<string>${escapeXML(value)}</string>`;
   if (typeof value === 'boolean') return `<${value}/>`;
@@ -54,8 +54,8 @@ const element = (value: Value, indent: string): string => {
 };
 
 /**
- * The property list of a job. The same job always yields the same bytes: hosts compare them to tell a restart from a new
- * registration, of which macOS allows only so many (INC-09).
+ * The property list of a job. The same job always gives the same bytes: hosts compare them to decide between a restart and a new
+ * registration, whose number macOS limits (INC-09).
  */
 export const renderPlist = (job: LaunchdJob): string =>
   [

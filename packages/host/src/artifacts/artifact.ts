@@ -3,13 +3,13 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { bufferSize, takeBuffer } from '../connection/command-input.ts';
 
-/** One file that is pushed to hosts, known by its content. Nothing of it is kept in memory. */
+/** A file that is pushed to hosts, identified by its SHA-256. Its content is not kept in memory. */
 export interface Artifact {
   /** For people: `tart 2.32.1`. */
   readonly name: string;
   readonly sha256: string;
   readonly size: number;
-  /** Where it lies on this side. */
+  /** Its local path. */
   readonly file: string;
 }
 
@@ -18,7 +18,7 @@ export const isArtifact = (value: unknown): value is Artifact =>
 
 const chunkSize = 256 * 1024;
 
-/** Reads a file through to know it by its content, in one buffer from its beginning to its end. Rejects when it cannot be read. */
+/** Hashes a file, with one buffer for the whole file. Rejects when it cannot be read. */
 export const describeArtifact = async (file: string, name: string): Promise<Artifact> => {
   const hash = createHash('sha256');
   const buffer = Buffer.allocUnsafeSlow(chunkSize);
@@ -37,7 +37,7 @@ export const describeArtifact = async (file: string, name: string): Promise<Arti
   return { name, sha256: hash.digest('hex'), size, file };
 };
 
-/** Changes whenever the file is written to, or another one takes its place under a handle that is still open. */
+/** Changes when the file is written to, or when it is replaced while the handle is open. */
 const fileVersion = async (handle: FileHandle): Promise<{ size: bigint; changed: string }> => {
   const { size, mtimeNs, ctimeNs } = await handle.stat({ bigint: true });
   return { size, changed: `${mtimeNs} ${ctimeNs}` };
@@ -65,10 +65,10 @@ async function* readChunks({ file, name, size }: Artifact): AsyncGenerator<Buffe
 }
 
 /**
- * The content of an artifact, for one push: each has a handle and one small buffer of its own.
+ * The content of an artifact, for one push. Each push has its own handle and one small buffer.
  * Guarantees: ends without an error only if the file had its size and was not written to meanwhile.
- * Caveats: a file that changed before, and kept its size, is not noticed here but by the hash that the host computes: to hash it
- * here as well would take a seventh of the speed of every push.
+ * Caveats: a file that changed earlier but kept its size is detected only by the hash that the host computes: hashing it here as well
+ * would cost a seventh of the speed of every push.
  */
 export const openArtifact = (artifact: Artifact): Readable =>
   Readable.from(readChunks(artifact), { objectMode: false, highWaterMark: bufferSize });

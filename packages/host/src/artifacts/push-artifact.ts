@@ -3,7 +3,7 @@ import type { CommandOutcome, HostConnection, RemoteCommand } from '../connectio
 import { composeScript, shellCommand } from '../engine/compose-script.ts';
 import { type Artifact, describeArtifact, openArtifact } from './artifact.ts';
 
-/** How a push ended. The store of the host holds only whole artifacts after each of these. */
+/** How a push ended. After each of these the host's store holds only complete artifacts. */
 export type PushOutcome =
   | { readonly kind: 'pushed' }
   /** Nothing was sent. */
@@ -28,7 +28,7 @@ const problemOf = (outcome: EndedCommand): string => {
 /** Bytes that stay free on the host (INC-40: a full disk fails every later push). */
 const reservedBytes = 1_000_000_000;
 
-/** Milliseconds: time to start with, and then at least a megabyte a second. The slowest way to a host is ten times as fast. */
+/** Milliseconds: a fixed start-up time plus a second per megabyte. The slowest connection to a host is ten times as fast. */
 export const pushDeadline = (size: number): number => 120_000 + Math.ceil(size / 1_000);
 
 /** A Mac hashes several hundred megabytes a second. */
@@ -40,7 +40,7 @@ const resultOf = ({ stdout }: CommandOutcome): readonly string[] => {
   return label === 'result' ? words : [];
 };
 
-/** Whether the file has changed here since it was described: then the same push would fail forever. */
+/** Whether the local file has changed since it was described: then the same push would fail forever. */
 const localProblem = async ({ file, name, sha256 }: Artifact): Promise<string | undefined> => {
   try {
     const now = await describeArtifact(file, name);
@@ -74,9 +74,9 @@ const failureOf = async (outcome: CommandOutcome, artifact: Artifact): Promise<P
 
 /**
  * Puts an artifact into the host's store, where steps find it by its hash.
- * Flow: ask whether the host has it, and has room for it; send it to a new file; verify its hash there; rename it.
- * Guarantees: never throws; sends nothing that the host has; a cut, a full disk or a broken byte leaves the store as it was;
- * pushers of the same artifact do not disturb each other.
+ * Flow: ask whether the host has it and has room for it; send it to a new file; verify its hash there; rename it.
+ * Guarantees: never throws; sends nothing that the host has; a cut connection, a full disk or a corrupted byte leaves the store unchanged;
+ * concurrent pushes of the same artifact do not disturb each other.
  */
 export const pushArtifact = async (
   connection: HostConnection,

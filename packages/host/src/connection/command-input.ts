@@ -11,7 +11,7 @@ const lentBuffers = new WeakSet<ArrayBufferLike>();
 /** Three packets of SSH. Less costs speed (one packet: a quarter of it), more costs memory. */
 export const bufferSize = 96 * 1024;
 
-/** What a burst of pushes needed is not held for good. */
+/** Buffers beyond this number, from a burst of pushes, are freed. */
 const maxFreeBuffers = 64;
 
 export const takeBuffer = (): Buffer => {
@@ -20,7 +20,7 @@ export const takeBuffer = (): Buffer => {
   return Buffer.from(bytes);
 };
 
-/** Takes back the buffer of which `piece` is a part, if it is one of ours. The content must not be used any more. */
+/** Returns the buffer that contains `piece` to the pool, if it came from there. The content must not be used any more. */
 export const returnBuffer = ({ buffer }: Buffer): void => {
   if (!(buffer instanceof ArrayBuffer) || !lentBuffers.delete(buffer) || freeBuffers.length >= maxFreeBuffers) return;
   freeBuffers.push(buffer);
@@ -34,25 +34,25 @@ const runNextWrite = (): void => {
 };
 
 /**
- * Does the work of all connections one item per turn of the event loop, in order.
+ * Runs the work of all connections in order, one item per turn of the event loop.
  *
- * To encrypt a piece leaves three times its size behind as garbage. With many streams in one turn of the loop, the collector comes
- * too late and too seldom: sixteen streams took up to 285 MB so, and take about 155 MB one by one, as fast as before. It also lets
- * other work run in between, such as renewing a Lease.
+ * Encrypting a piece leaves three times its size as garbage. With many streams in one turn of the loop, the garbage collector runs too
+ * late: sixteen streams took up to 285 MB, and take about 155 MB one by one, at the same speed. Other work can also run in between, such
+ * as renewing a Lease.
  */
 export const oncePerTick = (work: () => void): void => {
   if (pendingWrites.push(work) === 1) setImmediate(runNextWrite);
 };
 
-/** Bytes that may wait in the socket of a host. Enough to keep a fast one busy. */
+/** Bytes that may wait in the socket of a host. Enough to keep a fast host busy. */
 const maxSocketBytes = 64 * 1024;
 
 /**
- * Sends `input` to a command, and then its end. Calls `failed` for an input that could not be read; a command that does not read all
- * of it is no failure. The returned function stops, and destroys the input.
+ * Sends `input` to a command, then closes the command's input. Calls `failed` when the input could not be read; a command that does not
+ * read all of it is no failure. The returned function stops, and destroys the input.
  *
- * A channel takes 2 MB into its own queue and another 2 MB (the window of OpenSSH) into the socket's, also when the socket is full: with
- * many slow hosts that adds up. So the next piece is read only when the one before has left for the kernel, but for a rest.
+ * An SSH channel buffers 2 MB in its own queue and another 2 MB (the window of OpenSSH) in the socket's, even when the socket is full:
+ * with many slow hosts that adds up. So the next piece is read only when at most `maxSocketBytes` of the one before wait in the socket.
  */
 export const sendInput = (
   input: Readable,
@@ -61,12 +61,12 @@ export const sendInput = (
   failed: (cause: Error) => void,
 ): (() => void) => {
   const sink = new Writable({
-    // One piece at a time: the input has read the next one ahead already.
+    // One piece at a time: the input has already read the next one.
     highWaterMark: 1,
     write: (piece: Buffer, _encoding, done) =>
       oncePerTick(() => {
         if (sink.destroyed) return;
-        // One system call for all packets of a piece, and not three for each.
+        // One system call for all packets of a piece instead of three for each.
         socket.cork();
         channel.write(piece, () => {
           // Copied into packets by now.

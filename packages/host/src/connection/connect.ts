@@ -7,11 +7,10 @@ import { createHostConnection } from './host-connection.ts';
 import { parsePrivateKey } from './ssh-keys.ts';
 
 /**
- * What is offered to a host: nothing that OpenSSH has retired, and nothing that macOS lacks.
+ * The algorithms offered to a host: none that OpenSSH has retired, and none that macOS lacks.
  *
- * aes128-gcm stands first because it is the fastest here by far (no separate MAC, hardware on both sides): 96 MB in 0.55 s against
- * 0.73 s with chacha20. The order of the host keys must never change: it decides which of its keys a host shows, and so which one
- * is pinned.
+ * aes128-gcm is first because it is by far the fastest (no separate MAC, hardware on both sides): 96 MB in 0.55 s against 0.73 s with
+ * chacha20. The order of the host keys must never change: it decides which of its keys a host shows, and so which one is pinned.
  */
 const algorithms: Algorithms = {
   kex: [
@@ -30,7 +29,7 @@ const algorithms: Algorithms = {
     'rsa-sha2-256',
   ],
   cipher: ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com', 'chacha20-poly1305@openssh.com'],
-  // All ciphers above bring their own authentication; a list must be offered all the same.
+  // All ciphers above authenticate by themselves; the protocol requires a list anyway.
   hmac: ['hmac-sha2-256-etm@openssh.com', 'hmac-sha2-512-etm@openssh.com'],
   compress: ['none'],
 };
@@ -40,9 +39,9 @@ export const fingerprint = (key: Buffer): string =>
   `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
 
 interface Keepalive {
-  /** Milliseconds between two questions. */
+  /** Milliseconds between two keepalive requests. */
   readonly interval: number;
-  /** Questions in a row that may go unanswered. */
+  /** Consecutive requests that may go unanswered. */
   readonly misses: number;
 }
 
@@ -50,7 +49,7 @@ type DialOutcome =
   | Exclude<ConnectOutcome, { kind: 'never connected' }>
   | { readonly kind: 'never connected'; readonly cause: string };
 
-/** The errors of `ssh2` after the last key, and of sshd after too many attempts. */
+/** The error of `ssh2` after the last key, or of sshd after too many attempts. */
 const isRefusal = (error: Error & { level?: string }): boolean =>
   error.level === 'client-authentication' || /too many authentication failures/i.test(error.message);
 
@@ -59,15 +58,13 @@ const abortReason = (signal: AbortSignal): Error => {
   return reason instanceof Error ? reason : new Error('aborted', { cause: reason });
 };
 
-/**
- * One attempt at one address. Without a host key it never connected; with one the host failed, and another address of it would not help.
- */
+/** One attempt at one address. Without a host key it never connected. With one the host failed, and its other addresses would not help. */
 const dial = (address: HostAddress, options: ConnectOptions): Promise<DialOutcome> =>
   new Promise((resolve, reject) => {
     const { clock = systemClock, keepalive = defaultKeepalive, pinnedHostKey, signal } = options;
     if (signal?.aborted) return reject(abortReason(signal));
     const client = new ssh2.Client();
-    // A command would wait 40 ms for the host's delayed acknowledgement otherwise.
+    // Otherwise a command would wait 40 ms for the host's delayed acknowledgement.
     const socket = connectSocket({ host: address.host, port: address.port, noDelay: true });
     let hostKey: string | undefined;
 
@@ -126,17 +123,17 @@ const dial = (address: HostAddress, options: ConnectOptions): Promise<DialOutcom
       sock: socket,
       username: options.user,
       privateKey: options.privateKey,
-      // Only the key: every other attempt counts against the host's MaxAuthTries.
+      // Only the key: every other attempt would count against the host's MaxAuthTries.
       authHandler: ['publickey'],
       algorithms,
       hostVerifier: (key: Buffer) => {
         const shown = fingerprint(key);
-        // Asked again whenever new session keys are made: a host does not change its key in the middle.
+        // Also called at each rekey: a host does not change its key within a connection.
         const expected = pinnedHostKey ?? hostKey ?? shown;
         hostKey ??= shown;
         return shown === expected;
       },
-      // The deadline is ours, by our clock.
+      // `dial` enforces the deadline, with the injected clock.
       readyTimeout: 0,
       keepaliveInterval: keepalive.interval,
       keepaliveCountMax: keepalive.misses,
@@ -149,23 +146,23 @@ export interface ConnectOptions {
   readonly user: string;
   /** In OpenSSH's form, unencrypted. */
   readonly privateKey: string;
-  /** `SHA256:…` of the key that this install of the host has. Without one, the first key shown is taken. */
+  /** `SHA256:…` of the host's key since its last install. Without one, the first key shown is accepted. */
   readonly pinnedHostKey?: string;
   readonly clock?: Clock;
   readonly keepalive?: Keepalive;
   readonly signal?: AbortSignal;
 }
 
-/** For each address: the TCP connection, and until commands can run. A listener that sends nothing must not block us. */
+/** For each address: for the TCP connection, and for the whole handshake. A listener that sends nothing must not block the caller. */
 const connectDeadline = 15_000;
 const deadline = 20_000;
 
-/** A host that does not answer for a minute is gone. Short enough for a NAT that drops idle connections. */
+/** A host that does not answer for a minute counts as lost. Short enough for a NAT that drops idle connections. */
 const defaultKeepalive = { interval: 15_000, misses: 3 };
 
 /**
- * Reaches a host over the first address that works. Rejects only for what has nothing to do with the host: with `PrivateKeyError`
- * before the first attempt, and with the reason of `signal`.
+ * Reaches a host over the first address that works. Rejects only for causes unrelated to the host: with `PrivateKeyError` before the
+ * first attempt, and with the reason of `signal`.
  */
 export const connect = async (options: ConnectOptions): Promise<ConnectOutcome> => {
   parsePrivateKey(options.privateKey);

@@ -1,16 +1,16 @@
 import type { Readable } from 'node:stream';
 
-/** What to run on a host, and for how long it may run. */
+/** A command to run on a host. */
 export interface RemoteCommand {
-  /** A line for the host's login shell, whichever that is: see `compose-script.ts`. Never holds a secret. */
+  /** A line for the user's login shell, whichever that is: see `compose-script.ts`. Never holds a secret. */
   readonly command: string;
-  /** What the command reads. Made only when the command has started; destroyed with it. Without one, the command reads an empty input. */
+  /** The command's standard input. Created when the command has started, and destroyed with it. Without one, the input is empty. */
   readonly stdin?: () => Readable;
   /** Milliseconds from the request to the exit status. */
   readonly deadline: number;
 }
 
-/** How a command ended. Only `done` is success. After all but the first two, what it did is unknown. */
+/** How a command ended. Only `done` is success. After all but the first two, its effect on the host is unknown. */
 export type CommandEnd =
   | { readonly kind: 'done' }
   /** It exited with a code, or was killed by a signal. */
@@ -19,21 +19,21 @@ export type CommandEnd =
   | { readonly kind: 'timed out'; readonly after: number }
   /** The connection was lost while it ran, or before. */
   | { readonly kind: 'connection lost'; readonly cause: string }
-  /** Its input could not be read on our side. It was ended. */
+  /** Its input could not be read locally. It was terminated. */
   | { readonly kind: 'input failed'; readonly cause: string }
-  /** The signal of the caller. It was ended. */
+  /** The caller's signal was aborted. It was terminated. */
   | { readonly kind: 'aborted' };
 
-/** With the end of its output, cut at the front. */
+/** Output is limited to its last part. */
 export type CommandOutcome = CommandEnd & { readonly stdout: string; readonly stderr: string };
 
 /** One SSH connection to one host. Commands may run side by side; each has a channel of its own. */
 export interface HostConnection {
   /** `SHA256:…` of the key that the host showed. */
   readonly hostKey: string;
-  /** The one of the addresses that answered. */
+  /** The address that answered. */
   readonly address: HostAddress;
-  /** Never throws. Not repeated by itself: a command that was cut may have had its effect. */
+  /** Never throws. Does not retry: an interrupted command may have had its effect. */
   run(command: RemoteCommand, signal?: AbortSignal): Promise<CommandOutcome>;
   /** Safe to call twice. Commands that still run end as `connection lost`. */
   close(): Promise<void>;
@@ -42,7 +42,7 @@ export interface HostConnection {
 export interface HostAddress {
   readonly host: string;
   readonly port: number;
-  /** The network it goes over: no step restarts the one that carries its own connection. */
+  /** The network of this address: a step does not restart the network that its own connection uses. */
   readonly transport: 'public' | 'tailnet';
 }
 

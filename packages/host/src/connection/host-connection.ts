@@ -5,7 +5,7 @@ import type { Client } from 'ssh2';
 import type { HostAddress, HostConnection } from './connection.ts';
 import { type CommandContext, runCommand } from './run-command.ts';
 
-/** OpenSSH opens ten sessions on a connection (MaxSessions). Two are left for commands that ended here and still run on the host. */
+/** OpenSSH allows ten sessions per connection (MaxSessions). Two are left for commands that ended here but still run on the host. */
 const maxConcurrentCommands = 8;
 
 /** How long a host may take to close the connection. */

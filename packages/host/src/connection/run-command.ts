@@ -5,9 +5,9 @@ import type { Client, ClientChannel } from 'ssh2';
 import { sendInput } from './command-input.ts';
 import type { CommandEnd, CommandOutcome, RemoteCommand } from './connection.ts';
 
-/** Keeps the end of what a command writes: the reason for a failure is there. */
+/** Keeps the end of a command's output, which has the reason for a failure. */
 export const createOutputTail = (cap: number) => {
-  // Copied, because a small piece of a packet would keep the whole packet.
+  // A copy, because a slice would keep the whole packet in memory.
   let kept = Buffer.alloc(0);
   let cut = false;
   return {
@@ -17,19 +17,19 @@ export const createOutputTail = (cap: number) => {
       kept = kept.subarray(kept.length - cap);
       cut = true;
     },
-    // The rest of a character that was cut in two is left out: at most three bytes.
+    // Drops the rest of a character that was cut in two: at most three bytes.
     text: (): string => (cut ? kept.toString().replace(/^\uFFFD{1,3}/, '') : kept.toString()),
   };
 };
 
-/** What `ssh2` 1.17 keeps to itself. */
+/** Private in the types of `ssh2` 1.17. */
 declare module 'ssh2' {
   interface Channel {
     readonly _client: { readonly _protocol: { signal(id: number, name: string): void } };
   }
 }
 
-/** The host's number for a channel that we have not closed. */
+/** The host's number for a channel that is open on this side. */
 const openChannelID = ({ outgoing }: ClientChannel): number | undefined => {
   if (typeof outgoing !== 'object' || outgoing === null || !('id' in outgoing) || !('state' in outgoing))
     return undefined;
@@ -38,8 +38,8 @@ const openChannelID = ({ outgoing }: ClientChannel): number | undefined => {
 };
 
 /**
- * Asks the host to end a command, and closes its channel. sshd passes the signal on to all processes of the command.
- * The public `signal` sends nothing once the end of the input was sent, though the command still runs.
+ * Asks the host to end a command, and closes its channel. sshd sends the signal to all processes of the command. The public `signal` of
+ * `ssh2` sends nothing after the end of the input, though the command may still run.
  */
 const terminate = (channel: ClientChannel): void => {
   const id = openChannelID(channel);
@@ -56,11 +56,11 @@ export interface CommandContext {
   readonly socket: Socket;
   readonly clock: Clock;
   readonly slots: ReturnType<typeof createSemaphore>;
-  /** Commands that have not ended, by what to call when the connection goes. */
+  /** A callback per running command, called when the connection is lost. */
   readonly running: Set<(cause: string) => void>;
 }
 
-/** How a command ended by its own account. */
+/** The outcome of a command that exited. */
 const endingOfExit = (code: number | null, signal: string | undefined): CommandEnd => {
   if (code === 0) return { kind: 'done' };
   if (code !== null) return { kind: 'command failed', code };
@@ -101,7 +101,7 @@ export const runCommand = (
       if (channel) terminate(channel);
       end(ending);
     };
-    // An exit status that has arrived counts: a child in the background may hold the channel open.
+    // An exit status that has arrived wins: a background child may keep the channel open.
     const lost = (cause: string): void => end(exit ?? { kind: 'connection lost', cause });
     const abort = (): void => stop({ kind: 'aborted' });
     const cancelDeadline = clock.after(command.deadline, () =>
@@ -139,7 +139,7 @@ export const runCommand = (
         client.exec(command.command, (error, opened) => {
           if (error === undefined) return begin(opened);
           releaseSlot();
-          // sshd has a limit of its own (MaxSessions), and may refuse without a reason.
+          // sshd has its own limit (MaxSessions), and may refuse without a reason.
           stderr.add(Buffer.from(`the host did not start the command: ${error.message}`));
           end({ kind: 'command failed' });
         });
@@ -152,7 +152,7 @@ export const runCommand = (
     running.add(lost);
     if (signal?.aborted) return abort();
     signal?.addEventListener('abort', abort);
-    // Held until the host has closed the channel: until then the session counts against its limit.
+    // Held until the host has closed the channel: until then the session counts against MaxSessions.
     void slots(async () => {
       if (ended) return;
       await new Promise<void>((release) => {

@@ -1,13 +1,13 @@
 import ssh2, { type ParsedKey } from 'ssh2';
 
-/** The SSH private key is invalid. No connection was made. The message contains nothing of the key. */
+/** The SSH private key is invalid. No connection was made. The message never quotes the key. */
 class PrivateKeyError extends Error {
   override readonly name = 'PrivateKeyError';
 }
 
 const advice = 'Give an unencrypted private key as ssh-keygen writes it (-----BEGIN OPENSSH PRIVATE KEY-----).';
 
-/** Throws a `PrivateKeyError`. Messages of the parser are not passed on: they may quote the key. */
+/** Throws a `PrivateKeyError`. Drops the parser's messages, which may quote the key. */
 export const parsePrivateKey = (text: string): ParsedKey => {
   const parsed = ssh2.utils.parseKey(text);
   if (parsed instanceof Error) {
@@ -34,7 +34,7 @@ const ed25519: Generate = (comment) => ssh2.utils.generateKeyPairSync('ed25519',
 
 const maxTries = 20;
 
-/** A new pair that can be read again: one in 300 of those that ssh2 1.17 makes it cannot read itself. */
+/** A new key pair that ssh2 can parse: ssh2 1.17 cannot parse one in 300 of the keys that it generates. */
 export const newKeyPair = (comment: string, generate: Generate = ed25519): KeyPair => {
   for (let tries = 1; tries <= maxTries; tries += 1) {
     const made = generate(comment);

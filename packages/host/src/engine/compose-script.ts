@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A function of one text that works each answer out once. For texts of which there are few: scripts, which do not change while we run. */
+/** Caches the result for each text. For the few scripts, which do not change while the process runs. */
 export const memoize = (work: (text: string) => string): ((text: string) => string) => {
   const answers = new Map<string, string>();
   return (text) => {
@@ -15,9 +15,8 @@ export const memoize = (work: (text: string) => string): ((text: string) => stri
 export const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
 /**
- * A line that has a script run by `/bin/sh`, for any login shell that reads the line: bash, zsh, fish and csh agree on
- * letters, digits and single quotes, and on nothing else. The script's standard input is untouched.
- * `base64 -D` is what every macOS has; `-d` came later.
+ * A line that runs a script in `/bin/sh` from any login shell: bash, zsh, fish and csh agree on letters, digits and single quotes, and
+ * on nothing else. The script's standard input is untouched. Every macOS has `base64 -D`; `-d` came later.
  */
 export const shellCommand = (script: string, options: { readonly asRoot: boolean }): string => {
   const encoded = Buffer.from(script).toString('base64');
@@ -25,7 +24,7 @@ export const shellCommand = (script: string, options: { readonly asRoot: boolean
 };
 
 /**
- * A shell script without its comments and blank lines: the step hash covers this text, so that a better comment rolls no fleet.
+ * A shell script without its comments and blank lines: the step hash covers this text, so that a changed comment starts no rollout.
  * Lines of a here-document stay: they end up on hosts. No string in `scripts/` may have a line that is blank or begins with `#`.
  */
 export const stripComments = (script: string): string => {
@@ -53,12 +52,12 @@ export const neededScripts = (script: string): string[] => /^# needs: (.+)$/m.ex
 const withSharedScripts = (script: string): string =>
   [...['lib', ...neededScripts(script)].map(scriptText), script].join('\n');
 
-/** All that is sent of a step but its variables. */
+/** The whole text that is sent for a step, except its variables. */
 export const stepProgram = memoize((script) => withSharedScripts(`${scriptText('step')}\n${script}`));
 
 const assignable = /^[A-Z][A-Z0-9_]*$/;
 
-/** Variables, a program, and the line that starts it. Values are visible to everybody on the host. */
+/** Variables, a program, and the line that starts it. Every user of the host can see the values. */
 const compose = (variables: Readonly<Record<string, string>>, program: string): string => {
   const assignments = Object.entries(variables).map(([variable, value]) => {
     if (!assignable.test(variable)) throw new TypeError(`${variable} is no name for a variable of a host script`);
@@ -67,7 +66,7 @@ const compose = (variables: Readonly<Record<string, string>>, program: string): 
   return [...assignments, program, 'main', ''].join('\n');
 };
 
-/** The command of a step, whose script says how to check, apply and remove. */
+/** The command of a step, whose script defines check, apply and remove. */
 export const composeStep = (script: string, variables: Readonly<Record<string, string>>): string =>
   compose(variables, stepProgram(script));
 

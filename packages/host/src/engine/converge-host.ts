@@ -47,7 +47,7 @@ const removeGarbage = async (
 };
 
 export interface ConvergeOptions {
-  /** The owner of the lock of the host: unique among running processes. */
+  /** The owner of the host's lock: unique among running processes. */
   readonly owner: string;
   /** No virtual machine runs on the host. */
   readonly idle: boolean;
@@ -189,7 +189,7 @@ const perform = async (
       continue;
     }
     const error = stepErrorOf(step, outcome, session.redact);
-    // Without the lock no other step may run.
+    // No other step may run without the lock.
     if (error === undefined || step.optional !== true || error.failure === 'lock lost') return outcome;
     session.optionalFailures.push(error);
   }

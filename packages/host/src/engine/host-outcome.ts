@@ -11,7 +11,7 @@ export type Interrupted =
   | { readonly kind: 'timed out'; readonly during: string; readonly after: number }
   | { readonly kind: 'aborted'; readonly during: string };
 
-/** `during`: a step, or what else was run. An input that cannot be read here also leaves the command unfinished. */
+/** `during`: a step, or another command. An input that cannot be read locally also leaves the command unfinished. */
 export const interruptedBy = (
   outcome: Exclude<CommandOutcome, { kind: 'done' | 'command failed' }>,
   during: string,
@@ -22,7 +22,7 @@ export const interruptedBy = (
   return { ...interruption, during };
 };
 
-/** A step that has something to change, and may not now. It gets no stamp. */
+/** A step that has something to change but may not do it now. It gets no stamp. */
 export interface Deferred {
   readonly step: string;
   readonly because: DeferReason;
@@ -33,7 +33,7 @@ export interface StepFailed {
   readonly error: StepError;
 }
 
-/** The output is not what our scripts print. */
+/** The host printed something that our scripts do not print. */
 export interface UnreadableHost {
   readonly kind: 'unreadable host';
   readonly cause: string;
@@ -54,7 +54,7 @@ export type HostOutcome =
     }
   | StepFailed
   | Locked
-  /** Nothing was changed: no step can make this host ours. */
+  /** Nothing was changed: no step can fix this host. */
   | { readonly kind: 'unsuitable host'; readonly objections: readonly PreflightFailure[] }
   | UnreadableHost
   | Interrupted;

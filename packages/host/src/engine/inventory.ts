@@ -65,7 +65,7 @@ export const parseInventory = (text: string) => {
     user: { name: value('user'), uid: Number(value('user', 1)) },
     /** The user can run sudo without a password. */
     root: value('root') === 'yes',
-    /** Its clock, in seconds since the epoch. */
+    /** The host's clock, in seconds since the epoch. */
     time: Number(value('time')),
     /** Changes with each boot. */
     boot: value('boot'),

@@ -8,7 +8,7 @@ import { StepError } from './step-error.ts';
 export interface Locked {
   readonly kind: 'locked';
   readonly by: string;
-  /** ISO time of the clock of the host. */
+  /** ISO time, by the host's clock. */
   readonly since: string;
   /** The running script of that owner. */
   readonly step?: string;

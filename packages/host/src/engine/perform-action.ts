@@ -56,7 +56,7 @@ const attempt = async (action: Action, lockOwner: string, session: ConvergeConte
   if (action.stamped || fetchSecret !== undefined) {
     const found = await execute(action, 'check', lockOwner, session);
     if (found.kind !== 'finished') return found;
-    // Without a stamp it runs, to get one.
+    // A step without a stamp must run to get one.
     if (found.result === 'unchanged' && action.stamped) return found;
     needsSecret = found.needsPayload;
   }

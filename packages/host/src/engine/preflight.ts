@@ -8,9 +8,9 @@ export interface PreflightFailure {
   readonly advice: string;
 }
 
-/** Ventura: the first whose Virtualization framework does what tart needs. */
+/** Ventura is the first whose Virtualization framework has what tart needs. */
 const minMacOS = 13;
-/** Certificates and join tokens are refused beyond that. */
+/** Beyond that, certificates and join tokens are refused. */
 const maxClockSkewSeconds = 300;
 /** For small files and logs. Kept low, so that a host with a full disk still gets a new agent. */
 const minFreeKiB = 256 * 1024;
@@ -25,7 +25,7 @@ export const preflight = (
   const { arch, macOS, user, fileVault, freeKiB, time, root } = inventory;
   const missing = actions.flatMap(({ needs }) => needs).filter(({ sha256 }) => !inventory.artifacts.has(sha256));
   const bytes = missing.reduce((sum, { size }) => sum + size, 0);
-  // Once in the store, and about three times that unpacked: tart and the runner are compressed.
+  // Once in the store, and about three times that when unpacked: tart and the runner are compressed.
   const neededKiB = minFreeKiB + Math.ceil((4 * bytes) / 1024);
   const skew = Math.abs(time - now / 1000);
   const objections: readonly (readonly [boolean, string, string])[] = [

@@ -10,13 +10,13 @@ export const hostRedactor = (secrets: HostSecrets): Redactor => {
   return redact;
 };
 
-/** One secret more, from now on. */
+/** Adds a secret to the redactor. */
 export const addSecret = (redact: Redactor, secret: string | undefined): void => {
   for (const form of encodingsOf(secret)) redact.add(form);
 };
 
 const encodingsOf = (secret: string | undefined): string[] => {
-  // What macOS leaves in place of a wrong password is no secret, and errors speak of it.
+  // macOS writes `<sealed>` in place of a wrong password. It is no secret, and error messages mention it.
   if (secret === undefined || secret === '' || secret === '<sealed>') return [];
   const bytes = Buffer.from(secret);
   const encoded = kcpassword(secret);
@@ -32,6 +32,6 @@ const encodingsOf = (secret: string | undefined): string[] => {
   ];
 };
 
-/** Tools quote single lines of a file that they cannot read: in a kubeconfig the long words are the secret ones. */
+/** Tools quote single lines of a file that they cannot parse: in a kubeconfig the long words are the secrets. */
 const longWords = (text: string): string[] =>
   text.includes('\n') ? text.split(/[\s"']+/).filter((word) => word.length >= 16) : [];

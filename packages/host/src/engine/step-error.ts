@@ -9,7 +9,7 @@ export interface StepErrorDetails {
   readonly failure: StepFailure;
   readonly exitCode?: number | undefined;
   readonly signal?: string | undefined;
-  /** The output of the host. Is redacted here. */
+  /** The host's output. It is redacted here. */
   readonly output: string;
 }
 
@@ -48,8 +48,8 @@ export class StepError extends Error {
 const tailLength = 2000;
 
 /**
- * Redacted before it is cut, since half a secret is secret too. The output was cut at its front when it was read, so its front may be the
- * end of a secret: that front is longer than what is kept here.
+ * Redacts before cutting, since half a secret is secret too. The output was already cut at its front when it was read, so it may begin
+ * with the end of a secret. That part is never kept: the output is longer than the tail.
  */
 const tailOf = (text: string, redact: Redactor): string => redact.text(text).trim().slice(-tailLength);
 
@@ -65,12 +65,12 @@ const texts = {
     'the lock of the host was lost',
     'Another process prepares this host: wait until it has finished, then run the command again.',
   ],
-  /** Its script succeeded without a result line, so it did not run to its end. */
+  /** The script succeeded without a result line, so it did not run to its end. */
   'no result': [
     'the script printed no result',
     'Check what the login shell of the user prints or runs on the host (.zshenv), then run the command again.',
   ],
-  /** Its script succeeded. */
+  /** The script succeeded. */
   'not stamped': [
     'the host has no stamp of the step',
     'Check that /var/db/tartan/steps on the host is writable and that no other program changes it, then run the command again.',
@@ -78,10 +78,10 @@ const texts = {
   /** The given secret is invalid. */
   'secret refused': ['nothing was sent to the host', 'Fix the cause, then run the command again.'],
   'no secret': ['the secret of the step is missing', 'The host was not changed. The step is retried.'],
-  /** Only of a check: sudo asks the user for a password. */
+  /** Only from a check: sudo asks the user for a password. */
   'no root': ['sudo needs a password', 'Prepare the host first: "tartan prepare-host".'],
   'artifact not pushed': ['its artifact could not be pushed', 'The step changed nothing.'],
-  /** Only of an optional step. */
+  /** Only from an optional step. */
   'timed out': [
     'the step timed out',
     'No other step depends on it. Check on the host what step STEP waits for; the next run retries it.',

@@ -18,10 +18,10 @@ export const summaryOf = (stamps: Stamps): string => {
 };
 
 /**
- * What a step would do to a host, as one word: its intent (or that it should be absent), the variables made from it, and its script
- * with the shared parts. Artifacts count by their content. There is no secret in it, as there is none in a `HostSpec`.
+ * The hash of a step: its intent (or that it should be absent), the variables made from it, and its script with the shared parts.
+ * Artifacts count by their content. It covers no secret, since a `HostSpec` holds none.
  *
- * Caveat: how a payload is made from a secret is not part of it. A change of that form changes something in the intent.
+ * Caveat: it does not cover how a payload is built from a secret. A change of that must also change the intent.
  */
 export const stepHash = (step: AnyStep, spec: Preparation): string => {
   const intent = step.intent(spec);
@@ -38,16 +38,16 @@ export const stepHash = (step: AnyStep, spec: Preparation): string => {
 
 const programOf = memoize((script) => stripComments(stepProgram(script)));
 
-/** The stamps of a host that is as it should be. */
+/** The stamps of an up-to-date host. */
 export const wantedStamps = (spec: HostSpec, steps: readonly Step[] = hostSteps): Stamps =>
   Object.fromEntries(steps.map((step) => [step.name, stepHash(step, spec)]));
 
-/** What the agent of a host that is as it should be publishes. */
+/** What the agent of an up-to-date host publishes. */
 export const summaryHash = (spec: HostSpec): string => summaryOf(wantedStamps(spec));
 
 type Plain = string | number | boolean | null | undefined | readonly Plain[] | { readonly [key: string]: Plain };
 
-/** An artifact is its content: what it is called and where it lies here is nothing to a host. */
+/** Only the content of an artifact counts: its name and its local path do not matter to a host. */
 const withoutLocalPaths = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutLocalPaths);
   if (typeof value !== 'object' || value === null) return value;
@@ -56,7 +56,7 @@ const withoutLocalPaths = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutLocalPaths(inner)]));
 };
 
-/** The same text for the same data, in any order of keys. */
+/** The same text for the same data, whatever the order of keys. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner: Plain) => {
     if (typeof inner === 'function') throw new TypeError('an intent is plain data');

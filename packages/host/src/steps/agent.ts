@@ -3,7 +3,7 @@ import { scriptText } from '../engine/compose-script.ts';
 import { renderPlist } from '../launchd-plist.ts';
 import { defineStep } from './step.ts';
 
-/** The stock node that runs the agent, as its makers signed it. Nothing starts or stops. */
+/** The stock node that runs the agent, with its vendor's signature. This step starts and stops nothing. */
 export const agentRuntime = defineStep({
   name: 'agent-runtime',
   title: "put the agent's runtime in place",
@@ -12,7 +12,7 @@ export const agentRuntime = defineStep({
   environment: ({ runtime }) => ({ RUNTIME_SHA256: runtime.sha256 }),
 });
 
-/** A release of the agent: its code, the runtime it runs on, and the arguments it expects. Prepared whole; `agent-job` switches to it. */
+/** A release of the agent: its code, its runtime and the arguments that it expects. Prepared completely; `agent-job` switches to it. */
 export const agentRelease = defineStep({
   name: 'agent-release',
   title: "prepare the agent's release",
@@ -31,25 +31,25 @@ export const agentRelease = defineStep({
   }),
 });
 
-/** The kubeconfig with which the agent joins. The certificate that it gets for it is the agent's own, and lies beside it. */
+/** The kubeconfig with which the agent joins. The agent itself writes the certificate that it gets, into the same folder. */
 export const joinCredentials = defineStep({
   name: 'join-credentials',
   title: 'hand over the join credentials',
   deadline: 30_000,
   intent: ({ user, agent }) => ({ user, joinVersion: agent.joinVersion }),
   environment: ({ user, joinVersion }) => ({ AGENT_USER: user, JOIN_VERSION: joinVersion }),
-  // Blank credentials are none.
+  // Blank credentials count as absent.
   payload: (_intent, { joinKubeconfig }) => (joinKubeconfig?.trim() ? joinKubeconfig : undefined),
 });
 
 /**
- * The agent runs: `current` is the wanted release, launchd knows the wanted arguments, and a new process was seen to stay. Otherwise
- * the release and the arguments that were proven last are put back. Virtual machines are not touched.
+ * The agent runs: `current` is the wanted release, launchd has the wanted arguments, and a new process stays up. Otherwise the step
+ * restores the release and the arguments that were proven last. It does not touch virtual machines.
  */
 export const agentJob = defineStep({
   name: 'agent-job',
   title: 'run the agent',
-  // Twice (the new release, then the old one put back): 30 s to unload, 15 s to load, two proofs of 25 s.
+  // Twice (the new release, then the restored one): 30 s to unload, 15 s to load, two proofs of 25 s.
   deadline: 240_000,
   intent: (spec) => ({ user: spec.user, releaseId: agentReleaseID(spec), plist: renderPlist(job(spec)) }),
   environment: ({ user, releaseId: id, plist }) => ({ AGENT_USER: user, RELEASE_ID: id, PLIST: plist }),
@@ -64,7 +64,7 @@ const plist = renderPlist({
   ProcessType: 'Background',
 });
 
-/** The agent's log stays small: launchd holds the file open, so that nothing but copying and truncating works (INC-423). */
+/** Limits the agent's log. launchd holds the file open, so that only copying and truncating works (INC-423). */
 export const agentLogs = defineStep({
   name: 'agent-logs',
   title: "keep the agent's log small",

@@ -3,7 +3,7 @@ import { scriptText } from '../engine/compose-script.ts';
 import { renderPlist } from '../launchd-plist.ts';
 import { defineStep } from './step.ts';
 
-/** What a builder bakes and ships images with. */
+/** The tools with which a builder bakes and pushes images. */
 export const builderTools = defineStep({
   name: 'builder-tools',
   title: 'install what images are baked with',
@@ -32,10 +32,10 @@ interface RunnerIntent {
   readonly labels: readonly string[];
 }
 
-/** As the runner itself calls its service. */
+/** The name that the runner itself gives its service. */
 const jobLabel = ({ org, name }: RunnerIntent): string => `actions.runner.${org}.${name}`;
 
-/** For the jobs of the runner. sshd's PATH, which the runner would note down by itself, has neither of the first two (INC-229). */
+/** For the jobs of the runner. The runner would record sshd's PATH, which lacks the first two folders (INC-229). */
 const jobPath = '/usr/local/bin:/opt/homebrew/bin:/usr/bin:/bin:/usr/sbin:/sbin';
 
 const runnerPlist = (intent: RunnerIntent): string =>
@@ -46,14 +46,14 @@ const runnerPlist = (intent: RunnerIntent): string =>
     EnvironmentVariables: { ACTIONS_RUNNER_SVC: '1' },
     RunAtLoad: true,
     KeepAlive: true,
-    // It signs off at GitHub, which otherwise refuses the next one for minutes. Below the 30 s that a reload waits for the job to end.
+    // Time to sign off at GitHub, which otherwise refuses the next runner for minutes. Below the 30 s that a reload waits for the end.
     ExitTimeOut: 20,
     ProcessType: 'Interactive',
     StandardOutPath: `/Users/${intent.user}/Library/Logs/${jobLabel(intent)}/runner.log`,
     StandardErrorPath: `/Users/${intent.user}/Library/Logs/${jobLabel(intent)}/runner.log`,
   });
 
-/** The GitHub Actions runner of a builder. Restarting it ends the job that it runs, and with that the job's virtual machines. */
+/** The GitHub Actions runner of a builder. Restarting it kills its current job and the job's virtual machines. */
 export const actionsRunner = defineStep({
   name: 'actions-runner',
   title: 'run GitHub Actions',
@@ -79,7 +79,7 @@ export const actionsRunner = defineStep({
     JOB_PATH: jobPath,
     PLIST: runnerPlist(intent),
   }),
-  // Not for a new release, nor to start it again: the registration belongs to the name.
+  // Not needed for a new release or a restart: the registration belongs to the name.
   onDemandSecret: 'actionsRunnerToken',
   payload: (_, { actionsRunnerToken }) => actionsRunnerToken || undefined,
 });

@@ -4,22 +4,22 @@ import type { VmEgress } from '../host-spec.ts';
 import { renderPlist } from '../launchd-plist.ts';
 import { defineStep, type Step } from './step.ts';
 
-/** Where vmnet places virtual machines, and the host's own end of it. */
+/** The network that vmnet gives to virtual machines and to the host's end. */
 const vmNetwork = '192.168.64.0/22';
 
 /**
- * What virtual machines reach only where `allow` says so: private networks, carrier-grade NAT (which is where a tailnet lives) and
- * link-local, with it the metadata service. The vmnet is left out of its surroundings: the gateway is there, with DHCP and DNS.
+ * Virtual machines reach these only where `allow` permits it: private networks, carrier-grade NAT (which tailnets use) and link-local
+ * with the metadata service. The vmnet itself is excluded: its gateway serves DHCP and DNS.
  */
 const blocked = ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16', `!${vmNetwork}`];
 
-/** vmnet numbers its bridges from 100; a host runs two virtual machines at most, each on a network of its own at worst. */
+/** vmnet numbers its bridges from 100. A host runs two virtual machines at most, in the worst case each on its own network. */
 const bridges = ['bridge100', 'bridge101', 'bridge102', 'bridge103'];
 
 /** A port, or a range of them. */
 const portRange = /^(\d{1,5})(?::(\d{1,5}))?$/;
 
-/** Throws where an entry of `allow` is invalid. */
+/** Throws if an entry of `allow` is invalid. */
 const passRule = ({ protocol, cidr, ports }: VmEgress['allow'][number], index: number): string => {
   const invalid = (what: string): TypeError => new TypeError(`vmEgress.allow[${index}]: ${what}`);
   if (!['tcp', 'udp'].includes(protocol)) throw invalid(`${JSON.stringify(protocol)} is neither tcp nor udp.`);
@@ -38,17 +38,17 @@ const passRule = ({ protocol, cidr, ports }: VmEgress['allow'][number], index: n
 };
 
 /**
- * The pf rules of the anchor. Throws where `allow` cannot be understood.
+ * The pf rules of the anchor. Throws if `allow` is invalid.
  *
- * A packet of a virtual machine is seen coming in on a bridge, and again going out, where NAT may have changed its source already: so
- * blocks count in both directions, and on the bridges whatever source the packet claims. All are `quick`: the first that matches decides.
- * IPv6 ends at the bridge: vmnet would translate it past all of this. Tables are not `persist`: those outlive their rules (INC-246).
+ * pf sees a packet of a virtual machine twice: coming in on a bridge, and going out, where NAT may have changed its source. So blocks apply
+ * in both directions, and on the bridges to any source address. All rules are `quick`: the first that matches decides.
+ * IPv6 is blocked at the bridge: vmnet would translate it past these rules. Tables are not `persist`: those outlive their rules (INC-246).
  */
 export const egressRules = ({ allow }: VmEgress) => {
   const onBridges = `in quick on { ${bridges.join(', ')} }`;
   const tables = [`table <vm_sources> { ${vmNetwork} }`, `table <blocked_dst> { ${blocked.join(', ')} }`];
   const rules = [
-    // Hands out the host's own credentials: always blocked.
+    // The metadata service hands out the host's own credentials: always blocked.
     'block drop quick inet from <vm_sources> to 169.254.169.254',
     `block drop ${onBridges} inet6 all`,
     ...allow.map(passRule),
@@ -68,14 +68,14 @@ export const egressRules = ({ allow }: VmEgress) => {
       ...rules.map((rule) => `${rule} label "${label}"`),
       '',
     ].join('\n'),
-    /** On every rule, and another one for every other text: it identifies the rules that the kernel has loaded. */
+    /** A label on every rule that depends on the whole text: it identifies the rules that the kernel has loaded. */
     label,
   };
 };
 
 /**
- * Fills the anchors and enables pf, which macOS leaves off at boot; nothing else, as it also runs whenever it is registered, on hosts
- * with virtual machines. Tries again for a minute: Apple's own job loads pf.conf at the same time.
+ * Loads the anchors and enables pf, which macOS leaves off at boot. It does nothing else, because it also runs at each registration, on
+ * hosts with running virtual machines. It retries for a minute: Apple's own job loads pf.conf at the same time.
  */
 const bootScript = `tries=30
 until pfctl -a com.apple/tuist.runners -f /etc/pf.anchors/tuist.runners && pfctl -a tuist.runners -f /etc/pf.anchors/tuist.runners; do
@@ -97,9 +97,9 @@ const bootJob = renderPlist({
 /**
  * Keeps virtual machines out of private networks.
  *
- * The rules are loaded twice. `com.apple/tuist.runners` counts at once, because macOS's own main ruleset looks into everything below
- * `com.apple`. `tuist.runners`, which fleets of old have in their pf.conf, counts from the next boot: on a live host the main ruleset is
- * never loaded anew, which would drop what the system has put there (INC-249, INC-255).
+ * The rules are loaded twice. `com.apple/tuist.runners` takes effect at once, because macOS's main ruleset includes every anchor below
+ * `com.apple`. `tuist.runners`, which older fleets have in their pf.conf, takes effect at the next boot: a step never reloads the main
+ * ruleset on a live host, which would drop rules of the system (INC-249, INC-255).
  */
 export const vmEgress = defineStep({
   name: 'vm-egress',
@@ -113,8 +113,8 @@ export const vmEgress = defineStep({
 });
 
 /**
- * Guests keep their address for ten minutes instead of a day. Every virtual machine is a guest that was never seen before, and there are
- * 253 addresses: with leases of a day a Mac that runs short jobs runs out of them, and guests get none, or one that another has (INC-428).
+ * Sets the DHCP lease time of guests to ten minutes instead of a day. Every virtual machine is a new guest, and there are 253 addresses:
+ * with leases of a day a Mac with short jobs runs out of them, and guests get none, or one that is in use (INC-428).
  */
 export const guestLeases: Step = {
   name: 'guest-leases',

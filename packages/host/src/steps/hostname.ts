@@ -1,6 +1,6 @@
 import { defineStep } from './step.ts';
 
-/** The Mac has the name of its Node, for people. The agent gets its name as a flag, since DHCP may rename a Mac. */
+/** Gives the Mac the name of its Node, for people. The agent gets its name as a flag, since DHCP may rename a Mac. */
 export const hostname = defineStep({
   name: 'hostname',
   title: 'name the Mac after its Node',

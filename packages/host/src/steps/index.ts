@@ -9,12 +9,12 @@ import type { AnyStep, Step } from './step.ts';
 import { tailscale } from './tailscale.ts';
 import { tart } from './tart.ts';
 
-/** What makes a Mac ready to be taken over: root, and a console session that stays. `tartan prepare-host` runs these and no more. */
+/** The steps before a Mac can be adopted: root, and a permanent console session. `tartan prepare-host` runs only these. */
 export const preparationSteps: readonly AnyStep[] = [passwordlessSudo, power, autoLogin];
 
 /**
- * Everything that is done to a host, in this order, on every path. An entry knows why it stands where it does.
- * Optional steps stand last: they can cost only themselves.
+ * All steps of a host, in this order on every path. Comments give the reason for an order.
+ * Optional steps are last: their failure affects no other step.
  */
 export const hostSteps: readonly Step[] = [
   ...preparationSteps,
@@ -25,7 +25,7 @@ export const hostSteps: readonly Step[] = [
   // node_exporter listens on the tailnet address, and the agent reports that address to the cluster.
   tailscale,
   nodeExporter,
-  // The runtime before the release that names it, both before the job that switches to them.
+  // The runtime before the release that names it, and both before the job that switches to them.
   agentRuntime,
   agentRelease,
   joinCredentials,
@@ -35,6 +35,6 @@ export const hostSteps: readonly Step[] = [
   actionsRunner,
 ];
 
-/** The steps of a specification. A Mac that is not a Node yet gets those of its preparation only. */
+/** The steps of a specification. A Mac that is not a Node yet gets only the preparation steps. */
 export const stepsOf = (spec: HostSpec | Preparation): readonly AnyStep[] =>
   'nodeName' in spec ? hostSteps : preparationSteps;

@@ -12,7 +12,7 @@ const plist = renderPlist({
   StandardErrorPath: '/var/log/tuist-node-exporter.log',
 });
 
-/** Metrics of the host. Only on the tailnet: without one there is nowhere to listen. Stands after the step that joins it. */
+/** Metrics of the host. node_exporter listens only on the tailnet, so the step comes after the one that joins it. */
 export const nodeExporter = defineStep({
   name: 'node-exporter',
   title: 'export metrics of the host',

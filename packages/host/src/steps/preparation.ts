@@ -2,13 +2,13 @@ import type { HostSecrets, Preparation } from '../host-spec.ts';
 import type { Step } from './step.ts';
 
 /**
- * With this code a script ends when the Mac refused the password that it was given. The same password must not be sent again: several
- * wrong ones lock the account, and every further one keeps it locked (INC-207). The Mac refuses to try it twice, too.
+ * A script exits with this code when the Mac refused the password. The same password must not be sent again: several wrong ones lock the
+ * account, and every further one keeps it locked (INC-207). The script on the Mac also refuses to try it twice.
  */
 export const wrongPasswordExitCode = 77;
 
 /**
- * The password, when there is one to try. Scaleway's API answers `<sealed>` where it has none (INC-207), and an empty one would break
+ * The password, if there is one to try. Scaleway's API answers `<sealed>` when it has none (INC-207), and an empty one would break
  * auto-login (INC-204): both count as absent.
  */
 export const usablePassword = ({ userPassword }: HostSecrets): string | undefined => {
@@ -21,7 +21,7 @@ export const usablePassword = ({ userPassword }: HostSecrets): string | undefine
 
 const shortName = /^[A-Za-z_][A-Za-z0-9._-]*$/;
 
-/** The short name of an account: what sudoers, loginwindow and paths can take as it is. */
+/** The short name of an account, safe in sudoers, loginwindow preferences and paths. */
 export const validAccountName = (user: string): string => {
   if (!shortName.test(user)) {
     throw new TypeError(
@@ -35,8 +35,8 @@ export const validAccountName = (user: string): string => {
 const kcpasswordKey = Buffer.from('7d895223d2bcddeaa3b91f', 'hex');
 
 /**
- * A password as `/etc/kcpassword` keeps it: padded with NUL to the next multiple of the key's eleven bytes, by one byte at least, and
- * then XORed with the key over and over. As reversible as the password itself: a secret.
+ * A password in the format of `/etc/kcpassword`: padded with NUL to the next multiple of the key's eleven bytes, by at least one byte,
+ * then XORed with the repeated key. Reversible, so it is a secret too.
  */
 export const kcpassword = (password: string): Buffer => {
   const clear = Buffer.from(password);
@@ -46,8 +46,8 @@ export const kcpassword = (password: string): Buffer => {
 };
 
 /**
- * First of all: every other step needs root. One attempt per run at most, none without a password, and none with one that was refused
- * since the Mac started: see `wrongPasswordExitCode`.
+ * The first step: every other step needs root. At most one attempt per run, none without a password, and none with a password that was
+ * refused since the last boot: see `wrongPasswordExitCode`.
  */
 export const passwordlessSudo: Step<Preparation, Preparation> = {
   name: 'passwordless-sudo',
@@ -57,19 +57,19 @@ export const passwordlessSudo: Step<Preparation, Preparation> = {
   intent: ({ user }) => ({ user }),
   environment: ({ user }) => ({
     LOGIN_USER: validAccountName(user),
-    // sudo silently ignores files whose name has a dot in it.
+    // sudo ignores files whose name contains a dot.
     RULE_NAME: `${validAccountName(user).replaceAll('.', '_')}-nopasswd`,
   }),
   payload: (_, secrets) => {
     const password = usablePassword(secrets);
-    // Without the line's end the right password is refused.
+    // Without the newline sudo refuses the right password.
     return password === undefined ? undefined : `${password}\n`;
   },
 };
 
 /**
- * All that could put the Mac to sleep, lock its screen, log its user out or restart it by itself is off: each ends the console session,
- * and with it all virtual machines (INC-06). As early as possible: an idle mini sleeps after one minute (INC-06).
+ * Disables everything that could put the Mac to sleep, lock its screen, log its user out or restart it: each ends the console session and
+ * all virtual machines. Runs early, because an idle mini sleeps after one minute (INC-06).
  */
 export const power: Step<object, Preparation> = {
   name: 'power',
@@ -80,14 +80,14 @@ export const power: Step<object, Preparation> = {
 };
 
 /**
- * A live console session of the user, now and after each boot: without one macOS starts no virtual machine (INC-03, INC-202).
- * A restart of loginwindow ends the session, and what runs in it: hence only on an idle host.
+ * A console session of the user, now and after each boot: without one macOS starts no virtual machine (INC-03, INC-202).
+ * Only on an idle host, because restarting loginwindow ends the session and everything in it.
  */
 export const autoLogin: Step<Preparation, Preparation> = {
   name: 'auto-login',
   title: 'log the user in at the console',
   needsIdle: true,
-  // 30 looks a second apart, and a slow launchd on top.
+  // 30 checks a second apart, plus time for a slow launchd.
   deadline: 120_000,
   intent: ({ user }) => ({ user }),
   environment: ({ user }) => ({ LOGIN_USER: validAccountName(user) }),

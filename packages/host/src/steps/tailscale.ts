@@ -19,13 +19,13 @@ const plist = renderPlist({
 const isOAuthSecret = (key: string): boolean => key.startsWith('tskey-client-');
 
 /**
- * An OAuth client secret does not expire, unlike a key (INC-216), and takes what a key would have been made with as a query. Said here
- * and not left to a default: the device needs no approval, and the tailnet forgets a device that never comes back.
+ * An OAuth client secret does not expire, unlike an auth key (INC-216), and takes the key's options as a query. Both are explicit instead
+ * of defaults: the device needs no approval, and the tailnet does not remove it while it is offline.
  */
 const joinKey = (key: string): string =>
   isOAuthSecret(key) && !key.includes('?') ? `${key}?ephemeral=false&preauthorized=true` : key;
 
-/** The host is a device of the tailnet. */
+/** Makes the host a device of the tailnet. */
 export const tailscale = defineStep({
   name: 'tailscale',
   title: 'join the tailnet',

@@ -1,6 +1,6 @@
 import { defineStep } from './step.ts';
 
-/** `tart`, as its makers signed it: the right to virtualise is an entitlement of the bundle, which signing anew would take away. */
+/** `tart` with its vendor's signature: the bundle has the entitlement to virtualise, which signing it again would remove. */
 export const tart = defineStep({
   name: 'tart',
   title: 'install Tart',

@@ -3,7 +3,7 @@ import ssh2 from 'ssh2';
 import { connect, type ConnectOptions } from '../connection/connect.ts';
 import type { HostConnection } from '../connection/connection.ts';
 
-/** The fleet's key, of which the Mac knows the public half. One in 300 of those that ssh2 1.17 makes it cannot read itself. */
+/** The fleet's key; the Mac has its public half. ssh2 1.17 cannot parse one in 300 of the keys that it generates. */
 export const fleetKey = (): { publicKey: string; privateKey: string } => {
   const { public: publicKey, private: privateKey } = ssh2.utils.generateKeyPairSync('ed25519');
   return ssh2.utils.parseKey(privateKey) instanceof Error ? fleetKey() : { publicKey, privateKey };

@@ -7,12 +7,12 @@ import { type StepRun, stepRun } from '../engine/execute-step.ts';
 import type { HostSecrets, HostSpec } from '../host-spec.ts';
 import type { Step } from '../steps/step.ts';
 
-/** What `write_file` prepares beside its target: to be cut there is to be cut before its rename. */
+/** The suffix of the draft of `write_file`: a cut while the draft is changed equals a cut before its rename. */
 const draft = '.tartan-new';
 
-/** What changes something on a host, and the uses of it that only look: loops repeat those at will. */
+/** Commands that change a host, with the argument patterns that change nothing: loops repeat those. */
 const changing: Readonly<Record<string, string>> = {
-  // With an argument it reads a file; without one it writes what it is given.
+  // With an argument `cat` reads a file; without one it writes its input.
   cat: '?*',
   chmod: `*${draft}`,
   chown: `*${draft}`,
@@ -39,9 +39,9 @@ const changing: Readonly<Record<string, string>> = {
 };
 
 /**
- * The script, but for dying with all it started right before its Nth command that changes something. Every such command becomes a
- * function that counts; the count is kept in a file because pipes and `$(…)` are processes of their own.
- * Caveat: tools that are called by their path are not counted. The process group must be the script's own, as under sshd.
+ * A copy of the script that kills itself and its children right before its Nth command that changes something. Every such command becomes a
+ * function that counts. The count is in a file because pipes and `$(…)` are separate processes.
+ * Caveat: tools that are called by their path are not counted. The script must have its own process group, as under sshd.
  */
 const cutBefore = (
   script: string,
@@ -64,27 +64,27 @@ ${script}`;
 };
 
 /**
- * Every fifth place is tried, since neighbours mostly leave the same; `TARTAN_CRASH=all` tries each. Odd, so that what goes to and fro by
- * the number of its place still does.
+ * Tests every fifth place, since neighbouring places mostly leave the same state; `TARTAN_CRASH=all` tests each. An odd stride, so that
+ * tests that alternate by the number of the place still alternate.
  */
 export const stride = process.env['TARTAN_CRASH'] === 'all' ? 1 : 5;
 
 interface CutOptions {
-  /** Before these tools alone, where one run takes long. */
+  /** Cuts only before these tools, where one run takes long. */
   readonly only?: readonly string[];
   readonly prepare: (nth: number) => Promise<Mac>;
   readonly check: (mac: Mac, nth: number) => Promise<void>;
 }
 
 /**
- * Runs a step again and again, cut before one command after the other that changes something, until a run is not cut any more.
- * `prepare` makes the state to start from; `check` looks at what a cut left, and finishes the job.
+ * Runs a step repeatedly, cut before one command after the other that changes something, until a run is not cut any more.
+ * `prepare` creates the initial state; `check` verifies the state after a cut and completes the step.
  * Returns the number of places where it can be cut.
  */
 export const cutEverywhere = <Intent extends object>(
   step: Step<Intent>,
   options: CutOptions & {
-    /** The same for all, or one for each cut. */
+    /** The same for all cuts, or one for each. */
     readonly spec: HostSpec | ((nth: number) => HostSpec);
     readonly secrets?: HostSecrets;
   },

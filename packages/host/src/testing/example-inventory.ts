@@ -1,6 +1,6 @@
 import type { Inventory } from '../engine/inventory.ts';
 
-/** A Mac as it comes out of the box, with root given to us. */
+/** A new Mac on which we have root. */
 export const exampleInventory = (overrides: Partial<Inventory> = {}): Inventory => ({
   user: { name: 'm1', uid: 501 },
   root: true,

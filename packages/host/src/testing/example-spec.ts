@@ -17,7 +17,7 @@ export const exampleArtifact = (folder: string, name: string, content: string | 
 
 const program = (name: string, version: string): string => `#!/bin/sh\n# ${name}\necho ${version}\n`;
 
-/** A host with every feature on. Its software is a few bytes of shell each, kept in `folder`, which is the caller's to remove. */
+/** A host with every feature on. Its software is a few bytes of shell each, kept in `folder`, which the caller removes. */
 export const exampleSpec = (folder: string, overrides: Partial<HostSpec> = {}): HostSpec => ({
   user: 'm1',
   nodeName: 'mac-7.fleet_a',
@@ -67,7 +67,7 @@ export const exampleSpec = (folder: string, overrides: Partial<HostSpec> = {}): 
   ...overrides,
 });
 
-/** As an upload would have left it. */
+/** Puts artifacts into the store as a push does. */
 export const putInStore = (mac: Pick<Mac, 'path'>, ...artifacts: readonly Artifact[]): void => {
   const store = mac.path('/var/db/tartan/artifacts');
   mkdirSync(store, { recursive: true });

@@ -2,7 +2,7 @@ import type { Artifact } from '../artifacts/artifact.ts';
 import type { Step } from '../steps/step.ts';
 
 /**
- * A step of a test: a file `/var/fake/NAME` that holds the name of the Node. `refuse-NAME` beside it makes it fail.
+ * A step for tests: a file `/var/fake/NAME` with the name of the Node. A file `refuse-NAME` beside it makes the step fail.
  * With `payload` it also keeps the join credentials in `NAME.secret`.
  */
 export const fakeStep = (

@@ -11,8 +11,8 @@ const everythingBelow = (path: string): string[] => {
 };
 
 /**
- * All that a step could have changed: each file with its content, mode and inode, so that one which was written again with the same
- * content shows too; and what macOS was asked to do beyond files. Two that are equal: nothing was rewritten, nothing restarted.
+ * Everything that a step could have changed: each file with its content, mode and inode, so that rewriting the same content shows too; and
+ * what macOS did beyond files. Two equal footprints mean that nothing was rewritten or restarted.
  */
 export const footprint = (mac: Mac): { readonly files: readonly string[]; readonly journal: readonly string[] } => ({
   files: folders

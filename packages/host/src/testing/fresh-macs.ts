@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Mac, type MacOptions, startMac } from '@tartan/sim-mac';
 
-/** Does what the step `passwordless-sudo` does, for tests of later steps. */
+/** Has the effect of the step `passwordless-sudo`, for tests of later steps. */
 export const grantRoot = (mac: Pick<Mac, 'path' | 'user'>): void => {
   mkdirSync(mac.path('/etc/sudoers.d'), { recursive: true });
   writeFileSync(mac.path(`/etc/sudoers.d/${mac.user.name}-nopasswd`), `${mac.user.name} ALL=(ALL) NOPASSWD: ALL\n`, {
@@ -27,7 +27,7 @@ export const freshMacs = (): FreshMacs => {
   return {
     folder,
     start: async ({ sudo = true, ...options } = {}) => {
-      // Counted before it is up: tests may start several at once.
+      // Counted before the start: tests may start several Macs at once.
       started += 1;
       const mac = await startMac({ folder: join(folder, `mac-${started}`), pace: 0.01, ...options });
       macs.push(mac);

@@ -7,13 +7,13 @@ import { stepRun } from '../engine/execute-step.ts';
 import { hostSteps } from '../steps/index.ts';
 import { exampleSpec } from './example-spec.ts';
 
-/** Part of `npm run check`: has every text that is sent to a host, and every program that is put there, read by the shells and shellcheck. */
+/** Part of `npm run check`: checks every script and installed program of a host with the shells and shellcheck. */
 
 const scripts = join(import.meta.dirname, '../../scripts');
 const folder = mkdtempSync(join(tmpdir(), 'tartan-lint-'));
 const options = { verb: 'converge', hash: 'a hash', lockOwner: 'somebody', idle: true } as const;
 
-/** Values are data, whatever they look like to shellcheck. */
+/** Replaces values, which shellcheck would otherwise check too. */
 const withoutValues = (script: string): string =>
   script.replace(/^([A-Z][A-Z0-9_]*)='(?:[^']|'\\'')*'$/gm, "$1='value'");
 
@@ -41,7 +41,7 @@ const programs = (): Record<string, string> =>
       .filter(([, text]) => text.startsWith('#!')),
   );
 
-/** What the reader objects to; `undefined` when it is not installed. */
+/** The complaints of the checker; `undefined` when it is not installed. */
 const ask = (reader: string, args: readonly string[], files: readonly string[]): string | undefined => {
   const { error, status, stdout, stderr } = spawnSync(reader, [...args, ...files], { cwd: folder, encoding: 'utf8' });
   if (error !== undefined) return undefined;

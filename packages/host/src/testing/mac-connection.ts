@@ -2,18 +2,18 @@ import { buffer } from 'node:stream/consumers';
 import type { Mac } from '@tartan/sim-mac';
 import type { CommandOutcome, HostAddress, HostConnection } from '../connection/connection.ts';
 
-/** What happens to a command: it is lost before it starts, after it has ended, or with only the front of its input sent. */
+/** When the connection of a command is lost: before it starts, after it has ended, or after a part of its input. */
 type Cut = 'before' | 'after' | { readonly inputAfter: number };
 
 export interface MacConnectionOptions {
   readonly transport?: HostAddress['transport'];
-  /** Asked for each script, with its number from 0. A connection that was cut stays lost. */
+  /** Called for each script, with its number from 0. A cut connection stays lost. */
   readonly cut?: (script: string, nth: number) => Cut | undefined;
   /** Answers in place of the Mac. */
   readonly answer?: (script: string, nth: number) => CommandOutcome | undefined;
 }
 
-/** A connection that needs no SSH, and that remembers what was sent. */
+/** A connection without SSH that records the scripts. */
 export interface MacConnection extends HostConnection {
   readonly scripts: readonly string[];
 }

@@ -5,7 +5,7 @@ import type { HostSpec } from '../host-spec.ts';
 import { connectToMac } from './connect-to-mac.ts';
 import { plantedSecrets } from './working-spec.ts';
 
-/** A process that prepares a host, and can be killed: prints each step that it begins. Its one argument is a file that says what to do. */
+/** A process that converges a host and can be killed: prints each step that it begins. Its argument is a file with the `Job`. */
 interface Job extends Pick<Mac, 'address' | 'user'> {
   readonly spec: HostSpec;
   readonly privateKey: string;

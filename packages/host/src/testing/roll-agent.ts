@@ -4,7 +4,7 @@ import { agentJob, agentRelease, agentRuntime } from '../steps/agent.ts';
 import { putInStore } from './example-spec.ts';
 import { runStep, type StepAnswer } from './run-step.ts';
 
-/** What must be there before the step `agent-job`. */
+/** Runs the steps that `agent-job` needs. */
 export const prepareAgent = async (mac: Mac, spec: HostSpec): Promise<void> => {
   putInStore(mac, spec.agent.runtime, spec.agent.release);
   for (const answer of [await runStep(mac, agentRuntime, spec), await runStep(mac, agentRelease, spec)]) {
@@ -12,7 +12,7 @@ export const prepareAgent = async (mac: Mac, spec: HostSpec): Promise<void> => {
   }
 };
 
-/** The agent's steps in their order. Answers with that of `agent-job`. */
+/** Runs the agent's steps in their order. Returns the answer of `agent-job`. */
 export const rollAgent = async (mac: Mac, spec: HostSpec): Promise<StepAnswer> => {
   await prepareAgent(mac, spec);
   return runStep(mac, agentJob, spec);

@@ -13,7 +13,7 @@ export interface StepAnswer {
   readonly differences: readonly string[];
 }
 
-/** Runs one step on a simulated Mac without the engine around it: artifacts must lie in the Mac's store already. */
+/** Runs one step on a simulated Mac without the engine: the artifacts must be in the Mac's store already. */
 export const runStep = async <Intent extends object>(
   mac: Mac,
   step: Step<Intent>,

@@ -6,7 +6,7 @@ import type { Artifact } from '../artifacts/artifact.ts';
 import { quote } from '../engine/compose-script.ts';
 import { exampleArtifact } from './example-spec.ts';
 
-/** Plays the stock node: the one that runs this test, told where the simulated Mac's files really lie. */
+/** Stands in for the stock node: runs the node of this test, with the folder of the simulated Mac's files. */
 export const standInRuntime = (folder: string, version: string): Artifact =>
   exampleArtifact(
     folder,
@@ -19,10 +19,10 @@ exec ${quote(process.execPath)} "\${TARTAN_ROOT:-}$script" "$@"
 `,
   );
 
-/** A runtime that never gets as far as running anything. */
+/** A runtime that cannot start. */
 export const brokenRuntime = (folder: string): Artifact => exampleArtifact(folder, 'node', '#!/no/such/interpreter\n');
 
-/** Plays the agent: refuses arguments that its release does not expect, as the real one does; says so in the log; and stays. */
+/** Stands in for the agent: like the real one it refuses unexpected arguments and logs that; otherwise it stays up. */
 export const standInAgent = (folder: string, version: string): Artifact =>
   exampleArtifact(
     folder,
@@ -64,7 +64,7 @@ export const agentEvents = (mac: Pick<Mac, 'path'>): AgentEvent[] => {
     .filter(isEvent);
 };
 
-/** Resolves when what stand-in agents have said is as expected: they are processes, and need their time to start. */
+/** Resolves when the events of the stand-in agents are as expected: the agents are processes and need time to start. */
 export const agentsSay = async (
   mac: Pick<Mac, 'path'>,
   isExpected: (events: readonly AgentEvent[]) => boolean,

@@ -26,7 +26,7 @@ const header = (path: string, size: number): Buffer => {
   return block;
 };
 
-/** A gzipped tar of executables, the same bytes on every machine and at every time: so its hash is the same too. */
+/** A gzipped tar of executables. Its bytes, and so its hash, are the same on every machine and at every time. */
 export const tinyTar = (files: Readonly<Record<string, string>>): Buffer =>
   gzipSync(
     Buffer.concat([

@@ -7,34 +7,31 @@ import type { HostAddress } from '../connection.ts';
 
 const fingerprintOf = (publicKey: string): string => fingerprint(Buffer.from(publicKey.split(' ')[1] ?? '', 'base64'));
 
-/** What a server does with a command that it was asked to run. */
+/** Handles a command that a client runs on the server. */
 export type CommandHandler = (channel: ServerChannel, session: Session, command: string) => void;
 
-/** An SSH server that does what a test says. */
+/** An SSH server that a test scripts. */
 export interface TestServer {
   readonly address: HostAddress;
   readonly hostKey: string;
   /** The key that may log in. */
   readonly privateKey: string;
-  /** Connections that came, and those that got as far as asking for a login. */
+  /** Counts of connections, and of those that reached the login. */
   readonly seen: { connections: number; logins: number };
-  /**
-   * Signals that it was asked to send. Taken from what `ssh2` logs: unlike OpenSSH, its sessions hear of none after the end of their
-   * input.
-   */
+  /** Signals that clients sent. Read from the debug log of `ssh2`: unlike OpenSSH, its sessions get no signal after the end of input. */
   readonly signals: string[];
   onCommand: CommandHandler;
-  /** `silent`: takes connections and says nothing. `hangs up`: ends them at once. */
+  /** `silent`: accepts connections and sends nothing. `hangs up`: closes them at once. */
   greeting: 'normal' | 'silent' | 'hangs up';
   /** `silent`: a login is never answered. */
   login: 'by key' | 'refused' | 'silent';
-  /** Sessions that it opens for one connection. */
+  /** Sessions allowed per connection. */
   maxSessions: number;
   /** Resolves with the next connection. */
   connected(): Promise<Socket>;
   /** Cuts all connections. */
   cut(): void;
-  /** Reads and says nothing more, without hanging up. */
+  /** Stops reading and writing without closing connections. */
   freeze(): void;
   stop(): Promise<void>;
 }
