@@ -1,14 +1,14 @@
 #!/bin/sh
-# One GitHub Actions runner for one job, in a virtual machine that ends with it. docs/guest.md tells how it gets into an image.
+# One GitHub Actions runner for one job, in a virtual machine that ends with it. docs/guest.md describes how to install it in an image.
 #
-# Flow: wait for the shares; say that the runner is ready; run it once with the configuration that the share `runner` holds; report its
+# Flow: wait for the shares; report that the runner is ready; run it once with the configuration in the share `runner`; report its
 # result; halt.
 # Guarantees: the guest is halted on every path, also when this script was killed and launchd starts it again. The configuration is in no
-# argument and in no log. The idle watchdog never ends a runner that has been given a job.
-# Assumption: the guest runs one runner, and is thrown away afterwards.
+# argument and in no log. The idle watchdog never ends a runner that has a job.
+# Assumption: the guest runs one runner, and is deleted afterwards.
 set -u
 
-# Before every path. Nothing on a Mac; tests and simulators put a folder there, and nothing outside of it is touched then.
+# Prefix of every path. Empty on a Mac; tests and simulators set a folder, and nothing outside of it is touched then.
 root=${TARTAN_GUEST_ROOT-}
 shared="$root/Volumes/My Shared Files"
 status=$shared/status
@@ -16,11 +16,11 @@ log=$status/runner.log
 runner=$root/opt/actions-runner
 hook=$root/usr/local/libexec/tartan-runner/job-started.sh
 
-# As sysexits.h and shells have them.
+# As in sysexits.h and in shells.
 bad_configuration=78 not_found=127 killed=137 terminated=143
-# A share is there within seconds of the boot, and all of them at once.
+# Shares appear within seconds of the boot, all at once.
 longest_wait_for_shares=120
-# A runner that is asked to end says good-bye to GitHub first.
+# A runner that gets TERM first signs off at GitHub.
 longest_good_bye=30
 
 result='' pid='' reader='' watchdog='' state=''
@@ -35,7 +35,7 @@ give_up() {
   exit "$result"
 }
 
-# In a process in the background: a TERM calls it off, and leaves no sleeper behind.
+# For a background process: a TERM ends it together with its sleep.
 nap() {
   trap 'kill "$sleeper" 2>/dev/null; exit 0' TERM
   sleep "$1" &
@@ -43,7 +43,7 @@ nap() {
   wait "$sleeper"
 }
 
-# end PID SECONDS waits for a process of ours, but not for ever.
+# end PID SECONDS: waits for a child process, and kills it after SECONDS.
 end() {
   { nap "$2" && kill -KILL "$1"; } >/dev/null 2>&1 &
   timer=$!
@@ -67,25 +67,25 @@ finish() {
     kill -TERM "$pid" 2>/dev/null
     end "$pid" 5
   fi
-  # What a job has left running may hold the pipe.
+  # Processes that a job left running may hold the pipe.
   [ -z "$reader" ] || end "$reader" 2
   [ -z "$state" ] || rm -rf "$state"
-  # By a rename: a result is never half written. The first one counts.
+  # Renamed, so that a result is never half written. The first result counts.
   [ -e "$status/runner-rc" ] || { echo "${result:-$code}" >"$status/.runner-rc" && mv -f "$status/.runner-rc" "$status/runner-rc"; }
   halt
   exit 0
 }
 
-# What may be done about a job that begins. Both: the share is the job's as well, which may take the marker away.
+# Called when a job begins. Writes both markers, because the job can write to the share and remove the one there.
 job_has_begun() {
   : >"$state/job-started"
   [ -e "$status/job-started" ] || "$hook"
 }
 
-# What the runner says, into the log, without the configuration, whoever printed it.
+# Copies the runner's output to the log, without the configuration.
 listen() {
   while IFS= read -r line || [ -n "$line" ]; do
-    # The listener's own word comes before the hook (tuist #12675): nothing lies between it and the job.
+    # The listener prints this line before it starts the hook (tuist #12675), directly before the job.
     case $line in *'Running job: '*) job_has_begun ;; esac
     while case $line in *"$configuration"*) ;; *) false ;; esac do
       line="${line%%"$configuration"*}***${line#*"$configuration"}"
@@ -94,13 +94,13 @@ listen() {
   done
 }
 
-# A job that has begun once. The worker is looked for since the hook comes later than it.
+# Whether a job has begun. Also looks for the worker, which starts before the hook.
 has_job() {
   [ -e "$state/job-started" ] || [ -e "$status/job-started" ] ||
     "$root/usr/bin/pgrep" -f "$runner/bin/Runner.Worker" >/dev/null 2>&1
 }
 
-# Ends a runner that has waited for so many seconds, and stands down for good at the first sign of a job.
+# Ends a runner that has waited for so many seconds. Stops for good at the first sign of a job.
 watch_idle() {
   waited=0
   until has_job; do
@@ -113,12 +113,12 @@ watch_idle() {
     fi
     nap 1
     waited=$((waited + 1))
-    # Whoever would be ended is gone: the script was killed.
+    # This script was killed, so there is no runner to end.
     kill -0 $$ 2>/dev/null || return
   done
 }
 
-# Calls `take NAME VALUE` for each variable of the Pod. Three characters of a value are escaped, as docs/guest.md has it.
+# Calls `take NAME VALUE` for each variable of the Pod. Three characters of a value are escaped: see docs/guest.md.
 variables() {
   while IFS= read -r tartan_line; do
     tartan_value=$(printf '%b.' "${tartan_line#*=}")
@@ -131,8 +131,8 @@ idle_timeout() {
   variables
 }
 
-# In a process of its own: nothing that a Pod says changes a variable of this script. Here it might, so what is needed later is kept as
-# arguments. Names that a shell does not take are left out.
+# Runs in its own process: variables of a Pod cannot change those of this script. They can in this function, so it keeps what it needs
+# later as arguments. Names that are invalid in a shell are skipped.
 run() {
   cd "$runner" || exit "$not_found"
   set -- "$hook" "$state" "$root" "$configuration"
@@ -141,12 +141,12 @@ run() {
     command export "$1=$2" 2>/dev/null
   }
   variables
-  # Somebody else's hook comes after ours.
+  # A hook that the image or the Pod set runs after ours.
   export TARTAN_RUNNER_NEXT_HOOK="${ACTIONS_RUNNER_HOOK_JOB_STARTED-}" ACTIONS_RUNNER_HOOK_JOB_STARTED="$1"
   export TARTAN_RUNNER_STATE="$2" TARTAN_GUEST_ROOT="$3"
-  # So that run.sh hands a TERM on to the listener, which would not hear of it otherwise.
+  # Makes run.sh forward a TERM to the listener, which would not get it otherwise.
   export RUNNER_MANUALLY_TRAP_SIG=1
-  # Not an argument, which every process could read. The listener takes it out of what it gives to jobs.
+  # Not an argument, which every process could read. The listener removes it from the environment of jobs.
   export ACTIONS_RUNNER_INPUT_JITCONFIG="$4"
   exec ./run.sh
 }
@@ -173,7 +173,7 @@ case $timeout in *[!0-9]*) give_up "$bad_configuration" 'TUIST_RUNNER_IDLE_TIMEO
 state=$(mktemp -d) || give_up "$bad_configuration" 'There is no room for temporary files.'
 mkfifo "$state/said"
 say 'The runner starts.'
-# Which release it is, for the pool: GitHub gives no jobs to one that is too old. Empty where it does not tell.
+# The release of the runner, for the pool: GitHub gives no jobs to one that is too old. Empty if the listener does not print it.
 "$runner/bin/Runner.Listener" --version >"$state/version" 2>/dev/null </dev/null || : >"$state/version"
 cp "$state/version" "$status/.runner-ready" && mv -f "$status/.runner-ready" "$status/runner-ready" || : >"$status/runner-ready"
 listen <"$state/said" &

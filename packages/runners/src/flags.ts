@@ -58,7 +58,7 @@ const runnerFlags = {
   }),
 };
 
-/** By its property: what `read(flags.leaderElect)` names. */
+/** Keyed by the property that callers pass to `read`. */
 export const flags = { ...processFlags, ...clusterFlags, ...runnerFlags };
 
 /** In the order of the help and the docs. */

@@ -37,7 +37,7 @@ const poolNamespaceRules: readonly ExplainedRule[] = [
   policyRule('', 'events', ['create', 'patch'], 'to tell what was done'),
 ];
 
-/** RBAC cannot name what is yet to be created. */
+/** RBAC cannot limit `create` to a resource name. */
 const leaseRules: readonly ExplainedRule[] = [
   policyRule('coordination.k8s.io', 'leases', ['create'], 'so that one controller leads'),
   policyRule('coordination.k8s.io', `leases ${runnersLeaderElectionID}`, ['get', 'update'], 'the same'),
@@ -50,7 +50,7 @@ interface RBACScope {
   readonly leaderElection: { readonly namespace: string } | undefined;
 }
 
-/** All that the runners controller asks of Kubernetes, and nothing else: the chart's roles are made from this. */
+/** All permissions that the runners controller needs. The chart's roles are generated from this. */
 export const explainedRunnersRBACRules = ({ namespace, leaderElection }: RBACScope): PolicyRules<ExplainedRule> => {
   const elsewhere = leaderElection && leaderElection.namespace !== namespace ? leaderElection.namespace : undefined;
   return {
@@ -62,5 +62,5 @@ export const explainedRunnersRBACRules = ({ namespace, leaderElection }: RBACSco
   };
 };
 
-/** The same as Kubernetes takes it. */
+/** The same as Kubernetes rules. */
 export const runnersRBACRules = (where: RBACScope): PolicyRules => withoutReasons(explainedRunnersRBACRules(where));

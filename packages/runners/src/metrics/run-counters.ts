@@ -8,7 +8,7 @@ export type RunResult = (typeof results)[number];
 
 export type PoolMetrics = ReturnType<typeof createRunCounters>;
 
-/** In minutes, up to ten days: GitHub ends a job after five days, and a runner may have waited as long for it. */
+/** In minutes, up to ten days: GitHub ends a job after five days, and the runner may have waited five days for it. */
 const runBuckets = [1, 2, 5, 10, 20, 40, 60, 120, 360, 720, 1_440, 7_200, 14_400];
 
 const poolLabels = ({ namespace = '', name }: ObjectName) => ({ namespace, pool: name });

@@ -6,7 +6,7 @@ import { Counter, type Registry } from 'prom-client';
 import { type PoolState, registerPoolGauges } from './pool-gauges.ts';
 import { createRunCounters } from './run-counters.ts';
 
-/** GitHub counts by the hour: an older figure is out of date. */
+/** GitHub's limits are per hour: an older figure is out of date. */
 const limitWindowMs = 3_600_000;
 
 const createGitHubMetrics = (registry: Registry, clock: Clock, leads: () => boolean) => {
@@ -38,7 +38,7 @@ export type RunnerMetrics = ReturnType<typeof createRunnerMetrics>;
 
 type ReadPools = () => readonly PoolState[] | undefined;
 
-/** All metrics of the runners controller. `process` adds those that Prometheus has of any process. */
+/** All metrics of the runners controller. `process` adds the standard process metrics of Prometheus. */
 export const createRunnerMetrics = (options: { clock: Clock; process?: boolean }) => {
   const metrics = createMetrics(options);
   const { registry } = metrics;
@@ -64,7 +64,7 @@ export const createRunnerMetrics = (options: { clock: Clock; process?: boolean }
   };
 };
 
-/** The metrics of the runners controller that not every controller process has. */
+/** The metrics that only the runners controller has. */
 export const runnerMetricsTable = (): readonly MetricDescription[] => {
   const clock = manualClock();
   const common = new Set(describeMetrics(createMetrics({ clock }).registry).map(({ name }) => name));

@@ -29,7 +29,7 @@ interface RunnerPoolControllerOptions extends PoolDeps {
   metrics?: ControllerOptions['metrics'];
 }
 
-/** Pools at the same time. One that waits for GitHub holds up no other. */
+/** Pools that are reconciled concurrently. A pool that waits for GitHub blocks no other. */
 const workers = 4;
 const backoff = { baseMs: 250, maxMs: 30_000 };
 const minRequeueMs = 10;

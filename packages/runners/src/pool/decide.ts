@@ -4,7 +4,7 @@ import { type ScaleDownCandidate, scaleDownCandidates } from './scale-down.ts';
 import type { PodFacts, Snapshot } from './snapshot.ts';
 import { maxFinished } from './status/finished-pods.ts';
 
-/** What is to be done in one pass. A failed act does not stop the others. */
+/** The actions of one pass. A failed action does not stop the others. */
 export type Plan = Readonly<ReturnType<typeof decide>>;
 
 export type RetireReason = 'surplus' | 'stale image' | 'node drains' | 'pool is deleted' | 'runner is offline';
@@ -12,17 +12,18 @@ export type RetireReason = 'surplus' | 'stale image' | 'node drains' | 'pool is 
 export interface Removal {
   readonly uid: string;
   /**
-   * `settle period over`: it was retired so long ago that a job would have been reported. `never had a runner`: it has no configuration. Its
-   * Secret may exist before the annotation, so the Secret is read live before the delete: if there is one, the Pod is annotated instead.
+   * `settle period over`: it was retired so long ago that a job would have been reported. `never had a runner`: it has no configuration.
+   * Its Secret may exist before the annotation, so the Secret is read live before the delete: if there is one, the Pod is annotated
+   * instead.
    */
   readonly because: 'settle period over' | 'never had a runner' | 'node is gone';
 }
 
 /**
- * What is to be done for a pool.
+ * Plans one pass over a pool.
  *
- * Guarantees: a Pod that has a job, or may have one, is in none of the lists that end it. No Pod is created while there are enough. The same
- * snapshot gives the same plan, so that an interrupted pass can be repeated.
+ * Guarantees: a Pod that has a job, or may have one, is in none of the lists that end it. No Pod is created while there are enough. The
+ * same snapshot gives the same plan, so that an interrupted pass can be repeated.
  */
 export const decide = (snapshot: Snapshot, limits: Limits = defaultLimits) => {
   const { now, pool, pods } = snapshot;
@@ -38,8 +39,8 @@ export const decide = (snapshot: Snapshot, limits: Limits = defaultLimits) => {
     /** The number of Pods to create, each with its ServiceAccount. */
     create: mayCreate ? missingCount(byState, pool.replicas) : 0,
     /**
-     * UIDs of Pods that get a runner at GitHub, and its configuration as a Secret. A deleted pool mints no runner, but a running Pod without
-     * its annotation could never be retired.
+     * UIDs of Pods that get a runner at GitHub, and its configuration as a Secret. A deleted pool mints no runner, but a running Pod
+     * without its annotation could never be retired.
      */
     register: (mayCreate || pool.isDeleting) && snapshot.github === 'usable' ? podsToRegister(byState, candidates) : [],
     /** GitHub removes their runners if they have no job. A retired Pod gets no job any more, and ends by itself. */
@@ -62,7 +63,7 @@ export const decide = (snapshot: Snapshot, limits: Limits = defaultLimits) => {
     removeAccounts: snapshot.orphanedAccounts,
     /** No Pod is left that could have a job. Terminating ones may remain; results of ended ones are recorded first. */
     removeFinalizer: pool.isDeleting && pool.hasFinalizer && livePods(byState).length + byState.ended.length === 0,
-    /** When the next thing is due by the clock alone. Undefined: nothing is. */
+    /** When the next action is due by the clock alone. Undefined: none is. */
     requeueAt: addFinalizer || reap.length < byState.ended.length ? now : nextDeadline(snapshot, byState, limits),
   };
 };

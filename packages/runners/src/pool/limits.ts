@@ -1,22 +1,22 @@
 import { isAlive, isSilent, reportsNoJob } from './pod-state.ts';
 import type { PodFacts } from './snapshot.ts';
 
-/** How long things may take. Milliseconds. */
+/** Time limits in milliseconds. */
 export interface Limits {
   /**
-   * After this time a job that was assigned just before a runner was retired has been reported. The guest needs seconds to begin it, its agent
-   * seconds to report it; a silent agent is noticed after 40 seconds.
+   * After this time a job that was assigned just before a runner was retired has been reported. The guest needs seconds to begin it, and
+   * its agent seconds to report it; a silent agent is noticed after 40 seconds.
    */
   readonly settleMs: number;
-  /** A Pod that starts, or goes, for longer than this is stuck. */
+  /** A Pod that starts or terminates for longer than this is stuck. */
   readonly stuckAfterMs: number;
 }
 
 export const defaultLimits: Limits = { settleMs: 2 * 60_000, stuckAfterMs: 10 * 60_000 };
 
 /**
- * From when on a retired Pod that reports no job has none. That GitHub removed its runner is no proof: it may have assigned a job a moment
- * before. Such a job is reported in time, if its agent was Ready all the while: after a silence the time begins again.
+ * From when on a retired Pod that reports no job has none. GitHub's removal of the runner does not prove it: GitHub may have assigned a job
+ * just before. Such a job is reported in time if the agent was Ready throughout; when its Node was not Ready, the period starts again.
  */
 export const settlePeriodEnd = ({ retiredAt, node }: PodFacts, { settleMs }: Limits): number | undefined => {
   if (retiredAt === undefined || node.kind === 'gone') return undefined;
@@ -28,20 +28,20 @@ export const settlePeriodEnd = ({ retiredAt, node }: PodFacts, { settleMs }: Lim
 const hadNoListener = ({ isRetiredOffline, retiredAt, runningSince }: PodFacts): boolean =>
   isRetiredOffline || (retiredAt !== undefined && runningSince !== undefined && runningSince > retiredAt);
 
-/** Unknown is no, unless there was no listener. Times that are none (NaN) make no comparison true. */
+/** False if unknown, unless there was no listener. Comparisons with an invalid time (NaN) are false. */
 export const isSettlePeriodOver = (pod: PodFacts, now: number, limits: Limits): boolean => {
   const at = settlePeriodEnd(pod, limits);
   return at !== undefined && now >= at && (reportsNoJob(pod) || (hadNoListener(pod) && isSilent(pod)));
 };
 
-/** `terminating`: deleted, and still there. `unbooted`: on a Mac, and no virtual machine runs. `silent`: one runs, and never reported. */
+/** `terminating`: deleted, but still exists. `unbooted`: on a Mac, but its virtual machine does not run. `silent`: it never reported. */
 export interface StuckPod {
   readonly kind: 'terminating' | 'unbooted' | 'silent';
   readonly pod: PodFacts;
   readonly since: number;
 }
 
-/** What it waits for, and since when. Undefined: nothing. Who waits for a Mac is not stuck; for that there is NoRoom. */
+/** What a Pod waits for, and since when. Undefined: nothing. A Pod that waits for a Mac is not stuck: NoRoom reports it. */
 const waitingSince = (pod: PodFacts): StuckPod | undefined => {
   const { deletedAt, boundAt, runningSince, node, phase, job } = pod;
   if (deletedAt !== undefined) return { kind: 'terminating', pod, since: deletedAt };
@@ -51,13 +51,13 @@ const waitingSince = (pod: PodFacts): StuckPod | undefined => {
   return job !== 'unknown' || since === undefined ? undefined : { kind: 'silent', pod, since };
 };
 
-/** When it counts as stuck, if nothing else happens to it. */
+/** When a Pod counts as stuck, if it does not change. */
 export const stuckAt = (pod: PodFacts, { stuckAfterMs }: Limits): number | undefined => {
   const wait = waitingSince(pod);
   return wait && wait.since + stuckAfterMs;
 };
 
-/** Those that are, the oldest first. */
+/** The stuck Pods, oldest first. */
 export const stuckPods = (pods: readonly PodFacts[], now: number, { stuckAfterMs }: Limits): readonly StuckPod[] =>
   pods
     .flatMap((pod) => waitingSince(pod) ?? [])

@@ -5,15 +5,15 @@ import { createGitHubHealth, type GitHubHealth } from './github/health.ts';
 import { createMutationCache, type MutationCache } from './mutation-cache.ts';
 import type { WaitingJobs } from './status/conditions.ts';
 
-/** What this process knows of a pool beside what is on the server. It may be lost: it only saves calls and waits. */
+/** What this process knows of a pool beyond the server's state. It may be lost: it only saves calls and waiting. */
 export interface PoolMemory {
   readonly mutations: MutationCache;
   readonly health: GitHubHealth;
-  /** Jobs that waited when GitHub was last asked. Undefined: unknown. */
+  /** Jobs that waited at the last poll of GitHub. Undefined: unknown. */
   queue: WaitingJobs | undefined;
-  /** Runners at GitHub that had no Pod at the last sweep, by number: when they were first found so. */
+  /** Runners at GitHub without a Pod at the last sweep, by ID: when that was first seen. */
   orphanedSince: ReadonlyMap<number, number>;
-  /** Runners that GitHub shows as offline, by number: since when they are found so. */
+  /** Runners that GitHub shows as offline, by ID: when that was first seen. */
   offlineSince: ReadonlyMap<number, number>;
   /** The newest release of the runner, by GitHub's last answer. */
   newestRunner: string | undefined;
@@ -23,7 +23,7 @@ export interface PoolMemory {
 
 export type PoolMemories = ReturnType<typeof createPoolMemories>;
 
-/** By key; a pool that was deleted and created again under its name begins with nothing. */
+/** By key. A pool that was deleted and created again starts with an empty memory. */
 export const createPoolMemories = (clock: Clock) => {
   const memories = new Map<string, PoolMemory>();
   return {

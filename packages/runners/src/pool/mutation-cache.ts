@@ -3,19 +3,19 @@ import type { Pod } from './snapshot.ts';
 
 interface Mutation {
   readonly pod: Live<Pod>;
-  /** Whether the cache has had it. If so, and the cache has it no longer, it is gone. */
+  /** Whether the cache has had it. If it had and does not any more, the Pod is gone. */
   readonly wasSeen: boolean;
   readonly at: number;
 }
 
-/** A watch is rarely so late. */
+/** A watch is rarely this late. */
 const mutationTTLMs = 10_000;
 
 export type MutationCache = ReturnType<typeof createMutationCache>;
 
 /**
- * This process's own writes to the Pods of a pool, laid over a cache that may not show them yet: without it the next pass would create the
- * same Pods again.
+ * This process's own writes to the Pods of a pool, on top of an informer cache that may not show them yet: without them the next pass would
+ * create the same Pods again.
  */
 export const createMutationCache = (now: () => number) => {
   const creating = new Set<string>();
@@ -44,7 +44,7 @@ export const createMutationCache = (now: () => number) => {
       const { uid } = pod.metadata;
       written.set(uid, { pod, wasSeen: written.get(uid)?.wasSeen ?? true, at: now() });
     },
-    /** It is gone for good. */
+    /** The Pod does not exist any more. */
     deleted: (uid: string): void => {
       written.delete(uid);
       gone.set(uid, now());

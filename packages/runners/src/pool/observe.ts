@@ -24,8 +24,8 @@ import {
 export type Observation = Awaited<ReturnType<typeof observe>>;
 
 /**
- * Reads one pool from caches, with this process's own writes laid over them. Live reads are only for Pods whose creation is unconfirmed, and
- * for Nodes that the cache does not have, which may be new ones.
+ * Reads one pool from caches, with this process's own writes on top. Reads live only Pods whose creation is unconfirmed, and Nodes that the
+ * cache does not have, which may be new.
  */
 export const observe = async (deps: PoolDeps, memory: PoolMemory, github: Snapshot['github'], signal: AbortSignal) => {
   const { pool } = memory;
@@ -75,7 +75,7 @@ const readNode = (deps: PoolDeps, pod: Live<Pod>, signal: AbortSignal): NodeFact
   return isOver ? unknownNode : liveReadNode(deps.client, pod, signal);
 };
 
-/** The Node of a Pod, read from the server. A Node that cannot be read just now is not gone. */
+/** The Node of a Pod, read live. A Node that cannot be read right now does not count as gone. */
 export const liveReadNode = async (
   client: Pick<Client, 'get'>,
   pod: Live<Pod>,

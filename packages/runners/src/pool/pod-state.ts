@@ -1,7 +1,7 @@
 import type { PodFacts } from './snapshot.ts';
 
 export type PodState =
-  /** It is deleted: its agent ends it. */
+  /** It is being deleted: its agent stops it. */
   | 'terminating'
   /** Its virtual machine has ended for good. */
   | 'ended'
@@ -51,7 +51,7 @@ export const isNodeReady = ({ node }: PodFacts): boolean =>
 export const isSilent = (pod: PodFacts): boolean =>
   pod.phase === 'running' && pod.runnerID !== undefined && pod.job === 'unknown' && isNodeReady(pod);
 
-/** Neither ended nor deleted: it counts as a replica. */
+/** Neither ended nor being deleted: it counts as a replica. */
 export const isAlive = (pod: PodFacts): boolean => pod.deletedAt === undefined && pod.phase !== 'ended';
 
 /** Its runner has reported whether it has a job. */
@@ -78,7 +78,7 @@ export const groupByState = (pods: readonly PodFacts[]): PodsByState => {
   return byState;
 };
 
-/** The Pods that count as replicas. A retired one does until it has ended, so that it is not replaced twice. */
+/** The Pods that count as replicas. A retired one counts until it has ended, so that it is not replaced twice. */
 export const livePods = ({ lost, retired, unregistered, idle, busy }: PodsByState): readonly PodFacts[] => [
   ...lost,
   ...retired,
@@ -91,7 +91,7 @@ export const livePods = ({ lost, retired, unregistered, idle, busy }: PodsByStat
 export const missingCount = (byState: PodsByState, replicas: number): number =>
   Math.max(0, replicas - livePods(byState).length);
 
-/** The Pods that live, by what the status counts them as. */
+/** The live Pods, grouped as the status counts them. */
 export type StatusGroups = ReturnType<typeof statusGroupsOf>;
 
 export const statusGroupsOf = (byState: PodsByState) => {

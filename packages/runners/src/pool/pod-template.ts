@@ -24,11 +24,11 @@ import type { Pod, ServiceAccount } from './snapshot.ts';
 
 const suffixBytes = 4;
 
-/** Unique and unguessable. GitHub takes 64 characters and pools have at most 47, so that it fits both. */
+/** Unique and unguessable. It fits GitHub's limit of 64 characters, because names of pools have at most 47. */
 export const newRunnerName = (pool: string, randomBytes: (count: number) => Uint8Array): string =>
   `${pool}-runner-${Buffer.from(randomBytes(suffixBytes)).toString('hex')}`;
 
-/** Not those of the pool `<pool>-runner-x`. */
+/** Excludes runners of a pool `<pool>-runner-x`. */
 export const isRunnerNameOf = (pool: string, name: string): boolean =>
   name.startsWith(`${pool}-runner-`) && /^[0-9a-f]{8}$/.test(name.slice(pool.length + '-runner-'.length));
 
@@ -85,7 +85,7 @@ export const podOf = (pool: Live<RunnerPool>, name: string): Pod => ({
   },
 });
 
-/** It goes with its Pod. */
+/** Owned by its Pod, so garbage collection deletes it with the Pod. */
 export const secretOf = (pod: Live<Pod>, runnerID: number, jitConfig: Hidden): Secret => ({
   apiVersion: 'v1',
   kind: 'Secret',
@@ -110,12 +110,12 @@ const metadataOf = (pool: Live<RunnerPool>, name: string): ObjectMeta => ({
 });
 
 /**
- * A deletion of the pool with `--cascade=foreground` would take at once what blocks it, Pods with a job among them. What does not block
- * is left until the pool itself is gone, and that waits for our finalizer.
+ * A deletion of the pool with `--cascade=foreground` deletes blocking dependents first, including Pods with a job. Other dependents stay
+ * until the pool itself is gone, which waits for our finalizer.
  */
 const notBlocking = (reference: OwnerReference): OwnerReference => ({ ...reference, blockOwnerDeletion: false });
 
-/** As much as is asked for, and no more: a virtual machine takes all of it at once. */
+/** Limits equal requests: a virtual machine takes all of its memory at once. */
 const resourcesOf = ({ spec: { podCPUMilli, podMemoryMB } }: RunnerPool) => {
   const wanted = { cpu: `${podCPUMilli}m`, memory: `${podMemoryMB}Mi` };
   return { requests: wanted, limits: wanted };
@@ -129,7 +129,7 @@ const variablesOf = ({ metadata, spec: { idleTimeoutSeconds } }: Live<RunnerPool
   ...(idleTimeoutSeconds > 0 ? [{ name: runnerVariables.idleTimeoutSeconds, value: String(idleTimeoutSeconds) }] : []),
 ];
 
-/** Preferred, not required: another free Mac is better than waiting for the best one. */
+/** Preferred, not required: another free Mac is better than waiting for the preferred one. */
 const preferring = (label: string | undefined): Pick<NonNullable<Pod['spec']>, 'affinity'> => {
   if (label === undefined) return {};
   const preference = { matchExpressions: [{ key: label, operator: 'Exists' as const }] };

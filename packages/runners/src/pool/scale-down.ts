@@ -10,7 +10,7 @@ import {
 } from './pod-state.ts';
 import type { PodFacts, PoolFacts, Snapshot } from './snapshot.ts';
 
-/** What makes a Pod less useful than another, the strongest first. */
+/** Criteria by which a Pod is less useful than another, the strongest first. */
 const sortCriteria: readonly ((pod: PodFacts) => boolean)[] = [
   ({ node }) => node.kind === 'unscheduled',
   ({ phase }) => phase === 'pending',
@@ -19,23 +19,23 @@ const sortCriteria: readonly ((pod: PodFacts) => boolean)[] = [
   ({ runnerID }) => runnerID === undefined,
 ];
 
-/** For `sort`: the Pods to retire first. Of equals the youngest; the UID makes the order total, so that two passes choose alike. */
+/** For `sort`: the Pods to retire first. Among equals the youngest; the UID makes the order total, so that all passes choose the same. */
 export const leastUsefulFirst = (a: PodFacts, b: PodFacts): number => {
   for (const has of sortCriteria) if (has(a) !== has(b)) return has(a) ? -1 : 1;
   if (a.createdAt !== b.createdAt) return b.createdAt - a.createdAt;
   return a.uid < b.uid ? -1 : 1;
 };
 
-/** How many places may be without a warm runner because of a roll. */
+/** The number of replicas that may lack a warm runner because of a rollout. */
 export const rollCap = ({ replicas, maxConcurrentPercent }: PoolFacts): number =>
   Math.max(1, Math.floor((replicas * maxConcurrentPercent) / 100));
 
 /**
- * How many replicas are without one: retired ones, their replacements that start, and those deleted for other reasons. So a roll waits until
- * its replacements are warm, and takes nothing from a pool that is short.
+ * The number of replicas without a warm runner: retired ones, their starting replacements, and those deleted for other reasons. So a
+ * rollout waits until its replacements are warm, and retires nothing in a pool that is short.
  *
- * A new Pod for which there is no room does not count: it was no runner before the roll either, and a roll that waited for it would
- * wait for ever. But while Pods terminate, it waits for one of their places, and does count.
+ * A new Pod for which there is no room does not count: it was no runner before the rollout either, and a rollout that waits for it would
+ * wait for ever. But while Pods terminate, it waits for one of their slots, and does count.
  */
 export const rollInFlight = (
   byState: PodsByState,
@@ -44,7 +44,7 @@ export const rollInFlight = (
 ): number => {
   const leaving = new Set(candidates.map(({ pod }) => pod.uid));
   const staying = [...byState.unregistered, ...byState.idle, ...byState.busy].filter(({ uid }) => !leaving.has(uid));
-  // A Pod with another image is as good as before. A retired one that still got a job is at work.
+  // A Pod with the old image still works. A retired one that still got a job is busy.
   const good = staying.filter((pod) => pod.isStale || hasReported(pod)).length;
   const atWork = byState.retired.filter(({ job }) => job === 'started').length;
   const unschedulable = staying.filter((pod) => !pod.isStale && isUnschedulable(pod)).length;
@@ -52,7 +52,7 @@ export const rollInFlight = (
   return Math.max(0, replicas - good - atWork - (unschedulable - awaited));
 };
 
-/** The Pods that a roll retires next, of those without a job. A job on an old image finishes. */
+/** The Pods that a rollout retires next, of those without a job. A job on an old image finishes. */
 const podsToRoll = (
   free: readonly PodFacts[],
   byState: PodsByState,
@@ -61,7 +61,7 @@ const podsToRoll = (
 ): readonly PodFacts[] =>
   free.filter(({ isStale }) => isStale).slice(0, Math.max(0, rollCap(pool) - rollInFlight(byState, pool, candidates)));
 
-/** A Pod that is to be retired, and has no job. */
+/** A Pod without a job that is to be retired. */
 export interface ScaleDownCandidate {
   readonly pod: PodFacts;
   readonly because: RetireReason;
@@ -94,8 +94,8 @@ export const scaleDownCandidates = (
 };
 
 /**
- * Its virtual machine runs, and its runner has been offline at GitHub for long: it never registered, or its guest never reported, and it gets
- * no job. A Pod that has reported a job is left alone: its connection may be cut.
+ * Its virtual machine runs, but its runner has long been offline at GitHub: it never registered, or its guest never reported, so it gets no
+ * job. Excludes a Pod that has reported a job: its connection may be interrupted.
  */
 const isUnreachable = (pod: PodFacts, now: number, { stuckAfterMs }: Limits): boolean =>
   pod.phase === 'running' &&

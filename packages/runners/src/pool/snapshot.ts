@@ -7,12 +7,12 @@ export type ServiceAccount = NonNullable<(typeof serviceAccounts)['ofType']>;
 
 /** Times are milliseconds since the epoch. */
 
-/** All that matters of a pool and its Pods. */
+/** All facts about a pool and its Pods that decisions use. */
 export interface Snapshot {
   readonly now: number;
   readonly pool: PoolFacts;
   readonly pods: readonly PodFacts[];
-  /** ServiceAccounts of the pool that no Pod bears the name of. */
+  /** ServiceAccounts of the pool without a Pod of the same name. */
   readonly orphanedAccounts: readonly string[];
   /** `unusable`: there is no valid Secret, or GitHub refuses calls. No runner is retired then. */
   readonly github: 'usable' | 'unusable';
@@ -25,13 +25,13 @@ export type NodeFacts =
   | {
       readonly kind: 'exists';
       readonly isReady: boolean;
-      /** The last transition of Ready. The first reports of an agent that comes back may be out of date. */
+      /** The last transition of Ready. The first reports of an agent that becomes Ready again may be stale. */
       readonly readyChangedAt: number | undefined;
       /** Cordoned, or being deleted. */
       readonly isDraining: boolean;
     };
 
-/** Facts for decisions. A Pod of which something is unclear never counts as idle, nor as never started. */
+/** Facts for decisions. A Pod with unclear facts never counts as idle, nor as never started. */
 
 export type PoolFacts = Readonly<ReturnType<typeof poolFacts>>;
 
@@ -68,7 +68,7 @@ export const podFacts = (
   runningSince: timeOf(pod.status?.containerStatuses?.[0]?.state?.running?.startedAt),
   /** The runner at GitHub. Undefined: it has no configuration, so it has no job and gets none. */
   runnerID: runnerIDOf(pod),
-  /** Since when its runner is removed at GitHub. A value that cannot be parsed is written anew: to retire twice does no harm. */
+  /** Since when its runner is removed at GitHub. An invalid value is overwritten: retiring twice is harmless. */
   retiredAt: timeOf(pod.metadata.annotations?.[annotations.runnerRetired]),
   /** GitHub showed its runner as offline when it was retired: no listener was connected, so it had no job. */
   isRetiredOffline: annotations.runnerRetiredOffline in (pod.metadata.annotations ?? {}),
@@ -132,7 +132,7 @@ export const hadJob = (pod: Pod): boolean | undefined => {
   return job === 'unknown' ? undefined : job === 'started';
 };
 
-/** 0, which is no runner of GitHub, for an annotation that is no number: it still shows that there was a runner. */
+/** 0, which no runner of GitHub has, for an annotation that is no number: it still shows that there was a runner. */
 export const runnerIDOf = ({ metadata }: Pod): number | undefined => {
   const text = metadata?.annotations?.[annotations.runnerID];
   if (text === undefined) return undefined;

@@ -22,16 +22,16 @@ import {
 } from './status/conditions.ts';
 import { runnerOutdatedCondition, runnerVersionStatusOf } from './status/runner-version.ts';
 
-/** Events of the change to this status. */
+/** The events of the change between two statuses. */
 export const statusEvents = (before: RunnerPoolStatus | undefined, after: RunnerPoolStatus): EventInput[] => {
   if (isConditionTrue(before?.conditions, 'Stuck') || !isConditionTrue(after.conditions, 'Stuck')) return [];
   return [buildDetailedEvent('RunnerPodStuck', getCondition(after.conditions, 'Stuck')?.message ?? '')];
 };
 
 /**
- * The status of a pool, but for `finished` and `reaped`: `recordFinished` writes those.
+ * The status of a pool without `finished` and `reaped`, which `recordFinished` writes.
  *
- * Guarantees: the same inputs give the same status, so that a pass without changes writes nothing. A zero is written.
+ * Guarantees: the same inputs give the same status, so that a pass without changes writes nothing. Zeros are written.
  */
 export const statusOf = (
   { pool, queue, newestRunner }: Pick<PoolMemory, 'pool' | 'queue' | 'newestRunner'>,
@@ -48,7 +48,7 @@ export const statusOf = (
   const counts = statusGroupsOf(byState);
   const stuck = stuckPods(pods, now, limits);
   const stale = counts.alive.filter(({ isStale }) => isStale).length;
-  // Until no Pod has another image, the last one that all had is still being rolled out of use.
+  // Keeps the previous image until no Pod has another image than the pool.
   const observedImage = stale === 0 ? pool.spec.image : previous?.observedImage;
   const reported = counts.alive.flatMap(({ runnerVersion }) => runnerVersion ?? []);
   const runner = runnerVersionStatusOf(previous?.runner, reported, newestRunner, now);
@@ -78,7 +78,7 @@ export const statusOf = (
   };
 };
 
-/** Without conditions that do not apply any more, such as those about GitHub of a pool without `spec.github`. */
+/** Drops conditions that do not apply any more, such as those about GitHub of a pool without `spec.github`. */
 const withoutStale = (conditions: readonly Condition[], updates: readonly ConditionUpdate[]): readonly Condition[] =>
   conditions.filter(({ type }) => updates.some((update) => update.type === type));
 

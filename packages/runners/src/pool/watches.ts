@@ -43,13 +43,13 @@ const changeOf =
   (change) =>
     change.type !== 'changed' || !isDeepStrictEqual(factsOf(change.object), factsOf(change.previous));
 
-/** Where the runners are registered, and with which labels: all that calls to GitHub depend on. */
+/** Everything that calls to GitHub depend on: where the runners are registered, and with which labels. */
 export const githubChanged = changeOf<RunnerPool>(({ spec }) => [spec.github, spec.runnerLabels]);
 
-/** Agents write Pods often: addresses, images, times. Only facts that decisions depend on count. */
+/** Agents write Pods often: addresses, images, times. Only facts that decisions use trigger a reconcile. */
 const podChanged = changeOf<Pod>((pod) => [podFacts(pod, '', unscheduledNode(pod)), pod.spec?.nodeName]);
 
-/** Nodes change every few seconds, by their heartbeats. */
+/** Nodes change every few seconds because of heartbeats. */
 const nodeChanged = changeOf<Node>(nodeFacts);
 
 /** All that the plan for a pool depends on. */
@@ -66,8 +66,8 @@ export const poolSources = (caches: PoolCaches): Source[] => [
 ];
 
 /**
- * Delays keys a little, and drops repeated ones meanwhile. A pass costs as much as a pool has Pods, and Pods change in bursts: five hundred
- * that end at once would be five hundred passes.
+ * Delays keys a little, and drops duplicates meanwhile. A pass costs time for each Pod of the pool, and Pods change in bursts: five hundred
+ * that end at once would otherwise cause five hundred passes.
  */
 export const coalesced =
   (source: Source, clock: Clock, milliseconds: number): Source =>

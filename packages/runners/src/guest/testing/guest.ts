@@ -7,11 +7,11 @@ import { dirname, join } from 'node:path';
 const scripts = join(import.meta.dirname, '../../../guest');
 const shares = 'Volumes/My Shared Files';
 
-/** What a guest finds when it boots. */
+/** The state that a guest finds at boot. */
 export interface GuestOptions {
-  /** The runner's program. `undefined`: there is none in the image. */
+  /** The runner's program. `undefined`: the image has none. */
   readonly runner: string | undefined;
-  /** What its listener says when it is asked for its version. `undefined`: it does not tell. */
+  /** The listener's answer to `--version`. `undefined`: it prints nothing. */
   readonly version?: string;
   /** `undefined`: the share has none. */
   readonly configuration?: string | undefined;
@@ -19,9 +19,9 @@ export interface GuestOptions {
   readonly variables?: readonly string[];
   /** Whether `pgrep` finds a worker. */
   readonly worker?: boolean;
-  /** Time stands still until the runner says `: >"$TARTAN_GUEST_ROOT/go"`. */
+  /** Time stands still until the runner creates the file: `: >"$TARTAN_GUEST_ROOT/go"`. */
   readonly isHeld?: boolean;
-  /** The shell that runs the script: that of a Mac is bash in its POSIX mode. */
+  /** The shell that runs the script. `/bin/sh` of a Mac is bash in POSIX mode. */
   readonly shell?: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface Guest {
   readonly root: string;
   /** A file of the status share. */
   statusFile(name: string): string | undefined;
-  /** How often it was asked to shut down. */
+  /** The number of shutdown commands. */
   halts(): number;
   start(): ChildProcess;
   /** Resolves when the script has ended. */
@@ -38,13 +38,13 @@ export interface Guest {
 
 export const secret = 'a-jit-configuration';
 
-/** The second by which it counts is short. What waits for somebody else has the time that a busy machine needs. */
+/** Short for the script's own polling. Long where the script waits for another process, which a busy machine may delay. */
 const sleepStub = (isHeld: boolean): string => `#!/bin/sh
 ${isHeld ? 'until [ -e "$TARTAN_GUEST_ROOT/go" ]; do /bin/sleep 0.01; done' : ''}
 case $1 in 1) exec /bin/sleep 0.02 ;; 2 | 30) exec /bin/sleep 0.5 ;; *) exec /bin/sleep "$1" ;; esac
 `;
 
-/** A guest as a folder: the real script in it, with small programs beside it that play macOS. */
+/** A guest as a folder: the real script, with stubs of macOS's programs beside it. */
 export const inGuest = async (options: GuestOptions, scenario: (guest: Guest) => Promise<void>): Promise<void> => {
   const root = mkdtempSync(join(tmpdir(), 'tartan-guest-'));
   const put = (path: string, text: string): void => {

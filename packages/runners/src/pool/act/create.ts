@@ -24,7 +24,7 @@ export const createRunner = async (context: ActContext): Promise<void> => {
   deps.log.info('Created a runner Pod', { namespace: pool.metadata.namespace, pool: pool.metadata.name, name });
 };
 
-/** Everything but a clear no. */
+/** Every error except a definite rejection. */
 const isOutcomeUnknown = (error: unknown): boolean =>
   isKubeError(error, 'unreachable', 'timeout', 'serverError', 'malformed', 'aborted');
 
@@ -32,8 +32,8 @@ const isOutcomeUnknown = (error: unknown): boolean =>
  * Gives a Pod its runner at GitHub.
  *
  * Flow: is there a Secret? → mint → Secret → annotation of the Pod.
- * Guarantees: may be interrupted after any of these. Without a Secret the configuration was never stored, so a runner of that name is one whose
- * response was lost: it is removed and minted again. With a Secret the ID is taken from there. So a Pod never has two runners.
+ * Guarantees: may be interrupted after any of these. Without a Secret the configuration was never stored, so a runner of that name is one
+ * whose response was lost: it is removed and minted again. With a Secret the ID is taken from there. So a Pod never has two runners.
  */
 export const register = async (context: ActContext, pod: Live<Pod>): Promise<void> => {
   const known = await runnerInSecret(context, pod);

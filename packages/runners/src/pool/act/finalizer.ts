@@ -5,14 +5,14 @@ import { liveReadNode } from '../observe.ts';
 import { podFacts, poolFacts } from '../snapshot.ts';
 import { type ActContext, leaderCallOptions } from './context.ts';
 
-/** Before the first Pod, so that a pool never goes while one of its Pods has a job. */
+/** Added before the first Pod is created, so that a pool with a busy Pod is never deleted. */
 export const addPoolFinalizer = async (context: ActContext): Promise<void> => {
   const { memory, deps } = context;
   const options = leaderCallOptions(context);
   memory.pool = await addFinalizer(deps.client, runnerPool.resource, memory.pool, finalizers.runnerPool, options);
 };
 
-/** All Pods go with their pool, so they are read from the server once more, and judged by the same rules. */
+/** Deleting the pool deletes all its Pods, so they are read live once more and checked by the same rules. */
 export const removePoolFinalizer = async (context: ActContext): Promise<void> => {
   const { memory, deps, signal } = context;
   const { pool } = memory;

@@ -11,8 +11,8 @@ import { annotatePod, liveReadPod } from './pod-calls.ts';
  * Removes a runner without a job at GitHub, and annotates its Pod with the time.
  *
  * Flow: read the Pod live → GET the runner → DELETE the runner → annotate the Pod.
- * Guarantees: deletes only the registration, and only if guest and GitHub both report no job; for a guest that never reported, only if GitHub
- * shows the runner as offline. May be interrupted after any step: the next pass finds no runner, and goes on to the annotation.
+ * Guarantees: deletes only the registration, and only if guest and GitHub both report no job; for a guest that never reported, only if
+ * GitHub shows the runner as offline. May be interrupted after any step: the next pass finds no runner, and goes on to the annotation.
  */
 export const retire = async (context: ActContext, seen: Live<Pod>, because: RetireReason): Promise<void> => {
   const { deps, memory, service, signal } = context;
@@ -24,7 +24,7 @@ export const retire = async (context: ActContext, seen: Live<Pod>, because: Reti
   const runnerID = facts.runnerID ?? 0;
   const looked = await service.get(runnerID, { signal });
   if (looked.kind === 'problem' || (looked.kind === 'found' && looked.runner.isBusy)) return;
-  // One that GitHub does not know may have been removed by a person during its job, unless it has been so for long.
+  // A user may have removed an unknown runner at GitHub during its job. It counts as offline only if it has been missing for long.
   const isOffline = looked.kind === 'found' ? !looked.runner.isOnline : mustBeOffline;
   if (mustBeOffline && !isOffline) return;
   deps.gate.pass();

@@ -3,7 +3,7 @@ import { backoffMs } from '@tartan/kube';
 import type { PoolDeps } from '../act/context.ts';
 import type { PoolMemory } from '../memory.ts';
 
-/** Why GitHub takes no registrations of a pool. */
+/** Why GitHub does not accept registrations of a pool. */
 export interface GitHubFailure {
   readonly reason: 'AppSecretInvalid' | Problem['reason'];
   /** What, why, and what to do. */
@@ -15,7 +15,7 @@ export interface GitHubFailure {
 export type GitHubHealth = ReturnType<typeof createGitHubHealth>;
 
 const backoff = { baseMs: 15_000, maxMs: 2 * 60_000 };
-/** A person has to change the App first. */
+/** A user has to change the App first. */
 const deniedDelayMs = 60_000;
 
 /** The results of the last calls to GitHub. */
@@ -34,7 +34,7 @@ export const createGitHubHealth = (now: () => number) => {
       const delay = problem.reason === 'Denied' ? deniedDelayMs : backoffMs(backoff, failures);
       lastFailure = { ...problem, retryAt: Math.max(problem.retryAt ?? 0, now() + delay) };
     },
-    /** `reading`: proves nothing about what the App may change. */
+    /** `reading`: does not show that the App may write. */
     recordSuccess: (kind: 'reading' | 'writing'): void => {
       if (kind === 'reading' && lastFailure?.reason === 'Denied') return;
       lastFailure = undefined;
@@ -44,8 +44,8 @@ export const createGitHubHealth = (now: () => number) => {
 };
 
 /**
- * Records the result of each call, and sends none while a failure is active. `background` calls have a smaller share of GitHub's limits: that
- * one is refused does not mean that runners cannot be created.
+ * Records the result of each call, and sends none while a failure is active. `background` calls have a smaller share of GitHub's limits:
+ * that one is refused does not mean that runners cannot be created.
  */
 const withHealth = (service: RunnerService, health: GitHubHealth): RunnerService => {
   const through = async <Answer extends { readonly kind: string }>(

@@ -22,7 +22,7 @@ export type ServiceForPool = (
   signal: AbortSignal,
 ) => Promise<RunnerService | { readonly problem: string }>;
 
-/** How long a Secret is not read again. Shorter for an invalid one, which a person may be about to fix. */
+/** How long the result of reading a Secret is cached. Shorter for an invalid one, which a user may be about to fix. */
 const secretTTLMs = 60_000;
 const invalidSecretTTLMs = 10_000;
 

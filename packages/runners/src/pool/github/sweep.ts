@@ -8,7 +8,7 @@ import { runnerIDOf } from '../snapshot.ts';
 import { githubAccessOf } from './health.ts';
 
 const sweepIntervalMs = 5 * 60_000;
-/** Where two clusters have a pool of the same name, a runner of the other cluster that is about to boot looks the same. */
+/** If two clusters have a pool of the same name, a runner of the other cluster that is about to boot looks like an orphan. */
 const orphanGracePeriodMs = 10 * 60_000;
 
 /**
@@ -34,7 +34,7 @@ export const sweep = async (
   if (service === undefined || listed?.kind !== 'listed') return requeueAfter(sweepIntervalMs);
   const now = deps.clock.now();
   const alive = new Set(listed.runners.filter(({ isOnline, isBusy }) => isOnline || isBusy).map(({ id }) => id));
-  // A runner that GitHub does not list is as offline as one that it shows so.
+  // A runner that GitHub does not list counts as offline too.
   const offline = deps.pods
     .byIndex('pool', pool.metadata.uid)
     .flatMap((pod) => runnerIDOf(pod) ?? [])
@@ -52,7 +52,7 @@ export const sweep = async (
   return requeueAfter(sweepIntervalMs);
 };
 
-/** A list may be out of date, so the runner is read once more. */
+/** The list may be stale, so the runner is read once more. */
 const removeOrphan = async (service: RunnerService, id: number, signal: AbortSignal): Promise<string> => {
   const looked = await service.get(id, { signal });
   if (looked.kind !== 'found') return looked.kind;

@@ -7,7 +7,7 @@ import { isNodeReady, isUnschedulable, type PodsByState, type StatusGroups } fro
 import { rollCap, rollInFlight } from '../scale-down.ts';
 import type { PodFacts, Snapshot } from '../snapshot.ts';
 
-/** Messages have times and no ages: a text that changes by itself would be written in every pass. */
+/** Messages have times and no ages: a message with an age would be written in every pass. */
 
 const pluralize = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 
@@ -26,7 +26,7 @@ const joinWords = (parts: readonly (string | false)[]): string => {
 export const githubReachableCondition = (failure: GitHubFailure | undefined): ConditionUpdate => {
   if (failure === undefined) return buildCondition('RunnerPool', 'GitHubReachable', 'Reachable');
   const { reason, message, retryAt } = failure;
-  // The time of a back-off changes with every attempt, and would be written to the status each time.
+  // The time of a back-off changes with every attempt: each would write the status.
   const again = reason === 'RateLimited' ? ` Not asked again before ${timestamp(retryAt)}.` : '';
   return buildCondition('RunnerPool', 'GitHubReachable', reason, `${message}${again}`);
 };

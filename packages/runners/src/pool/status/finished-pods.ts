@@ -4,15 +4,15 @@ import type { RunResult } from '../../metrics/run-counters.ts';
 import { containerName } from '../pod-template.ts';
 import { hadJob, type Pod } from '../snapshot.ts';
 
-/** What is kept of a Pod that has ended. */
+/** The record of a Pod that has ended. */
 export type FinishedPod = NonNullable<RunnerPoolStatus['finished']>[number];
 
 /** As many as `status.finished` may hold. */
 export const maxFinished = 50;
 
 /**
- * Records Pods that have ended, before they are deleted. A Pod is counted once: one that is in the list already was about to be deleted
- * when a process crashed. So `ended` has no more Pods than the list holds, and the new ones are first in it.
+ * Records Pods that have ended, before they are deleted. A Pod is counted once: if it is already in the list, a process crashed before it
+ * deleted the Pod. So `ended` has no more Pods than the list holds, and new entries come first.
  */
 export const recordFinished = (
   previous: RunnerPoolStatus | undefined,
@@ -31,7 +31,7 @@ export const recordFinished = (
 
 const endOf = ({ finishedAt }: FinishedPod): number => (finishedAt === undefined ? 0 : Date.parse(finishedAt));
 
-/** What is kept of a Pod that has ended. Unknown times and reasons are left out. */
+/** Omits unknown times and reasons. */
 export const finishedPodOf = (pod: Live<Pod>): FinishedPod => {
   const ended = pod.status?.containerStatuses?.find(({ name }) => name === containerName)?.state?.terminated;
   const job = hadJob(pod);

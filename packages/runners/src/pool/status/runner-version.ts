@@ -5,14 +5,14 @@ import { timestamp } from '@tartan/kube/clock';
 type RunnerVersionStatus = NonNullable<RunnerPoolStatus['runner']>;
 
 const day = 24 * 3_600_000;
-/** After so long GitHub gives no jobs to a runner that is older than a release (GitHub's documentation, "Runner software updates"). */
+/** GitHub gives no jobs to a runner that is older than a release for this long (GitHub's documentation, "Runner software updates"). */
 const gracePeriodMs = 30 * day;
 
 const compareVersions = (one: string, other: string): number => one.localeCompare(other, 'en', { numeric: true });
 
 /**
- * How old the runners of a pool are. `reported`: the releases that Pods report; without any, the last report counts. GitHub does not say since
- * when a release is out, so it counts from when it was first seen here.
+ * How old the runners of a pool are. `reported`: the releases that Pods report; without any, the last report counts. GitHub does not tell
+ * the date of a release, so its age counts from when this controller first saw it.
  */
 export const runnerVersionStatusOf = (
   previous: RunnerVersionStatus | undefined,

@@ -29,7 +29,7 @@ import { createRunnerMac, type RunnerMac } from './runner-mac.ts';
 type Send = Transport['send'];
 
 export const namespace = 'ci';
-/** One key for all tests: making one takes longer than a test. */
+/** One key for all tests: generating one takes longer than a test. */
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const pem = privateKey.export({ type: 'pkcs1', format: 'pem' });
 const labels = ['self-hosted', 'macOS'];
@@ -38,8 +38,8 @@ const minute = 60_000;
 const coalesceMs = 30;
 
 /**
- * An embedded Kubernetes, a simulated GitHub and Macs, all on virtual time. What a scheduler and a garbage collector would do is played:
- * so a test knows when it happens.
+ * An embedded Kubernetes, a simulated GitHub and Macs, all on virtual time. The harness itself acts as scheduler and garbage collector, so
+ * that a test knows when they act.
  */
 export const createHarness = async ({
   macs: count = 2,
@@ -117,7 +117,7 @@ export const createHarness = async ({
     const answer = await transport.send({ method: 'POST', path, headers, body: JSON.stringify(body), signal });
     for await (const _chunk of answer.body) void _chunk;
   };
-  /** Whatever no owner is left of. */
+  /** Deletes objects whose owners are gone. */
   const collect = async (all: readonly Live<Pod>[], pools: readonly Live<RunnerPool>[]): Promise<void> => {
     const owners = new Set([...all, ...pools].map(({ metadata }) => metadata.uid));
     const collectOf = async <T extends KubeObject>(resource: Resource<T>, items: readonly Live<T>[]): Promise<void> => {
@@ -134,7 +134,7 @@ export const createHarness = async ({
       all.filter(({ metadata }) => metadata.deletionTimestamp === undefined),
     );
   };
-  /** Everybody else does what is to be done. */
+  /** One turn of the scheduler, the Macs and the garbage collector. */
   const tick = async (): Promise<void> => {
     const all = await listed(pods);
     await schedule(all);
@@ -220,7 +220,7 @@ export const createHarness = async ({
     pods: () => listed(pods),
     accounts: () => listed(serviceAccounts),
     secrets: async () => (await listed(secrets)).filter(({ metadata }) => metadata.name !== 'github-app'),
-    /** Somebody else who speaks to GitHub. */
+    /** Another client of GitHub. */
     service: () =>
       createRunnerService({
         app: { appID: String(github.app.id), installationID: '7001', privateKey: createSecret(pem) },
@@ -229,7 +229,7 @@ export const createHarness = async ({
         fetch: github.fetch,
       }),
     queueJob: () => github.queueJob({ repository: 'acme/app', labels }),
-    /** A process. `between`, `onFetch`: what happens to its calls on the way. */
+    /** Starts a controller process. `between` and `onFetch` intercept its calls. */
     start: async (
       between: (send: Send) => Send = (send) => send,
       onFetch: (ask: typeof fetch) => typeof fetch = (ask) => ask,
@@ -258,7 +258,7 @@ export const createHarness = async ({
         await settle();
         await tick();
         await settle();
-        // What has changed is looked at together, a moment later.
+        // The controller coalesces changes for a moment.
         clock.advance(coalesceMs);
         await settle();
         clock.advance(step * 1000 - coalesceMs);
@@ -276,7 +276,7 @@ export const createHarness = async ({
 
 export type Harness = Awaited<ReturnType<typeof createHarness>>;
 
-/** What the pool says of itself. */
+/** The reason of one of the pool's conditions. */
 export const reasonOf = async (stage: Harness, type: string): Promise<string | undefined> =>
   (await stage.pool())?.status?.conditions?.find((condition) => condition.type === type)?.reason;
 

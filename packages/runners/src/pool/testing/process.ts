@@ -32,7 +32,7 @@ export interface ProcessOptions {
   readonly onError?: (line: string) => void;
 }
 
-/** One process of the controller: caches and passes. */
+/** One process of the controller: caches and reconciles. */
 export const startProcess = async (options: ProcessOptions) => {
   const { client, clock, namespace } = options;
   const log = createLogger({ write: (line) => options.onError?.(line), clock, level: 'warn' });

@@ -11,13 +11,13 @@ export interface MacOptions {
   readonly namespace: string;
   /** How long the next job takes. */
   readonly jobMs: () => number;
-  /** What becomes of the next guest. `silent`: it never says a word. `offline`: it says that its runner is ready. In both no runner connects. */
+  /** The behaviour of the next guest. `silent`: it never reports. `offline`: it reports a ready runner. In both no runner connects. */
   readonly guest: () => 'healthy' | 'silent' | 'offline';
-  /** The release of the runner in the image. Undefined: the guest does not tell. */
+  /** The release of the runner in the image. Undefined: the guest does not report it. */
   readonly version: () => string | undefined;
-  /** Whether runners notice that GitHub has forgotten them. */
+  /** Whether runners notice that GitHub has removed them. */
   readonly notices: () => boolean;
-  /** Told of every virtual machine that lost its power during a job. */
+  /** Called for every virtual machine that is killed during a job. */
   readonly killed: (pod: string) => void;
 }
 
@@ -29,7 +29,7 @@ interface Guest {
   version?: string | undefined;
 }
 
-/** A Mac with its agent, as far as a pool sees it: it starts what it is given, tells what the guest says, and ends what is deleted. */
+/** A Mac with its agent, as far as a pool sees it: it starts assigned Pods, reports what the guest says, and stops deleted Pods. */
 export const createRunnerMac = (options: MacOptions, name: string) => {
   const { client, clock, github, namespace } = options;
   const guests = new Map<string, Guest>();
@@ -158,16 +158,16 @@ export const createRunnerMac = (options: MacOptions, name: string) => {
     },
     cordon: (unschedulable: boolean) =>
       client.patch(nodes, { name }, { type: 'merge', body: { spec: { unschedulable } } }),
-    /** Its agent is not heard, and does nothing; guests go on. */
+    /** The agent neither reports nor acts; guests continue. */
     setSilent: async (silent: boolean) => {
       isSilent = silent;
       await setReady(silent ? 'Unknown' : 'True');
     },
-    /** Whether Pods that are deleted stay as they are. */
+    /** Whether the agent leaves deleted Pods as they are. */
     holdBack: (held: boolean) => {
       holdsBack = held;
     },
-    /** The Mac burns down. */
+    /** The Mac is gone for good. */
     vanish: async () => {
       for (const guest of guests.values()) guest.power.abort();
       guests.clear();

@@ -1,6 +1,6 @@
 import type { NodeFacts, PodFacts, PoolFacts, Snapshot } from '../snapshot.ts';
 
-/** Snapshots for tests. Unless told otherwise, Pods are warm, and all is as it should be. */
+/** Snapshots for tests. By default Pods are warm and healthy. */
 
 export const now = Date.parse('2026-01-01T12:00:00Z');
 export const minute = 60_000;

@@ -14,15 +14,15 @@ export interface Size {
 const tickMs = 5000;
 
 /**
- * A pool and all that is around it: a server, GitHub, Macs with their agents and guests, a scheduler, a controller. How long each of them
- * takes is chosen by dice, within what the limits of the controller suppose. What must never happen is written down as it happens.
+ * A model of a pool and its environment: a server, GitHub, Macs with their agents and guests, a scheduler, a controller. Delays are random,
+ * within the bounds that the controller's limits assume. Violations of invariants are recorded as they happen.
  */
 export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent }: Size) => {
   let now = Date.parse('2026-01-01T12:00:00Z');
   let born = 0;
   const dice = seededRandom(seed);
   const macs = new Map<string, ModelMac>();
-  /** Pods that were deleted with a job under way; the pool when too many were made. */
+  /** Pods that were deleted during a job; the pool if too many Pods were created. */
   const violations: string[] = [];
   const passes: Pass[] = [];
   const github = modelGitHub();
@@ -54,7 +54,7 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
       },
     });
   let controller: ModelController = startController();
-  /** Calls of controllers that are no more, which may arrive at any time. A Pod that is made so is one that nobody could know of. */
+  /** Calls of crashed controllers, which may arrive at any time. No controller can know of a Pod that such a call creates. */
   const underWay: (() => void)[] = [];
   const late = new Set<string>();
   let isLate = false;
@@ -72,7 +72,7 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
     }
   };
 
-  /** What others do: Pods of Macs that are gone, and those of a pool that is gone. */
+  /** Garbage collection: Pods of removed Macs, and those of a deleted pool. */
   const collect = (): void => {
     for (const { uid, node, deletedAt } of server.pods.values()) {
       if (server.pool === undefined && deletedAt === undefined) server.remove(uid, now);
@@ -109,7 +109,7 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
       world.work(1000);
       world.pass(2);
     },
-    /** Another controller takes over: it knows what is on the server, and nothing else. */
+    /** Another controller takes over with only the server's state. */
     crash: (): void => {
       underWay.push(controller.leaveOff());
       controller = startController();
@@ -119,14 +119,14 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
       underWay.shift()?.();
       isLate = false;
     },
-    /** It crashes where a Pod has a configuration, and nothing on the Pod says so. */
+    /** Crashes when a Pod has a configuration, but not yet the annotation. */
     crashInRegistration: (): void => {
       const isHalf = (uid: string): boolean => server.pods.has(uid) && server.pods.get(uid)?.runnerID === undefined;
       workUntil(() => [...server.secrets.keys()].some(isHalf));
       world.crash();
       underWay.pop();
     },
-    /** The pool is made larger, smaller and larger again, and the controller freezes with an order to delete a Pod on its way. */
+    /** The pool is scaled up, down and up again, and the controller freezes with the delete of a Pod in flight. */
     freezeInDelete: (): void => {
       const { replicas: wanted = 0 } = server.pool ?? {};
       server.setPool({ replicas: wanted + 1 });
@@ -138,7 +138,7 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
       world.crash();
       server.setPool({ replicas: wanted + 1 });
     },
-    /** Pods shall go, and a job comes right before the pass that sees it. */
+    /** Pods are to be retired, and GitHub assigns a job right before the pass that sees it. */
     rush: (why: 'surplus' | 'image' | 'drain'): void => {
       if (why === 'surplus') server.setPool({ replicas: 0 });
       if (why === 'image') server.setPool({ image: (server.pool?.image ?? 0) + 1 });
@@ -148,7 +148,7 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
       world.round();
     },
     join,
-    /** An agent is away for a while, and has just come back. */
+    /** An agent is down for a while and has just come back. */
     blink: (index: number, ticks: number): void => {
       world.setUp(index, false);
       world.pass(ticks);
@@ -156,7 +156,7 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
       world.pass(1);
     },
     setUp: (index: number, isUp: boolean): void => at(index)?.setUp(isUp, now),
-    /** With its Node: nobody deletes that before. */
+    /** Removes a Mac together with its Node: the Node is never deleted earlier. */
     vanish: (index: number): void => {
       const name = at(index)?.name ?? '';
       macs.delete(name);
@@ -167,12 +167,12 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
       const node = server.nodes.get(name);
       if (node !== undefined) server.nodes.set(name, { ...node, isDraining });
     },
-    /** A person removes a runner at GitHub. */
+    /** A user removes a runner at GitHub. */
     removeRunner: (index: number): void => {
       const ids = [...github.runners.keys()];
       github.runners.delete(ids[index % Math.max(1, ids.length)] ?? 0);
     },
-    /** No faults any more, enough Macs, no new jobs; and a person deletes what nobody will ever know anything of. */
+    /** Ends all faults, adds enough Macs, stops new jobs; and a user deletes Pods whose state can never become known. */
     calmDown: (): void => {
       Object.assign(github.state, { isOut: false, isLying: false, queued: 0 });
       while (macs.size * 2 < (server.pool?.replicas ?? 0) + 2) join();
@@ -184,7 +184,7 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
     deleteMute: (): void => {
       for (const { uid, node = '', retiredAt, isRetiredOffline } of alive()) {
         const mac = macs.get(node);
-        // Of a runner that somebody else removed GitHub cannot say any more that it was offline.
+        // After another client removed a runner, GitHub cannot tell that it was offline.
         const isForgotten = mac?.isSilentWithoutRunner(uid) === true && retiredAt !== undefined && !isRetiredOffline;
         if ((mac?.isSilent(uid) === true && !mac.hasJob(uid)) || isForgotten) server.remove(uid, now);
       }

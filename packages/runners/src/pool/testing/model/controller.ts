@@ -5,7 +5,7 @@ import type { NodeFacts, PodFacts, Snapshot } from '../../snapshot.ts';
 import type { ModelGitHub } from './github.ts';
 import type { ModelNode, ModelPod, ModelPool, ModelServer } from './server.ts';
 
-/** A plan that was made, and what it was made of. */
+/** A plan with its snapshot. */
 export interface Pass {
   readonly snapshot: Snapshot;
   readonly plan: Plan;
@@ -16,11 +16,11 @@ interface ModelControllerDeps {
   readonly github: ModelGitHub;
   readonly now: () => number;
   readonly passes: Pass[];
-  /** A Pod was made, for a pool that wants so many. */
+  /** A Pod was created, for a pool with this many replicas. */
   readonly onCreate: (pod: ModelPod, replicas: number) => void;
 }
 
-/** What it is about to do, where that matters to whoever drives it. */
+/** The next call, where the driver of the model needs it. */
 type Call = 'delete' | undefined;
 type Calls = Generator<Call, void>;
 
@@ -47,21 +47,21 @@ const factsOf = (
 });
 
 /**
- * A controller as the real one acts, call by call: whoever drives it may let the world go on, or crash it, after each. It decides by what its
- * watches have brought it and by what it has written itself; whatever it does that cannot be undone, it looks at afresh before.
+ * Acts like the real controller, call by call: after each call the driver may let the rest of the model proceed, or crash the controller.
+ * It decides from its watches and its own writes, and reads live before anything that cannot be undone.
  */
 export const modelController = ({ server, github, now, passes, onCreate }: ModelControllerDeps) => {
   let pods = new Map(server.pods);
   let nodes = new Map(server.nodes);
   let pool = server.pool;
   const written = new Map<string, ModelPod | 'gone'>();
-  /** Runners that a list showed as offline, and since when. */
+  /** Runners that a list showed as offline: since when. */
   const offline = new Map<number, number>();
   let isGitHubUsable = true;
   let work: Calls | undefined;
   let next: Call;
 
-  /** The watches bring all there is. */
+  /** The watches catch up. */
   const sync = (): void => {
     pods = new Map(server.pods);
     nodes = new Map(server.nodes);
@@ -80,7 +80,7 @@ export const modelController = ({ server, github, now, passes, onCreate }: Model
       const [cached, own] = [pods.get(uid), written.get(uid)];
       if (own === 'gone') return [];
       if (own === undefined || (cached !== undefined && cached.version >= own.version)) return cached ?? [];
-      // Seen once and gone since, by somebody else's hand.
+      // Seen in the cache before, and deleted since by another client.
       return server.pods.has(uid) || cached !== undefined ? own : [];
     });
   const heard = <T>(answer: T | 'problem'): answer is T => {
@@ -180,14 +180,14 @@ export const modelController = ({ server, github, now, passes, onCreate }: Model
     for (const { uid, because } of plan.retire) yield* retire(uid, because, of);
     for (const { uid, because } of plan.remove) yield* remove(uid, because, of);
     yield;
-    // With the pool go its Pods: these are read afresh, and judged by the same rules.
+    // Deleting the pool deletes its Pods: they are read live and checked by the same rules.
     const all = [...server.pods.values()].map((pod) => factsOf(pod, server.nodes, of, offline));
     if (plan.removeFinalizer && decide({ ...snapshot, pods: all }).removeFinalizer) server.letPoolGo();
   }
 
   return {
     sync,
-    /** One call more. False: the pass is over. */
+    /** Makes one more call. False: the pass is over. */
     step: (): boolean => {
       if (pool === undefined || server.pool === undefined) return false;
       work ??= pass(pool);
@@ -197,7 +197,7 @@ export const modelController = ({ server, github, now, passes, onCreate }: Model
       return done !== true;
     },
     isAboutToDelete: (): boolean => next === 'delete',
-    /** It has lost the lead. Only the call that it has sent, if it has, may still arrive: this lets it. */
+    /** The controller has lost the lead. The returned function delivers its last call, if it was already sent. */
     leaveOff: (): (() => void) => {
       const last = work;
       work = undefined;

@@ -6,10 +6,10 @@ interface ModelRunner {
   isOnline: boolean;
 }
 
-/** For so long GitHub may not know what it has just given out. */
+/** For this long GitHub may not know that it has just assigned a job. */
 const staleMs = 60_000;
 
-/** GitHub, as far as pools need it. While it lies it takes a runner that was just given a job for idle, and forgets it when asked to. */
+/** GitHub, as far as pools need it. While it lies, it shows a runner with a new job as idle, and removes it on request. */
 export const modelGitHub = () => {
   let ids = 0;
   const runners = new Map<number, ModelRunner>();
@@ -42,7 +42,7 @@ export const modelGitHub = () => {
       runners.delete(id);
       return 'removed';
     },
-    /** As a list shows it. Undefined: nobody answers. */
+    /** As a list shows it. Undefined: the API does not answer. */
     isOffline: (id: number, now: number): boolean | undefined => {
       if (state.isOut) return undefined;
       const runner = runners.get(id);
@@ -52,7 +52,7 @@ export const modelGitHub = () => {
       const runner = runners.get(id);
       if (runner !== undefined) runner.isOnline = true;
     },
-    /** Whether the runner, which is connected, is given a job. Jobs go around also while the API does not answer. */
+    /** Whether a connected runner gets a job. GitHub assigns jobs even while its API does not answer. */
     give: (id: number, now: number): boolean => {
       const runner = runners.get(id);
       if (state.queued === 0 || runner === undefined || runner.busySince !== undefined) return false;

@@ -3,8 +3,9 @@ import type { RandomInt } from './random.ts';
 import type { ModelPod, ModelServer } from './server.ts';
 
 /**
- * `silent`: its runner works, but nobody writes what it does. `ignores removal`: it does not notice that GitHub has forgotten it. `never connects, silent`: its runner never
- * connects, and nobody writes anything. `never connects`: its runner never connects, and the guest says that it waits for a job.
+ * `silent`: its runner works, but the guest never reports. `ignores removal`: it does not notice that GitHub has removed it.
+ * `never connects, silent`: its runner never connects, and the guest never reports. `never connects`: its runner never connects, and the
+ * guest reports that it waits for a job.
  */
 type Guest = 'healthy' | 'silent' | 'ignores removal' | 'never connects, silent' | 'never connects';
 const guests: readonly Guest[] = [
@@ -26,27 +27,27 @@ interface Machine {
   readonly boots: number;
   readonly startedAt: number;
   job: { readonly shows: number; readonly ends: number } | undefined;
-  /** When it ends by itself: GitHub has forgotten it. */
+  /** When it ends by itself because GitHub has removed it. */
   leaves: number | undefined;
   hasEnded: boolean;
-  /** Since when its agent knows something that it has not told. */
+  /** Since when its agent has something unreported. */
   untoldSince: number | undefined;
 }
 
 const slots = 2;
-/** A server takes a Node for lost after this. */
+/** After this time Kubernetes marks a Node as unknown. */
 const silenceMs = 40_000;
-/** An agent has told of a virtual machine before there can be a runner in it. */
+/** The agent has reported a virtual machine before its runner can start. */
 const leastBootMs = 15_000;
 const mostBootMs = 60_000;
-/** From a job that was given out to its marker. */
+/** From the assignment of a job to its marker. */
 const mostStartMs = 60_000;
 const mostTellMs = 10_000;
-/** What an agent that comes back needs until it speaks of its Pods again. */
+/** From the return of an agent to its first report about Pods. */
 const mostReturnMs = 20_000;
 const mostAwayMs = 150_000;
 
-/** A Mac: virtual machines, which go on whatever becomes of the agent, and the agent. */
+/** A Mac: its virtual machines, which run independently of the agent, and the agent. */
 export const modelMac = (name: string, server: ModelServer, github: ModelGitHub, dice: RandomInt) => {
   const machines = new Map<string, Machine>();
   const state = { isUp: true, lastBeat: 0, speaksAt: 0, returnsAt: Infinity };
@@ -112,7 +113,7 @@ export const modelMac = (name: string, server: ModelServer, github: ModelGitHub,
       hasEnded: false,
       untoldSince: undefined,
     });
-    // Some agents die of what they have begun, before they have told anybody.
+    // Some agents crash after a start, before they report it.
     if (dice(6) === 0) Object.assign(state, { isUp: false, returnsAt: now + dice(mostAwayMs) });
   };
 
@@ -147,7 +148,7 @@ export const modelMac = (name: string, server: ModelServer, github: ModelGitHub,
       for (const uid of machines.keys()) if (!server.pods.has(uid)) machines.delete(uid);
       for (const pod of server.pods.values()) if (pod.node === name) look(pod, now);
     },
-    /** Pods that it has no place for wait at the scheduler. */
+    /** Pods without a free slot wait at the scheduler. */
     hasPlace: (): boolean =>
       [...server.pods.values()].filter(({ node, phase }) => node === name && phase !== 'ended').length < slots,
   };

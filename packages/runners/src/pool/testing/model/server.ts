@@ -1,6 +1,6 @@
 import type { PodFacts } from '../../snapshot.ts';
 
-/** A Pod as the server has it. Every write makes a new one, with a new version. */
+/** A Pod on the server. Every write creates a new one, with a new version. */
 export interface ModelPod extends Omit<PodFacts, 'isStale' | 'node'> {
   readonly version: number;
   readonly image: number;
@@ -22,7 +22,7 @@ export interface ModelPool {
   readonly hasFinalizer: boolean;
 }
 
-/** A Kubernetes API server, as far as pools need it. `onDelete` hears of every Pod that is deleted, while it still is there. */
+/** A Kubernetes API server, as far as pools need it. Calls `onDelete` for every Pod before it is deleted. */
 export const modelServer = (pool: ModelPool, onDelete: (pod: ModelPod) => void) => {
   let version = 0;
   const pods = new Map<string, ModelPod>();
@@ -53,7 +53,7 @@ export const modelServer = (pool: ModelPool, onDelete: (pod: ModelPod) => void) 
     setPool: (facts: Partial<ModelPool>) => {
       if (state.pool !== undefined) state.pool = { ...state.pool, ...facts };
     },
-    /** The server takes no new finalizer onto what is being deleted. */
+    /** The server rejects a new finalizer on an object that is being deleted. */
     holdPool: () => {
       if (state.pool?.isDeleting === false) state.pool = { ...state.pool, hasFinalizer: true };
     },
@@ -89,16 +89,16 @@ export const modelServer = (pool: ModelPool, onDelete: (pod: ModelPod) => void) 
       return pod;
     },
     update,
-    /** The object is no more. */
+    /** Removes the object. */
     forget,
-    /** What is left of it; undefined: nothing. With a version, only that one is deleted. */
+    /** Returns the rest of the Pod; undefined: nothing. With a version, deletes only that version. */
     remove: (uid: string, now: number, expected?: number): ModelPod | 'conflict' | undefined => {
       const pod = pods.get(uid);
       if (pod === undefined) return undefined;
       if (expected !== undefined && pod.version !== expected) return 'conflict';
       if (pod.deletedAt !== undefined) return pod;
       onDelete(pod);
-      // Agents hold what is on their Mac by a finalizer.
+      // Agents hold Pods on their Mac by a finalizer.
       if (pod.node !== undefined) return update(uid, { deletedAt: now });
       forget(uid);
       return undefined;
