@@ -15,11 +15,11 @@ export interface RunnerServiceOptions {
   readonly app: GitHubApp;
   readonly owner: Owner;
   readonly clock: Clock;
-  /** Default: that of the platform. Services share tokens and limits only if they have the same. */
+  /** Default: that of the platform. Only services with the same function share tokens and limits. */
   readonly fetch?: typeof fetch;
   /** `https://api.github.com`, or that of a GitHub Enterprise Server. */
   readonly apiURL?: string;
-  /** For metrics: each request is reported, also those for tokens. */
+  /** For metrics: called for each request, including those for tokens. */
   readonly onCall?: (report: CallReport) => void;
 }
 
@@ -53,7 +53,7 @@ export const createRunnerService = (options: RunnerServiceOptions): RunnerServic
   };
 };
 
-/** Problems are answers of the service. */
+/** Turns a `ProblemError` into an answer. */
 const answering =
   <Args extends unknown[], Answer>(call: (...args: Args) => Promise<Answer>) =>
   async (...args: Args): Promise<Answer | Problem> => {

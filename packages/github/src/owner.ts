@@ -1,17 +1,17 @@
 import type { Owner } from './runner-service.ts';
 
-/** `acme` or `acme/app`: how people write it. */
+/** `acme` or `acme/app`, for messages. */
 export const ownerName = (owner: Owner): string =>
   owner.kind === 'organization' ? owner.organization : owner.repository;
 
-/** GitHub's rules are stricter; these keep anything out that would be another path, `.` and `..` among it. */
+/** GitHub's rules are stricter; these exclude everything that would change the path, including `.` and `..`. */
 const segment = String.raw`(?!\.{1,2}(?:/|$))[\w.-]+`;
 const organizationName = new RegExp(`^${segment}$`);
 const repositoryName = new RegExp(`^${segment}/${segment}$`);
 
 const isRepository = (text: string): text is `${string}/${string}` => repositoryName.test(text);
 
-/** Whose runners a RunnerPool wants, from `spec.github`. */
+/** The owner of a RunnerPool's runners, from `spec.github`. */
 export const ownerOf = (github: {
   readonly organization?: string | undefined;
   readonly repository?: string | undefined;
@@ -30,7 +30,7 @@ export const ownerOf = (github: {
     : { problem: `${JSON.stringify(repository)} is no repository. Write it as owner/name.` };
 };
 
-/** What stands for the owner in paths. */
+/** The owner's parameters in paths. */
 export const pathParametersOf = (owner: Owner): Readonly<Record<string, string>> => {
   if (owner.kind === 'organization') return { org: owner.organization };
   return repositoryParameters(owner.repository);

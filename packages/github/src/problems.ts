@@ -2,7 +2,7 @@ import { timestamp } from '@tartan/kube/clock';
 import type { Operation } from './http/operations.ts';
 import type { Problem } from './runner-service.ts';
 
-/** A problem on its way to the caller of the service, where it becomes the answer. */
+/** Carries a problem to `createRunnerService`, which answers it to its caller. */
 export class ProblemError extends Error {
   override readonly name: string = 'ProblemError';
   readonly problem: Problem;
@@ -13,7 +13,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** A status that has a meaning of its own with some calls. */
+/** A status that has its own meaning for some calls. */
 export class RefusedError extends ProblemError {
   override readonly name = 'RefusedError';
   readonly status: 404 | 409 | 422;

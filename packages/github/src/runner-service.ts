@@ -9,12 +9,12 @@ export type Owner =
 export interface GitHubApp {
   readonly appID: string;
   readonly installationID: string;
-  /** PEM, as GitHub hands it out. */
+  /** PEM, as GitHub issues it. */
   readonly privateKey: Secret;
 }
 
 /**
- * Why there is no answer. `Denied`: the App has no permission, or is not installed there; to retry does not help. `RateLimited`: not before
+ * Why there is no answer. `Denied`: the App has no permission, or is not installed there; retrying does not help. `RateLimited`: not before
  * `retryAt`. `Unavailable`: there was no valid response; the call may have taken effect.
  */
 export interface Problem {
@@ -30,12 +30,12 @@ export interface Runner {
   readonly id: number;
   readonly name: string;
   readonly isOnline: boolean;
-  /** May be some seconds out of date. */
+  /** May be some seconds stale. */
   readonly isBusy: boolean;
 }
 
 export interface Registration {
-  /** At most 64 characters; GitHub keeps it to one runner. */
+  /** At most 64 characters; unique at GitHub. */
   readonly name: string;
   readonly labels: readonly string[];
   /** By name. Undefined: `Default`. */
@@ -56,11 +56,11 @@ interface Call {
 }
 
 /**
- * Runners of one organisation or repository at GitHub. Calls reject only when their signal is aborted: failures of GitHub are answers. Calls do
- * not wait for rate limits: while a limit applies, they answer `RateLimited` at once and send nothing.
+ * Runners of one organisation or repository at GitHub. Calls reject only when their signal is aborted: failures of GitHub are answers.
+ * Calls do not wait for rate limits: while a limit applies, they answer `RateLimited` at once and send nothing.
  */
 export interface RunnerService {
-  /** A runner for one job, which connects with that configuration and with no other. */
+  /** Creates a runner for one job, which can connect only with this configuration. */
   mint(
     registration: Registration,
     call?: Call,
@@ -73,15 +73,15 @@ export interface RunnerService {
   get(id: number, call?: Call): Promise<Found>;
   find(name: string, call?: Call): Promise<Found>;
   list(call?: Call): Promise<{ readonly kind: 'listed'; readonly runners: readonly Runner[] } | Problem>;
-  /** The newest release of the runner for Macs, such as `2.335.0`. GitHub does not say since when it is out. */
+  /** The newest release of the runner for Macs, such as `2.335.0`. GitHub does not tell its date. */
   newestRunner(call?: Call): Promise<{ readonly kind: 'known'; readonly version: string } | Problem>;
-  /** `busy`: GitHub refused, as it runs a job. `removed` is not a proof that it had none (see docs/runners.md). */
+  /** `busy`: GitHub refused because the runner has a job. `removed` does not prove that it had none (see docs/runners.md). */
   remove(
     id: number,
     call?: Call,
   ): Promise<{ readonly kind: 'removed' } | { readonly kind: 'none' } | { readonly kind: 'busy' } | Problem>;
-  /** With what a runner that stays registers itself; good for an hour. */
+  /** A token with which a persistent runner registers; valid for an hour. */
   registrationToken(call?: Call): Promise<{ readonly kind: 'known'; readonly token: Secret } | Problem>;
-  /** What waits for runners that have all of these labels. */
+  /** Jobs that wait for runners with all of these labels. */
   queue(labels: readonly string[], call?: Call): Promise<{ readonly kind: 'known'; readonly queue: Queue } | Problem>;
 }

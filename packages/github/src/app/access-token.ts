@@ -14,9 +14,9 @@ import {
 } from '../problems.ts';
 import type { GitHubApp } from '../runner-service.ts';
 
-/** In the past, since clocks differ ("Generating a JSON Web Token for a GitHub App"). */
+/** Backdated, since clocks differ ("Generating a JSON Web Token for a GitHub App"). */
 const backdatedSeconds = 60;
-/** GitHub takes ten minutes at most, counted by its own clock. */
+/** GitHub accepts ten minutes at most, by its own clock. */
 const lifetimeSeconds = 9 * 60;
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -32,9 +32,9 @@ const signJWT = ({ appID, privateKey }: GitHubApp, now: number): string => {
 
 type AccessToken = z.output<typeof tokenResponse>;
 
-/** No call takes that long, so none ends with a token that has run out on its way. */
+/** No call takes that long, so a token never expires during a call. */
 const expiryMarginMs = 5 * 60_000;
-/** A denied App is denied the next second too, and each attempt counts against its limit. */
+/** GitHub will deny the App again for a while, and each attempt counts against its limit. */
 const deniedTTLMs = 30_000;
 
 /** The token of an installation, shared by all its callers. */
@@ -53,7 +53,7 @@ export const createTokenCache = (clock: Clock) => {
     }
   };
   return {
-    /** `refused`: a token that GitHub did not accept. Takes no signal: others wait for the same request. */
+    /** `refused`: a token that GitHub did not accept. Takes no signal: other callers wait for the same request. */
     current: async (make: () => Promise<AccessToken>, refused?: Secret): Promise<Secret> => {
       const isGood =
         known !== undefined && known.token !== refused && clock.now() < Date.parse(known.expires_at) - expiryMarginMs;

@@ -7,24 +7,24 @@ import { createTokenCache } from './access-token.ts';
 
 export type Installation = ReturnType<typeof createInstallation>;
 
-/** What all callers of the same installation share: GitHub counts limits and tags by it. */
+/** State that all callers of the same installation share: GitHub counts rate limits and scopes ETags by installation. */
 const createInstallation = (clock: Clock) => ({
   tokens: createTokenCache(clock),
   rateLimiter: createRateLimiter(clock),
-  /** Bodies by request: GitHub's 304 for an unchanged one costs nothing of the limit. */
+  /** Bodies by request: GitHub's 304 for an unchanged one does not count against the limit. */
   etagCache: createLruCache<{ readonly etag: string; readonly body: unknown }>(maxEntries),
 });
 
-/** Of 30 repositories with some runs each. */
+/** Enough for 30 repositories with some runs each. */
 const maxEntries = 500;
 
-/** By `fetch` function: a process has one, but for tests. */
+/** By `fetch` function: a process has one, except in tests. */
 const installations = new WeakMap<typeof fetch, Map<string, Installation>>();
 
 export const installationOf = (app: GitHubApp, clock: Clock, send: typeof fetch, apiURL: string): Installation => {
   const byApp = installations.get(send) ?? new Map<string, Installation>();
   installations.set(send, byApp);
-  // With the key: a pool that names an App without its key must not use the token of another pool.
+  // Includes the key: a pool that names an App without its key must not use the token of another pool.
   const fingerprint = createHash('sha256').update(app.privateKey.reveal()).digest('hex');
   const key = [apiURL, app.appID, app.installationID, fingerprint].join(' ');
   const installation = byApp.get(key) ?? createInstallation(clock);

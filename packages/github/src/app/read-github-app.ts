@@ -6,8 +6,8 @@ import type { GitHubApp } from '../runner-service.ts';
 const keys = secretKeys.githubApp;
 
 /**
- * A GitHub App from the `data` of a Secret, where values are base64. Mistakes are reported here, before GitHub is called: its errors do not
- * tell them apart. No message quotes a value: if two keys are mixed up, it would be the private one.
+ * A GitHub App from the `data` of a Secret, where values are base64. Reports mistakes here, before GitHub is called: its errors do not
+ * tell them apart. No message quotes a value: if two keys are swapped, it would be the private key.
  */
 export const readGitHubApp = (
   data: Readonly<Record<string, string>> | undefined,
@@ -26,7 +26,7 @@ export const readGitHubApp = (
   ].flatMap(([key, value]) => (value === '' ? [key] : []));
   const wrong = [
     missing.length > 0 && `it has no ${missing.join(', no ')}`,
-    // The client ID is what GitHub recommends, the number is what most people have.
+    // GitHub recommends the client ID; most users have the number.
     appID !== '' &&
       !/^(?:[1-9]\d*|Iv[\w.]+)$/.test(appID) &&
       `${keys.appID} is neither the number nor the client ID of an App`,
@@ -41,13 +41,13 @@ export const readGitHubApp = (
   };
 };
 
-/** GitHub hands out PKCS#1; some tools make PKCS#8 of it. Both are read alike. */
+/** GitHub issues PKCS#1; some tools convert it to PKCS#8. Both work. */
 const keyViolation = (pem: string): string | undefined => {
   if (!pem.startsWith('-----BEGIN ')) return `${keys.privateKey} is no PEM file (is it in base64 twice?)`;
   try {
     return createPrivateKey(pem).asymmetricKeyType === 'rsa' ? undefined : `${keys.privateKey} is no RSA key`;
   } catch {
-    // The error says nothing that helps: a cut file, a public key, one with a passphrase.
+    // The error does not help: a truncated file, a public key, one with a passphrase.
     return `${keys.privateKey} is no private key that can be read without a passphrase`;
   }
 };

@@ -2,7 +2,7 @@ import type { CallApi } from '../http/client.ts';
 import type { runnerOperations } from '../http/operations.ts';
 import type { Owner } from '../runner-service.ts';
 
-/** What every call is made of. */
+/** What every call needs. */
 export interface CallContext {
   readonly callApi: CallApi;
   readonly owner: Owner;

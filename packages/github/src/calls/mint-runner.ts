@@ -6,10 +6,10 @@ import type { Registration, RunnerService } from '../runner-service.ts';
 import type { CallContext } from './call-context.ts';
 import type { OwnerVisibility } from './runners.ts';
 
-/** `Default` of every organisation, and the only one that repositories have (`cdk-github-runners`, `token-retriever.lambda.ts`). */
+/** `Default` of every organisation, and the only group of repositories (`cdk-github-runners`, `token-retriever.lambda.ts`). */
 const defaultGroupID = 1;
 const groupTTLMs = 10 * 60_000;
-/** Soon enough for a person who has just created the group, seldom enough for a pool that waits for it. */
+/** Soon enough for a user who has just created the group, seldom enough for a pool that waits for it. */
 const missingGroupTTLMs = 60_000;
 
 type RunnerGroups = ReturnType<typeof createRunnerGroups>;
@@ -20,7 +20,7 @@ const isSameName = (one: string, other: string): boolean => one.toLowerCase() ==
 export const createRunnerGroups = ({ callApi, owner, ownerName, operations }: CallContext, clock: Clock) => {
   let known: { readonly at: number; readonly groups: readonly { id: number; name: string }[] } | undefined;
   return {
-    /** One of them was not as expected. */
+    /** A group was not as expected: read the groups again. */
     forget: () => {
       known = undefined;
     },
@@ -46,7 +46,7 @@ export const createRunnerGroups = ({ callApi, owner, ownerName, operations }: Ca
 const maxNameLength = 64;
 const maxLabels = 100;
 
-/** What GitHub would refuse. Nothing is asked then. */
+/** Why GitHub would refuse this registration. Then no request is sent. */
 const violationOf = ({ name, labels }: Registration): string | undefined => {
   if (name.trim() === '') return 'a runner has a name.';
   if (name.length > maxNameLength)
@@ -69,7 +69,7 @@ export const createMint = (
     const wrong = violationOf(registration);
     if (wrong !== undefined) throw invalidRequest(what, wrong);
     const groupID = await groups.idOf(group, signal);
-    // The folder has no default that could be relied on.
+    // The default of the folder is not documented.
     const parameters = { name, labels, runner_group_id: groupID, work_folder: '_work' };
     try {
       const made = await callApi({ operation, what, parameters, answer: jitConfigResponse, signal });
@@ -79,7 +79,7 @@ export const createMint = (
       const { status, errorMessage = '' } = error instanceof RefusedError ? error : {};
       if (status === 409) return { kind: 'name taken' };
       if (group === undefined) throw error;
-      // A group that is gone is 404, one that the App may not use 403 (`docs.rs/runner-manager-github`, module `jit`).
+      // A deleted group gives 404, one that the App may not use 403 (`docs.rs/runner-manager-github`, module `jit`).
       groups.forget();
       if (status !== 404) throw error;
       const permission = `the runner group ${group}, and ${operation.permission}`;

@@ -13,7 +13,7 @@ import { orRefused, RefusedError } from '../problems.ts';
 import type { Queue, RunnerService } from '../runner-service.ts';
 import type { CallContext } from './call-context.ts';
 
-/** Two calls each, which cost nothing where nothing has changed. */
+/** Two calls for each, which cost nothing if nothing has changed. */
 export const maxRepositories = 30;
 
 /** The repositories of an organisation to search for jobs: those pushed to last, since pushes start workflows. */
@@ -28,8 +28,8 @@ export const chooseRepositories = (all: readonly Repository[], organization: str
     .map(({ full_name: name }) => name);
 
 /**
- * The jobs that a runner with these labels could take. Labels are cumulative and not case sensitive. A job without labels asks for a
- * runner group alone, and is not counted.
+ * The jobs that a runner with these labels could take. A runner needs all labels of a job; case does not matter. A job without labels asks
+ * only for a runner group, and is not counted.
  */
 export const matchingJobs = (jobs: readonly Job[], labels: readonly string[]): Queue => {
   const offered = new Set(labels.map((label) => label.toLowerCase()));
@@ -41,15 +41,15 @@ export const matchingJobs = (jobs: readonly Job[], labels: readonly string[]): Q
   return { jobs: ours.length, oldestSince: Math.min(...ours.map((job) => Date.parse(job.created_at))) };
 };
 
-/** A thousand repositories of an installation are listed to choose from. */
+/** A thousand repositories of an installation. */
 const maxRepositoryPages = 10;
 /** The largest matrix has 256 jobs. */
 const maxJobPages = 3;
-/** Of all repositories together; the oldest, since they have waited longest. */
+/** Over all repositories; the oldest, since they have waited longest. */
 export const maxRuns = 50;
 
 /**
- * A run that has begun may have jobs that wait (`actions-runner-controller#89`), and one that is called queued may have begun
+ * A run in progress may have waiting jobs (`actions-runner-controller#89`), and one that is shown as queued may have begun
  * (`cli/cli#13972`): both are searched.
  */
 const statuses = ['queued', 'in_progress'];
@@ -57,11 +57,11 @@ const statuses = ['queued', 'in_progress'];
 type RunInRepository = Run & { readonly repository: string };
 
 /**
- * Jobs that wait, as far as can be seen: GitHub has no list of them, so runs are searched, repository by repository, one request
- * at a time ("Best practices": not concurrently). What has not changed is a 304 and costs nothing.
+ * An estimate of waiting jobs: GitHub has no list of them, so runs are searched, repository by repository, one request at a time ("Best
+ * practices": not concurrently). An unchanged response is a 304 and costs nothing.
  *
- * Caveats: at most 30 repositories of an organisation, those pushed to last, and 50 runs; which repositories a runner group serves is
- * not considered. So the number is a hint, and nothing is made or removed for it.
+ * Caveats: at most 30 repositories of an organisation, those pushed to last, and 50 runs; does not consider which repositories a runner
+ * group serves. So the number is only a hint, and no Pod is created or removed because of it.
  */
 export const createQueue = ({ callApi, owner, ownerName }: CallContext): RunnerService['queue'] => {
   const what = `tell which jobs of ${ownerName} wait`;
@@ -82,7 +82,7 @@ export const createQueue = ({ callApi, owner, ownerName }: CallContext): RunnerS
     const call = { operation: operations.runs, what, parameters, answer: runsResponse, signal };
     const runs = await orRefused(listAllPages(callApi, 'workflow_runs', call, 1));
     if (!(runs instanceof RefusedError)) return runs.map((run) => ({ ...run, repository }));
-    // One repository of an organisation may have been deleted, or has no Actions.
+    // A repository of an organisation may have been deleted, or may have no Actions.
     if (owner.kind === 'organization') return [];
     throw runs;
   };
@@ -91,7 +91,7 @@ export const createQueue = ({ callApi, owner, ownerName }: CallContext): RunnerS
     const parameters = { ...repositoryParameters(run.repository), run_id: run.id, filter: 'latest' };
     const call = { operation: operations.jobs, what, parameters, answer: jobsResponse, signal };
     const jobs = await orRefused(listAllPages(callApi, 'jobs', call, maxJobPages));
-    // Refused: the run was deleted since.
+    // Refused: the run has been deleted meanwhile.
     return jobs instanceof RefusedError ? [] : jobs;
   };
 

@@ -13,24 +13,24 @@ const toRunner = ({ id, name, status, busy }: z.output<typeof runnerResponse>): 
   isBusy: busy,
 });
 
-/** How long an App that was shown the runners of an owner is taken to have access still. */
+/** For this long after a successful read the App counts as having access to an owner. */
 const proofTTLMs = 60_000;
 
 /**
- * An App that has lost access to an owner gets 404 for everything there, as if each runner was gone. So a 404 counts only if the App sees
- * the other runners: a runner that is taken for gone may lose its Pod.
+ * An App that has lost access to an owner gets 404 for everything there, as if each runner was gone. So a 404 counts only if the App can
+ * see the other runners: the Pod of a missing runner may be deleted.
  */
 export type OwnerVisibility = ReturnType<typeof createOwnerVisibility>;
 
 export const createOwnerVisibility = ({ callApi, operations }: CallContext, clock: Clock) => {
   let provenAt = Number.NEGATIVE_INFINITY;
-  /** GitHub has shown something of this owner just now. */
+  /** A call to this owner has just succeeded. */
   const confirm = (): void => {
     provenAt = clock.monotonic();
   };
   return {
     confirm,
-    /** Rejects if the App does not see the owner. */
+    /** Rejects if the App cannot see the owner. */
     check: async (what: string, signal: AbortSignal | undefined): Promise<void> => {
       if (clock.monotonic() - provenAt < proofTTLMs) return;
       const parameters = { per_page: 1 };
@@ -40,10 +40,10 @@ export const createOwnerVisibility = ({ callApi, operations }: CallContext, cloc
   };
 };
 
-/** The most that GitHub lets an organisation have: 10,000 in a group. */
+/** GitHub's limit: 10,000 runners in a group. */
 const maxPages = 100;
 
-/** Calls about registered runners. `get` and `find` never answer from a cache: whether a runner is busy decides over its Pod. */
+/** Calls about registered runners. `get` and `find` never use the cache: Pods are deleted depending on whether a runner is busy. */
 export const runnerCalls = (
   { callApi, operations, ownerName }: CallContext,
   visibility: OwnerVisibility,
@@ -74,7 +74,7 @@ export const runnerCalls = (
       signal,
     });
     visibility.confirm();
-    // A server that does not know the parameter lists all runners.
+    // A server without this query parameter lists all runners.
     const found = runners.find((runner) => runner.name.toLowerCase() === name.toLowerCase());
     return found === undefined ? { kind: 'none' } : { kind: 'found', runner: toRunner(found) };
   },
@@ -107,7 +107,7 @@ export const runnerCalls = (
       visibility.confirm();
       return { kind: 'removed' };
     }
-    // GitHub's words for this have changed: a runner that it does not remove may have a job.
+    // GitHub's message for this has changed over time: a runner that it does not remove may have a job.
     if (gone.status === 422) return { kind: 'busy' };
     if (gone.status !== 404) throw gone;
     await visibility.check(what, signal);

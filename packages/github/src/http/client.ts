@@ -14,7 +14,7 @@ import type { GitHubApp } from '../runner-service.ts';
 import { exchange, type ExchangeOptions, parseBody, type RequestParameters } from './exchange.ts';
 import type { Operation } from './operations.ts';
 
-/** Waits for work that others also wait for. Rejects with the reason of `signal` when it fires; the work goes on. */
+/** Waits for shared work. Rejects with the reason of `signal` when it fires; the work continues. */
 const raceWithSignal = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
   if (signal === undefined) return work;
   signal.throwIfAborted();
@@ -33,10 +33,10 @@ interface ApiCall<T> {
   readonly operation: Operation;
   /** Completes "GitHub did not …". */
   readonly what: string;
-  /** Beside those of the operation. */
+  /** In addition to those of the operation. */
   readonly parameters?: RequestParameters;
   readonly answer: z.ZodType<T>;
-  /** Whether GitHub may answer that nothing has changed. Not for what decides over a Pod. */
+  /** Whether GitHub may answer 304. Not for calls that decide about a Pod. */
   readonly isConditional?: boolean;
   readonly signal: AbortSignal | undefined;
 }
@@ -54,8 +54,8 @@ interface ClientOptions extends Omit<ExchangeOptions, 'rateLimiter'> {
 /**
  * One call as the installation.
  *
- * Flow: get the shared token; send the request; once more with a new token if that one is refused. Guarantee: a call is repeated only
- * after a 401, for which GitHub has done nothing.
+ * Flow: get the shared token; send the request; if GitHub refuses the token, send it once more with a new one. Guarantee: a call is
+ * repeated only after a 401, for which GitHub has done nothing.
  */
 export const createCallApi = ({ app, installation, ownerName, ...connection }: ClientOptions): CallApi => {
   const { tokens, rateLimiter, etagCache } = installation;
@@ -67,7 +67,7 @@ export const createCallApi = ({ app, installation, ownerName, ...connection }: C
     );
 
   return async ({ operation, what, answer, isConditional = false, signal, ...call }) => {
-    // Before a token is requested for it: while it must wait, nothing is sent at all.
+    // Checked before a token is requested: while the call must wait, nothing is sent at all.
     const closedUntil = rateLimiter.blockedUntil(operation);
     if (closedUntil !== undefined) throw rateLimited(what, closedUntil);
     const parameters = { ...operation.parameters, ...call.parameters };
@@ -88,7 +88,7 @@ export const createCallApi = ({ app, installation, ownerName, ...connection }: C
       if (isConditional && etag !== null) etagCache.set(question, { etag, body: read });
       return read;
     }
-    // A new token is at times not known everywhere at once: this passes.
+    // A new token is sometimes not valid everywhere at once: this passes.
     if (status === 401) throw unavailable(what, 'it takes none of the tokens that it gives the App');
     if (status === 403) throw missingPermission(what, operation, errorMessage);
     if (status === 404) throw new RefusedError(ownerNotVisible(what, ownerName), status, errorMessage);
@@ -97,13 +97,13 @@ export const createCallApi = ({ app, installation, ownerName, ...connection }: C
   };
 };
 
-/** The most that GitHub gives at once. */
+/** GitHub's maximum. */
 const pageSize = 100;
 
 /**
- * All of a list that comes in pages, at most so many of them. `key`: the list in each page.
+ * All items of a paginated list, up to a maximum of pages. `key`: the list in each page.
  *
- * Caveat: an item that moves from one page to another while they are read may be missing. Nothing may be concluded from its absence.
+ * Caveat: an item that moves to another page during the read may be missing. So a missing item proves nothing.
  */
 export const listAllPages = async <Key extends string, Item extends { readonly id: number }>(
   callApi: CallApi,

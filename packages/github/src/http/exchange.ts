@@ -6,12 +6,12 @@ import { type RateLimiter, readQuota } from './rate-limit.ts';
 
 const errorBody = z.object({ message: z.string() });
 const redactor = createRedactor();
-/** Tokens of the old and the new format. They should not be in GitHub's messages, and must not be in ours. */
+/** Tokens of the old and the new format. They must not be in our messages, even if GitHub quotes them. */
 const tokenPattern = /\b(?:gh[a-z]_|github_pat_)\w+/g;
-/** Long enough for any sentence of GitHub, short enough for a condition. */
+/** Long enough for GitHub's messages, short enough for a condition. */
 const maxMessageLength = 200;
 
-/** GitHub's reason in its own words, on one line. Nothing else of a refusal is kept. */
+/** GitHub's own reason, on one line. Nothing else of a refusal is kept. */
 const errorMessageIn = (body: unknown): string => {
   const text = errorBody.safeParse(body).data?.message ?? '';
   const clean = redactor
@@ -23,24 +23,24 @@ const errorMessageIn = (body: unknown): string => {
   return clean.length > maxMessageLength ? `${clean.slice(0, maxMessageLength)}…` : clean;
 };
 
-/** One request that went out, for metrics. */
+/** One request that was sent, for metrics. */
 export interface CallReport {
   readonly method: string;
-  /** With the names of its parts: `/orgs/{org}/actions/runners/{runner_id}`. */
+  /** With placeholders: `/orgs/{org}/actions/runners/{runner_id}`. */
   readonly route: string;
   /** Undefined: no answer. */
   readonly status: number | undefined;
-  /** Calls that the installation has left of the hour, if the response has it. */
+  /** Remaining calls of the installation in this hour, if the response has the header. */
   readonly remaining: number | undefined;
 }
 
-/** Of the path, of the query of a GET, and of the body of a POST alike. */
+/** Parameters of the path, then of the query of a GET or the body of a POST. */
 export type RequestParameters = Readonly<Record<string, string | number | readonly string[]>>;
 
 interface ApiRequest {
   readonly parameters: RequestParameters;
   readonly token: Secret;
-  /** Of a response in the cache: GitHub answers 304 if nothing has changed. */
+  /** Of a cached response: GitHub answers 304 if nothing has changed. */
   readonly etag: string | undefined;
   readonly signal: AbortSignal | undefined;
 }
@@ -51,7 +51,7 @@ export interface ExchangeOptions extends Pick<FetchTextOptions, 'fetch' | 'clock
   readonly onCall: (report: CallReport) => void;
 }
 
-/** A hundred workflow runs are 2 MB. What is larger than this is not from GitHub's API. */
+/** A hundred workflow runs are 2 MB. A larger response is not from GitHub's API. */
 const maxBytes = 16 * 1024 * 1024;
 
 /**
@@ -122,7 +122,7 @@ const expandRoute = (
 export const parseBody = <T>(answer: z.ZodType<T>, body: unknown, what: string): T => {
   const result = answer.safeParse(body);
   if (result.success) return result.data;
-  // Where it is wrong, never what stands there.
+  // Names the field, never its value.
   const path = result.error.issues[0]?.path.map(String).join('.') ?? '';
   throw unavailable(what, `its answer makes no sense${path === '' ? '' : ` at ${path}`}`);
 };

@@ -1,21 +1,21 @@
 import { pathParametersOf } from '../owner.ts';
 import type { Owner } from '../runner-service.ts';
 
-/** One thing that can be asked of GitHub. */
+/** One kind of call to GitHub. */
 export interface Operation {
   /** `GET /orgs/{org}/actions/runners`: also a label of metrics. */
   readonly route: string;
-  /** What the App must be allowed, as its settings call it. */
+  /** The permission that the App needs, as its settings call it. */
   readonly permission: string;
-  /** `background`: only informs. It stops before the last calls of the hour are used, which are kept for `required` ones. */
+  /** `background`: only for information. Blocked before the last calls of the hour, which are kept for `required` ones. */
   readonly purpose: 'required' | 'background';
   /** The owner, in paths. */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** Asked as the App itself, whose calls are counted apart from those of its installations. */
+  /** Sent as the App itself, whose calls GitHub counts apart from those of its installations. */
   readonly isAsApp?: boolean;
 }
 
-/** What differs between an organisation and a repository: the path and the permission. */
+/** An organisation and a repository differ in path and permission. */
 export const runnerOperations = (owner: Owner) => {
   const isOrganization = owner.kind === 'organization';
   const runners = `${isOrganization ? '/orgs/{org}' : '/repos/{owner}/{repo}'}/actions/runners`;

@@ -2,12 +2,12 @@ import { createSecret } from '@tartan/kube';
 import { z } from 'zod';
 
 /**
- * What GitHub answers with, as far as we use it. Unknown fields are left out; a field that we rely on must be there. Lists are read into the
- * same shape again, so that what is kept of an answer can stand for it later.
+ * GitHub's responses, as far as we use them. Unknown fields are dropped; a field that we use is required. The parsed form parses again to
+ * the same value, so that a cached body can replace a response.
  */
 
 const id = z.int().positive();
-/** Hidden at once, so that it is never logged. */
+/** Wrapped at once, so that it is never logged. */
 const secret = z.string().min(1).transform(createSecret);
 const time = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
 

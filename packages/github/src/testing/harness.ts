@@ -6,9 +6,9 @@ import { createRunnerService, type RunnerServiceOptions } from '../create-runner
 import type { CallReport } from '../http/exchange.ts';
 import type { GitHubApp, Owner, RunnerService } from '../runner-service.ts';
 
-/** One key for all tests: making one takes longer than a test. */
+/** One key for all tests: generating one takes longer than a test. */
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-/** As GitHub hands it out. */
+/** As GitHub issues it. */
 export const pkcs1 = privateKey.export({ type: 'pkcs1', format: 'pem' });
 export const pkcs8 = privateKey.export({ type: 'pkcs8', format: 'pem' });
 
@@ -21,9 +21,9 @@ export interface Harness {
   readonly clock: ManualClock;
   readonly app: GitHubApp;
   readonly reports: CallReport[];
-  /** Of the organisation unless told. */
+  /** Of the organisation by default. */
   service(more?: Partial<RunnerServiceOptions>): RunnerService;
-  /** A runner of the organisation that is registered. */
+  /** Registers a runner of the organisation. */
   mintRunner(name: string): Promise<{ readonly id: number; readonly jitConfig: Secret }>;
   /** Resolves when the next request is sent. */
   nextRequest(): Promise<void>;
@@ -32,7 +32,7 @@ export interface Harness {
   end(): Promise<void>;
 }
 
-/** A simulated GitHub on virtual time, and who asks it. */
+/** A simulated GitHub on virtual time, with its clients. */
 export const createHarness = (options: Omit<GitHubOptions, 'port'> = {}): Harness => {
   const clock = manualClock();
   const github = createGitHub({ clock, app: { privateKey: pkcs1 }, ...options });
