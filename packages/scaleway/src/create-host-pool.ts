@@ -9,7 +9,7 @@ import { type CallContext, type CallReport, send, type TransportOptions } from '
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The access key is not sent. It is checked because whoever confuses the two keys learns it here, and not from a 401. */
+/** The access key is not sent. It is checked so that swapped keys fail here, and not with a 401. */
 const validateSettings = (settings: HostPoolOptions, apiURL: string): void => {
   const wrong = [
     ...(/^SCW[A-Z0-9]{17}$/i.test(settings.accessKey) ? [] : ['the access key is not SCW and 17 letters or digits']),
@@ -30,21 +30,21 @@ export interface HostPoolOptions {
   readonly projectID: string;
   /** `https://api.scaleway.com` */
   readonly apiURL?: string | undefined;
-  /** Requests per second over all calls of this pool, one second's worth at once. 10: Scaleway publishes no limit. */
+  /** Requests per second over all calls of this pool; bursts of one second are allowed. Default: 10; Scaleway publishes no limit. */
   readonly rate?: number;
-  /** Milliseconds for one try, its whole answer included. 15,000 */
+  /** Milliseconds for one attempt, including its whole response. Default: 15,000. */
   readonly deadline?: number;
-  /** How often a call that may be repeated goes out at most. 4 */
+  /** The maximum number of attempts of a repeatable call. Default: 4. */
   readonly maxAttempts?: number;
-  /** Hears of each request that went out. Must not throw. */
+  /** Called for each request that was sent. Must not throw. */
   readonly onCall?: (report: CallReport) => void;
   readonly clock?: Clock;
   readonly random?: Random;
-  /** The way out. Node's own keeps connections alive. */
+  /** Default: that of Node.js, which keeps connections alive. */
   readonly fetch?: typeof fetch;
 }
 
-/** The Macs of a project at Scaleway. Throws `invalid` for settings that cannot be right; sends nothing yet. */
+/** The Macs of a project at Scaleway. Throws `invalid` for invalid settings; sends nothing yet. */
 export const createHostPool = (options: HostPoolOptions): HostPool => {
   const { secretKey, projectID, clock = systemClock } = options;
   const apiURL = (options.apiURL ?? 'https://api.scaleway.com').replace(/\/+$/, '');

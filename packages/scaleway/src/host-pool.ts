@@ -2,27 +2,27 @@ import type { Secret } from '@tartan/kube';
 import { ScalewayError } from './errors/scaleway-error.ts';
 
 /**
- * What Scaleway knows of the Macs that are rented there, and what can be asked of it. The seam between controllers and the API: each
- * call says whether it may be repeated. All reject with `ScalewayError` and nothing else, except for the reason of `signal`.
+ * The interface between controllers and Scaleway's API for rented Macs. Each method says whether it is repeatable. All reject only with
+ * `ScalewayError`, or with the reason of `signal`.
  */
 export interface HostPool {
   /** Every server of this project in the zone, all pages. Repeatable. */
   listServers(zone: string, options?: CallOptions): Promise<Server[]>;
-  /** Repeatable. Rejects with `not found` for one that is gone. */
+  /** Repeatable. Rejects with `not found` for a server that is gone. */
   getServer(zone: string, id: string, options?: CallOptions): Promise<Server>;
   /** Last write wins: a rename proves nothing. Repeatable with the same name. */
   rename(zone: string, id: string, name: string, options?: CallOptions): Promise<Server>;
-  /** Wipes it. Not repeated by itself: the caller looks at the state first. `transient state` names the state that refused it. */
+  /** Wipes the server. Not retried: the caller reads the state first. `transient state` names the state that forbids it. */
   reinstall(zone: string, id: string, osID: string | undefined, options?: CallOptions): Promise<void>;
-  /** Not repeated by itself. */
+  /** Not retried. */
   reboot(zone: string, id: string, options?: CallOptions): Promise<void>;
-  /** Images that can be installed on this type now. Changes without notice, so it is never kept. Repeatable. */
+  /** The images that can be installed on this type now. Scaleway changes them without notice, so they are never cached. Repeatable. */
   listImages(zone: string, serverType: string, options?: CallOptions): Promise<Image[]>;
-  /** SSH keys of the project: put on a Mac at its first boot only. Repeatable. */
+  /** SSH keys of the project. Scaleway installs them on a Mac only at its first boot. Repeatable. */
   listKeys(options?: CallOptions): Promise<RegisteredKey[]>;
-  /** Not repeated by itself: the name is not unique at Scaleway. */
+  /** Not retried: names are not unique at Scaleway. */
   createKey(name: string, publicKey: string, options?: CallOptions): Promise<RegisteredKey>;
-  /** Repeatable: one that is gone is deleted. */
+  /** Repeatable: succeeds for a key that is gone. */
   deleteKey(id: string, options?: CallOptions): Promise<void>;
 }
 
@@ -36,15 +36,15 @@ export interface Server {
   readonly name: string;
   /** `M2-L` */
   readonly type: string;
-  /** As Scaleway says it; a word that is not known to us is kept as it is. */
+  /** As Scaleway reports it, including unknown values. */
   readonly status: string;
-  /** Stays true across reinstalls: readiness after one shows in `status` only. */
+  /** Stays true across reinstalls: only `status` shows readiness after one. */
   readonly delivered: boolean;
-  /** The image first installed; in-place updates do not show. */
+  /** The image first installed; in-place updates do not change it. */
   readonly os: { readonly id: string; readonly name: string; readonly family: string } | undefined;
   readonly ip: string;
   readonly sshUsername: string;
-  /** From the server, or from its VNC address; never empty and never `<sealed>`: those are no passwords (INC-204, INC-207). */
+  /** From the server, or from its VNC URL; never empty and never `<sealed>`: those are no passwords (INC-204, INC-207). */
   readonly password: Secret | undefined;
   readonly createdAt: string;
 }
@@ -65,8 +65,9 @@ export interface RegisteredKey {
 }
 
 /**
- * Reads once all that we will need, and tells what fails: `denied` names the permission set that is missing. Asked at start, so that a key
- * without rights shows there and not as a fleet that never comes up (INC-333). Reads only: that a key may write shows when it does.
+ * Reads once everything that we will need, and reports failures: `denied` names the missing permission set. Called at start, so that a key
+ * without permissions shows there, and not as a fleet that never comes up (INC-333). Checks only reads: write permissions show on first
+ * use.
  */
 export const checkPermissions = async (
   pool: HostPool,

@@ -1,6 +1,6 @@
 import type { Image } from './host-pool.ts';
 
-/** `macos-tahoe-26.3`, `Tahoe` and `tahoe` are one family: `tahoe`. Spaces and dashes carry no meaning: `Golden Gate` is `goldengate`. */
+/** `macos-tahoe-26.3`, `Tahoe` and `tahoe` are the family `tahoe`. Spaces and dashes are ignored: `Golden Gate` is `goldengate`. */
 export const osFamilyKey = (os: string): string =>
   os
     .toLowerCase()
@@ -10,8 +10,8 @@ export const osFamilyKey = (os: string): string =>
     .replaceAll(/[\s_-]/g, '');
 
 /**
- * Whether an installed or installable image is of the family that a pin names. By family, never by image: Scaleway retires images
- * without notice, and a pin on one then empties the pool (INC-328).
+ * Whether an image is of the family that a pin names. By family, never by image: Scaleway retires images without notice, and a pin on one
+ * would then empty the pool (INC-328).
  */
 export const matchesFamily = (
   os: { readonly name: string; readonly family: string } | undefined,
@@ -21,17 +21,17 @@ export const matchesFamily = (
   return os !== undefined && wanted !== '' && [osFamilyKey(os.family), osFamilyKey(os.name)].includes(wanted);
 };
 
-/** A pin with a version names an image, not a family: refused at claim, taken for its family at release (INC-328). */
+/** A pin with a version names an image, not a family: refused at claim, treated as its family at release (INC-328). */
 export const isVersionedPin = (os: string): boolean => /\d/.test(os);
 
-/** The image to install for a family: the newest one; a beta only if there is nothing else (INC-328). */
+/** The newest image of a family; a beta only if there is nothing else (INC-328). */
 export const newestImage = (images: readonly Image[], family: string): Image | undefined => {
   const candidates = images.filter((image) => matchesFamily(image, family));
   const released = candidates.filter((image) => !image.isBeta);
   return (released.length > 0 ? released : candidates).toSorted(newestFirst)[0];
 };
 
-/** Of two with one version the id decides, so that the order of the catalogue does not. */
+/** For equal versions the id decides, so that the order of the catalogue does not matter. */
 const newestFirst = (a: Image, b: Image): number => compareVersions(b.version, a.version) || (a.id < b.id ? -1 : 1);
 
 /** By number, segment by segment; a segment with a suffix comes before the bare one: 26.7-beta < 26.7 < 26.7.1 < 26.10. */

@@ -1,4 +1,4 @@
-/** The pool of Macs at Scaleway: list, rename, reinstall, reboot, and the SSH keys they are born with. */
+/** The pool of Macs at Scaleway: list, rename, reinstall, reboot, and the SSH keys for their first boot. */
 
 export { checkPermissions, type HostPool, type Image, type RegisteredKey, type Server } from './host-pool.ts';
 export { createHostPool } from './create-host-pool.ts';

@@ -1,4 +1,4 @@
-/** What can be asked of Scaleway. The name is a metric label. */
+/** The operations of Scaleway's API. The name is a metric label. */
 export type OperationName =
   | 'listServers'
   | 'getServer'
@@ -12,11 +12,11 @@ export type OperationName =
 
 interface OperationRules {
   /**
-   * Done twice is as good as once. What is not is tried once only: after a lost answer a second wipe may hit what has changed since,
-   * so whoever asked looks first.
+   * Idempotent. Other operations are sent only once: after a lost response, a second wipe may hit a server that has changed since, so the
+   * caller reads its state first.
    */
   readonly repeatable: boolean;
-  /** What the key's policy must hold (INC-333). `IAMManager` is not needed for keys. */
+  /** The permission set that the key's policy needs (INC-333). Keys do not need `IAMManager`. */
   readonly permissionSet: 'AppleSiliconFullAccess' | 'SSHKeysFullAccess';
 }
 

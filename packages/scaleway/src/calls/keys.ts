@@ -12,7 +12,7 @@ export const keyCalls = ({ send, projectID }: CallContext): KeyCalls => ({
   listKeys: async ({ signal } = {}) => {
     const what = 'list the SSH keys of the project';
     const keys = await listAllPages(what, async (page) => {
-      // Without the project this is the list of the organization, which a key of one project may not see (INC-333).
+      // Without the project this is the list of the organization, which a project's API key may not read (INC-333).
       const query = { order_by: 'created_at_asc', page, page_size: pageSize, project_id: projectID };
       const { ssh_keys: items, total_count: total } = await send({
         operation: 'listKeys',
@@ -25,7 +25,7 @@ export const keyCalls = ({ send, projectID }: CallContext): KeyCalls => ({
       });
       return { items, total };
     });
-    // A disabled key is put on no Mac: to us it is not there.
+    // Scaleway does not install a disabled key on Macs: it counts as absent.
     return keys.filter((key) => !key.disabled && ['', projectID].includes(key.project_id)).map(toKey);
   },
 

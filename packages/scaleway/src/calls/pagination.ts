@@ -2,22 +2,22 @@ import { garbled } from '../errors/scaleway-error.ts';
 
 export interface Page<T> {
   readonly items: readonly T[];
-  /** How many there are on all pages, if it is told. */
+  /** The number of items on all pages, if the response has it. */
   readonly total: number | null | undefined;
 }
 
-/** The most that Scaleway gives at once. */
+/** Scaleway's maximum. */
 export const pageSize = 100;
 
-/** 20,000 Macs. A list that is longer has no end. */
+/** 20,000 Macs. A longer list is taken for endless. */
 const maxPages = 200;
 const maxPasses = 3;
 
 /**
- * All of a list that comes in pages. A host that is taken out of it between two pages moves the next one over the border, unseen, and a
- * host that is not seen looks lost: so a list that changed while it was read is read again.
+ * All items of a paginated list. A host that is removed from the list between two pages shifts the next host to a page that was already
+ * read, and a host that is not listed looks lost: so a list that changed during the read is read again.
  *
- * Caveat: one gone and one come between two pages cancel out. The next list shows it.
+ * Caveat: one removal and one addition between two pages cancel out. The next list shows the host.
  */
 export const listAllPages = async <T extends { readonly id: string }>(
   what: string,
@@ -30,7 +30,7 @@ export const listAllPages = async <T extends { readonly id: string }>(
   throw garbled(what, `the pages did not add up to the number of entries they tell, ${maxPasses} times`);
 };
 
-/** `undefined`: the pages do not belong together. */
+/** `undefined`: the list changed between its pages. */
 const onePass = async <T extends { readonly id: string }>(
   what: string,
   readPage: (page: number) => Promise<Page<T>>,
@@ -45,7 +45,7 @@ const onePass = async <T extends { readonly id: string }>(
     const before = seen.size;
     for (const item of items) seen.set(item.id, item);
     if (total === undefined ? items.length < pageSize : seen.size === total) return [...seen.values()];
-    // A page without anything new is the end, or a server that does not turn pages: either way more was promised.
+    // A page without new items is the end, or a server that ignores `page`: in both cases items are missing.
     if (seen.size === before) return undefined;
   }
   throw garbled(what, `it has more than ${maxPages} pages`);

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { Image, RegisteredKey, Server } from '../host-pool.ts';
 
 /**
- * What Scaleway answers with, as far as we use it: wire names, unknown fields left out, words of a closed set kept as any text, since
- * the set grows. A field that is absent or null is what protobuf means by it: empty.
+ * Scaleway's responses, as far as we use them: wire names, unknown fields dropped, enums kept as any text, since Scaleway extends them. A
+ * field that is absent or null is empty, as in protobuf.
  */
 
 const text = z
@@ -15,7 +15,7 @@ const flag = z
   .boolean()
   .nullish()
   .transform((value) => value ?? false);
-/** An absent one is an unknown time, a wrong one is a mistake. */
+/** An absent time is unknown; an invalid one is an error. */
 const time = z
   .string()
   .refine((value) => !Number.isNaN(Date.parse(value)))
@@ -48,22 +48,22 @@ const image = z
 
 export const keyResponse = z.object({ id, name: text, public_key: z.string(), project_id: text, disabled: flag });
 
-/** Needed to know when the last page has come. */
+/** Shows which page is the last. */
 const total_count = z.number().int().nonnegative().nullish();
 
 export const serversResponse = z.object({ servers: z.array(serverResponse), total_count });
 export const imagesResponse = z.object({ os: z.array(image), total_count });
 export const keysResponse = z.object({ ssh_keys: z.array(keyResponse), total_count });
 
-/** What comes back from a deletion does not matter, as long as it is an answer of the API: nothing, or JSON. */
+/** The content of a response to a deletion does not matter, as long as it is empty or JSON. */
 export const emptyResponse = z.unknown().transform(() => undefined);
 
-/** What Scaleway writes instead of a password while macOS keeps the auto-login credential sealed (INC-204, INC-207). */
+/** Scaleway returns this instead of a password while macOS keeps the auto-login credential sealed (INC-204, INC-207). */
 const sealed = '<sealed>';
 
 /**
- * The password of a Mac's user. `sudo_password` holds it for a short while after an order; later only the VNC address does. Empty
- * and sealed ones are no passwords: typed as one they lock the account.
+ * The password of a Mac's user. `sudo_password` has it for a short while after an order; later only the VNC URL does. Empty and sealed
+ * values are no passwords: trying them locks the account.
  */
 export const passwordIn = (sudoPassword: string, vncURL: string): string | undefined =>
   usable(sudoPassword) ?? usable(passwordOfVNC(vncURL));
@@ -71,13 +71,13 @@ export const passwordIn = (sudoPassword: string, vncURL: string): string | undef
 const usable = (password: string | undefined): string | undefined =>
   password === undefined || password.trim() === '' || password.trim() === sealed ? undefined : password;
 
-/** The host is what follows the last `@`: passwords with `@`, `/` or `#` come unescaped at times, and `URL` then cuts them. */
+/** The host follows the last `@`: Scaleway sometimes does not escape `@`, `/` or `#` in passwords, and `URL` would cut them. */
 const passwordOfVNC = (url: string): string | undefined => {
   const password = /^vnc:\/\/[^:@/]*:(.*)@[^@]*$/s.exec(url.trim())?.[1];
   return password === undefined ? undefined : percentDecoded(password);
 };
 
-/** A stray `%` means that nobody encoded it. */
+/** A stray `%` means that the password is not encoded. */
 const percentDecoded = (text: string): string => {
   try {
     return decodeURIComponent(text);

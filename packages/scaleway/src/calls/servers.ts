@@ -6,9 +6,9 @@ import { listAllPages, pageSize } from './pagination.ts';
 import { imagesResponse, serverResponse, serversResponse, toServer } from './responses.ts';
 
 /**
- * A server that was deleted is at times answered for with 403, as if a right was missing (recorded by terraform-provider-scaleway in
- * 2025 and 2026). The list of the zone tells the two apart: whoever may read it and does not find the server there knows that it is
- * gone. In any doubt it stays `denied`, as only what is gone may be skipped.
+ * Scaleway sometimes answers 403 for a deleted server, as if a permission was missing (recorded by terraform-provider-scaleway in 2025 and
+ * 2026). The list of the zone tells the two apart: if it can be read and does not have the server, the server is gone. In doubt the error
+ * stays `denied`, as only a server that is gone may be skipped.
  */
 const notFoundOrDenied = async (
   error: unknown,
@@ -52,13 +52,13 @@ export const serverCalls = ({ send, projectID, addSecret }: CallContext): Server
       });
       return { items, total };
     });
-    // Told of another project's hosts all the same, we would sweep what is somebody else's.
+    // If Scaleway lists hosts of another project anyway, we must not release them.
     return servers
       .filter((server) => ['', projectID].includes(server.project_id))
       .map((server) => toOurs(server, zone));
   };
 
-  /** Asks about one server; the answer has to be about that one. */
+  /** A call about one server; checks that the response is about that one. */
   const callServer = async (
     zone: string,
     id: string,

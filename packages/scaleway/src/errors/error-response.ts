@@ -5,8 +5,8 @@ import type { Redaction } from './redaction.ts';
 import { ScalewayError, type ScalewayErrorKind } from './scaleway-error.ts';
 
 /**
- * What a refusal means, by the type that its body names, else by its status. The type first: a quota is refused with 403 too, and is no
- * missing permission; a transient state comes with more than one status.
+ * The meaning of a refusal, by the type in its body, else by its status. The type comes first: Scaleway also refuses with 403 for a quota,
+ * which is no missing permission, and a transient state has more than one status.
  */
 export const errorKind = (status: number, type: string | undefined): ScalewayErrorKind => {
   if (status >= 500 && status <= 599) return 'unavailable';
@@ -53,7 +53,7 @@ const detail = z
   })
   .catch({});
 
-/** What Scaleway writes into the body of a refusal, as far as we read it. Anything may be missing: the status alone is enough. */
+/** The body of a refusal, as far as we read it. Everything may be missing: the status alone is enough. */
 const errorBody = z
   .object({
     type: optionalText,
@@ -68,10 +68,10 @@ const errorBody = z
 
 type ErrorBody = z.output<typeof errorBody>;
 
-/** An HTML page, half an answer or nothing at all is a body that says nothing. */
+/** An HTML page, a truncated body or an empty one counts as an empty error body. */
 const parseErrorBody = (body: unknown): ErrorBody => errorBody.parse(body);
 
-/** Long enough for any sentence of Scaleway, short enough for a condition. */
+/** Long enough for Scaleway's messages, short enough for a condition. */
 const maxMessageLength = 300;
 
 /** The reason in Scaleway's words, on one line. */
@@ -88,15 +88,15 @@ const messageOf = (body: ErrorBody): string => {
     .trim();
 };
 
-/** Shortened last, once secrets are out of it: half a secret is not recognised. */
+/** Applied after redaction, because a truncated secret would not be recognised. */
 const truncate = (text: string): string =>
   text.length > maxMessageLength ? `${text.slice(0, maxMessageLength)}…` : text;
 
-/** A reset that is further away than this is a mistake of somebody's clock or unit. */
+/** A later reset is a mistake of a clock or a unit. */
 const maxResetMs = 3_600_000;
 const defaultResetMs = 1000;
 
-/** Milliseconds until Scaleway takes requests again: in the body as the SDK knows it, else in the `Retry-After` header. */
+/** Milliseconds until Scaleway accepts requests again: from the body, as the SDK reads it, else from the `Retry-After` header. */
 export const retryAfterMs = (
   body: Pick<ErrorBody, 'reset_seconds' | 'reset_at'>,
   retryAfter: string | null,
@@ -127,7 +127,7 @@ interface ErrorContext {
   readonly redaction: Redaction;
 }
 
-/** Why Scaleway refused, and what to do. Nothing of the answer is kept but its reason in words: it may quote what we sent. */
+/** Why Scaleway refused, and what to do. Keeps nothing of the response but the message: it may quote our request. */
 export const errorFromResponse = (
   response: HTTPResponse,
   { what, operation, now, redaction }: ErrorContext,
@@ -149,7 +149,7 @@ export const errorFromResponse = (
   });
 };
 
-/** Only `reinstalling` means that a wipe is under way, so a state that is not told is nothing to guess. */
+/** Only `reinstalling` means that a wipe is in progress, so an unknown state is never guessed. */
 const stateIn = (body: ErrorBody, redaction: Redaction): string => {
   if (body.current_state !== undefined) return truncate(redaction.redact(body.current_state));
   return body.type === 'locked' ? 'locked' : 'unknown_status';

@@ -2,17 +2,17 @@ import { createRedactor } from '@tartan/kube';
 import { z } from 'zod';
 import { passwordIn } from '../calls/responses.ts';
 
-/** Takes out of Scaleway's words what must not be told on: our secret key, and passwords that came by. */
+/** Removes our secret key and known passwords from Scaleway's messages. */
 export interface Redaction {
   /** A password of a Mac. */
   add(password: string): void;
-  /** Everything in this body that is a password by the name of its field. */
+  /** Adds all fields of this body whose name says that they are passwords. */
   addFrom(body: unknown): void;
   redact(text: string): string;
 }
 
 export const createRedaction = (secretKey: string): Redaction => {
-  // Apart: a redactor forgets its oldest values, and a large pool has more passwords than it keeps.
+  // Separate: a redactor forgets its oldest values, and a large pool has more passwords than it keeps.
   const key = createRedactor();
   key.add(secretKey);
   const passwords = createRedactor();
@@ -31,6 +31,6 @@ export const createRedaction = (secretKey: string): Redaction => {
   };
 };
 
-/** Objects and arrays alike. A body may be nested without end; what we read of it is not. */
+/** For objects and arrays. A body may be nested arbitrarily deep; the part that we read is not. */
 const maxDepth = 6;
 const record = z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())]);

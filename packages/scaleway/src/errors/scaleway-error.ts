@@ -1,22 +1,22 @@
-/** Why Scaleway did not do what it was asked. */
+/** Why a call to Scaleway failed. */
 export type ScalewayErrorKind =
-  /** There is no such thing (any more). */
+  /** It does not exist (any more). */
   | 'not found'
-  /** The key may not do this: `message` names the permission set that is missing. */
+  /** The API key may not do this: `message` names the missing permission set. */
   | 'denied'
-  /** The key itself is refused. */
+  /** The API key itself is refused. */
   | 'unauthorized'
-  /** The server is in a state that forbids it: `state` says which. */
+  /** The state of the server forbids it: `state` has that state. */
   | 'transient state'
-  /** Asked too often: `retryAfter` milliseconds. */
+  /** Too many requests: wait `retryAfter` milliseconds. */
   | 'rate limited'
-  /** The request makes no sense to Scaleway. Asking again will not help. */
+  /** Scaleway rejects the request as invalid. Retrying does not help. */
   | 'invalid'
-  /** 5xx, after all tries. */
+  /** 5xx after all attempts. */
   | 'unavailable'
-  /** No answer, or no connection. Whether the request had its effect is unknown. */
+  /** No response, or no connection. The request may have had its effect. */
   | 'no answer'
-  /** An answer that is not what the API promises. */
+  /** A response that does not match the API. */
   | 'garbled';
 
 interface ScalewayErrorDetails {
@@ -43,7 +43,7 @@ export class ScalewayError extends Error {
   }
 }
 
-/** Failures that are not refusals. None keeps its cause: errors of `JSON.parse` quote the answer. */
+/** Failures that are not refusals. None keeps its cause: errors of `JSON.parse` quote the response. */
 
 export const noAnswer = (what: string, why: string): ScalewayError =>
   new ScalewayError(

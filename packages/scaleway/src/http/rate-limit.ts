@@ -1,20 +1,20 @@
 import { createTokenBucket } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 
-/** Keeps us below a rate, and quiet for as long as Scaleway asked for. One for all calls with a key: Scaleway counts them together. */
+/** Limits the request rate, and pauses when Scaleway asks for it. One for all calls with a key: Scaleway counts them together. */
 export interface RateLimit {
   /** Takes a token: the milliseconds until it may be used. */
   reserve(): number;
-  /** Nobody is to send anything for that long. */
+  /** Blocks all requests for that long. */
   pause(milliseconds: number): void;
-  /** Milliseconds that are left of a pause. */
+  /** The remaining milliseconds of a pause. */
   pausedFor(): number;
 }
 
-/** A reset further away is tried for once a minute: were it told by mistake, the pool would stand still for nothing. */
+/** A longer pause is probed once a minute: a wrong reset would stop the pool for nothing. */
 const maxPauseMs = 60_000;
 
-/** One second's worth of requests may go at once. */
+/** Allows bursts of one second's requests. */
 export const createRateLimit = (clock: Clock, perSecond: number): RateLimit => {
   const { reserve } = createTokenBucket(clock, { perSecond, burst: Math.max(1, perSecond) });
   let pausedUntil = clock.monotonic();

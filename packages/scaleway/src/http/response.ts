@@ -2,10 +2,10 @@ import { formatPath } from '@tartan/kube';
 import type { z } from 'zod';
 import { garbled } from '../errors/scaleway-error.ts';
 
-/** Instead of an error, whose message would quote the text. */
+/** Replaces an error, whose message would quote the text. */
 const notJSON = Symbol('not JSON');
 
-/** Nothing is `undefined`. */
+/** `undefined` for empty text. */
 export const parseJSON = (text: string): unknown => {
   if (text.trim() === '') return undefined;
   try {
@@ -15,7 +15,7 @@ export const parseJSON = (text: string): unknown => {
   }
 };
 
-/** The body as `schema` makes it. Nothing else of it is used. */
+/** The body, parsed by `schema`. Nothing else of it is used. */
 export const parseResponse = <S extends z.ZodType>(
   schema: S,
   { status, text }: { readonly status: number; readonly text: string | undefined },
@@ -29,7 +29,7 @@ export const parseResponse = <S extends z.ZodType>(
   return result.data;
 };
 
-/** Where it is wrong, never what stands there: that may be a password. */
+/** Names the field, never its value: that may be a password. */
 const describeIssue = ({ issues }: z.ZodError): string => {
   const [issue] = issues;
   if (issue === undefined) return 'it is not as promised';

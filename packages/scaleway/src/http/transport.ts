@@ -17,14 +17,14 @@ import { parseResponse } from './response.ts';
 interface Attempt {
   readonly error: ScalewayError;
   readonly repeatable: boolean;
-  /** How often it was tried, 1 or more. */
+  /** The number of this attempt, from 1. */
   readonly attempt: number;
   readonly maxAttempts: number;
   /** In [0, 1). */
   readonly jitter: number;
 }
 
-/** The longest that a call waits for the reset time of a 429; a later one rejects with `rate limited`. */
+/** The longest wait for the reset of a 429; for a later one the call rejects with `rate limited`. */
 const maxWaitMs = 20_000;
 
 /** Milliseconds to wait before the next attempt; `undefined`: that was the last one. */
@@ -35,14 +35,14 @@ export const retryDelay = (attempt: Attempt): number | undefined => {
   const { kind, retryAfter = 0 } = attempt.error;
   if (kind === 'unavailable' || kind === 'no answer') return step;
   if (kind !== 'rate limited' || retryAfter > maxWaitMs) return undefined;
-  // The jitter keeps calls that were refused together from coming back together.
+  // The jitter spreads calls that were refused at the same time.
   return Math.max(step, retryAfter + backoff.baseMs * attempt.jitter);
 };
 
 /** The upper half of each delay is random. */
 const backoff = { baseMs: 500, maxMs: 8000 };
 
-/** One request that went out, for metrics: each page and each try is one. */
+/** One request that was sent, for metrics: each page and each attempt counts. */
 export interface CallReport {
   readonly operation: OperationName;
   readonly outcome: 'ok' | 'aborted' | ScalewayErrorKind;
@@ -56,7 +56,7 @@ export interface TransportOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly rateLimit: RateLimit;
-  /** Milliseconds for one try, its whole answer included. */
+  /** Milliseconds for one attempt, including its whole response. */
   readonly deadline: number;
   readonly maxAttempts: number;
   readonly redaction: Redaction;
@@ -78,18 +78,18 @@ export interface Call<S extends z.ZodType> {
 export interface CallContext {
   readonly send: <S extends z.ZodType>(call: Call<S>) => Promise<z.output<S>>;
   readonly projectID: string;
-  /** From now on no error contains this password. */
+  /** Redacts this password from all further errors. */
   readonly addSecret: (password: string) => void;
 }
 
-/** For parts of a path: a slash in one would name another resource. */
+/** For segments of a path: a slash in one would name another resource. */
 export const validatePathSegments = (what: string, ...parts: readonly string[]): void => {
   const wrong = parts.find((part) => !/^[\w-]+$/.test(part));
   if (wrong !== undefined) throw invalidRequest(what, `${JSON.stringify(wrong)} is no zone and no id`);
 };
 
 /**
- * Flow: wait for the rate limit, send, parse; after a failure that may pass wait and send again. Guarantees: an operation that is not
+ * Flow: wait for the rate limit, send, parse; after a transient failure wait and send again. Guarantees: an operation that is not
  * repeatable is sent at most once; rejects with `ScalewayError` or the reason of `call.signal`.
  */
 export const send = async <S extends z.ZodType>(call: Call<S>, options: TransportOptions): Promise<z.output<S>> => {
@@ -109,7 +109,7 @@ export const send = async <S extends z.ZodType>(call: Call<S>, options: Transpor
   }
 };
 
-/** 100 servers are 0.3 MB. What is larger than this is not from Scaleway's API. */
+/** 100 servers are 0.3 MB. A larger response is not from Scaleway's API. */
 export const maxResponseBytes = 8 * 1024 * 1024;
 
 const sendOnce = async <S extends z.ZodType>(call: Call<S>, options: TransportOptions): Promise<z.output<S>> => {

@@ -11,7 +11,7 @@ interface Received {
 
 interface Reply {
   readonly status?: number;
-  /** Text goes out as it is, anything else as JSON. */
+  /** Text is sent as it is, anything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
 }
@@ -19,12 +19,12 @@ interface Reply {
 /** `hang`: never answered. `cut`: the connection ends without an answer. `half`: it ends in the middle of one. */
 export type ScriptedReply = Reply | 'hang' | 'cut' | 'half';
 
-/** An HTTP server that does what it is told, one step for each request; the last one is for all that follow. */
+/** An HTTP server that follows a script, one step for each request; the last step answers all further ones. */
 export interface ScriptedScaleway {
   readonly url: string;
   readonly received: Received[];
   respondWith(...scripts: (ScriptedReply | ((request: Received) => ScriptedReply))[]): void;
-  /** Resolves once that many requests have come since the last `play`. */
+  /** Resolves once that many requests have come since the last `respondWith`. */
   arrived(count: number): Promise<void>;
   stop(): Promise<void>;
 }

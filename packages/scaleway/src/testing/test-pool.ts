@@ -10,14 +10,14 @@ export const projectID = '9a1f7c52-0d7e-4a2b-8f43-3c2d1b0a9e87';
 export const secretKey = '5e8d2c1b-7f60-4c39-9b1a-2f4e6d8c0a13';
 export const accessKey = 'SCWABCDEFGHIJKLMNOPQ';
 
-/** No other wait is that long, so that a clock can tell the deadline from the waits. */
+/** Unlike any other wait, so that the clock can tell the deadline from the waits. */
 const deadline = 12_345;
 
-/** Waits are over at once; the deadline of a try comes when the test says so. */
+/** Waits end at once; the deadline of an attempt fires when the test calls `expire`. */
 export interface EagerClock extends Clock {
-  /** Every wait that there was, in milliseconds. */
+  /** All waits so far, in milliseconds. */
   readonly waits: number[];
-  /** The deadlines that are running are over. */
+  /** Fires the running deadlines. */
   expire(): void;
 }
 
@@ -64,7 +64,7 @@ export const testPool = (apiURL: string, more: Partial<HostPoolOptions> = {}): T
   return { ...createHostPool({ ...options, ...more }), clock, reports };
 };
 
-/** The error that a call has to end with. */
+/** The error with which a call must reject. */
 export const failureOf = async (call: Promise<unknown>): Promise<ScalewayError> => {
   try {
     await call;
@@ -75,7 +75,7 @@ export const failureOf = async (call: Promise<unknown>): Promise<ScalewayError> 
   throw new Error('it succeeded');
 };
 
-/** A server as Scaleway writes it. */
+/** A server in Scaleway's wire format. */
 export const wireServer = (more: Record<string, unknown> = {}): Record<string, unknown> => ({
   id: serverID,
   name: 'tuist-pool-1',
