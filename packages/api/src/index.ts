@@ -1,4 +1,4 @@
-/** What is on the wire: custom resources, names, and every word that users read in conditions and events. */
+/** The wire format: custom resources, names, and every text that users read in conditions and events. */
 
 export * from './names.ts';
 export { goldenHash, goldenLabelOf } from './golden-label.ts';

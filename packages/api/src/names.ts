@@ -1,6 +1,6 @@
 /**
- * The only home of names that other programs know: on objects in Kubernetes, on servers at Scaleway, on Macs, in metrics and on
- * command lines. A fleet that the original system runs can be taken over because they are the same, so none is ever renamed.
+ * All names that other programs know: on objects in Kubernetes, on servers at Scaleway, on Macs, in metrics and on command lines. They are
+ * those of the original system, so that its fleets can be adopted: never rename one.
  */
 
 const infrastructure = { group: 'infrastructure.cluster.x-k8s.io', version: 'v1alpha1' } as const;
@@ -11,7 +11,7 @@ export interface KindNames {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-  /** Cluster API does not look it up but makes it of the kind (lower case, `s`). */
+  /** Cluster API does not look it up but derives it from the kind (lower case, `s`). */
   readonly plural: string;
   readonly singular: string;
   readonly shortNames: readonly string[];
@@ -54,7 +54,7 @@ export const labels = {
   managedBy: 'tuist.dev/managed-by',
   machine: 'tuist.dev/machine',
   component: 'app.kubernetes.io/component',
-  /** Cluster API; without it on a kubeconfig Secret core never sees the Secret. */
+  /** Cluster API; core ignores a kubeconfig Secret without it. */
   clusterName: 'cluster.x-k8s.io/cluster-name',
   /** On runner Pods; `true`. */
   runner: 'tuist.dev/runner',
@@ -73,62 +73,62 @@ export const annotations = {
   sshKeyID: 'scaleway.tuist.dev/ssh-key-id',
   /** On the Secret of a machine: the server that its password and host key belong to. */
   serverID: 'scaleway.tuist.dev/server-id',
-  /** On the Secret of a machine: the UID of that machine. A Secret with another one is somebody else's. */
+  /** On the Secret of a machine: the UID of that machine. A Secret with another UID belongs to another machine. */
   machineUID: 'scaleway.tuist.dev/machine-uid',
-  /** On MacHosts: the last machine that went away with the Mac reserved and not taken. Writing it makes a new version, no more. */
+  /** On MacHosts: the last machine deleted while it had reserved the Mac but not claimed it. Only the write matters: it changes the version. */
   reservationEnded: 'tuist.dev/reservation-ended',
-  /** On MacHosts, by a person: nothing is done to the Mac while it is there. Its value says why. */
+  /** On MacHosts, by a user: the manager does nothing to the Mac while it is set. Its value says why. */
   abandon: 'tuist.dev/abandon',
-  /** On Nodes that are cordoned for a roll, so that nobody else's cordon is taken away: the wanted summary. */
+  /** On Nodes that the manager cordoned for a rollout, so that it removes only its own cordon: the wanted summary. */
   cordonedForRoll: 'tuist.dev/cordoned-for-roll',
-  /** On the Pod template of the Deployment that FleetSpread looks after. */
+  /** On the Pod template of the Deployment that FleetSpread manages. */
   fleetHash: 'tuist.dev/fleet-hash',
-  /** On Nodes, by the agent: the summary of all steps that its Mac has. */
+  /** On Nodes, by the agent: the summary of all steps of its Mac. */
   hostConfigHash: 'tuist.dev/host-config-hash',
-  /** On Nodes, by the agent: which agent it is. */
+  /** On Nodes, by the agent: its version. */
   agentVersion: 'tuist.dev/agent-version',
-  /** On the Secret of a kubeconfig that we wrote: whose token is in it, and for how long. */
+  /** On the Secret of a kubeconfig that we wrote: the subject and the expiry of its token. */
   kubeconfigToken: 'tuist.dev/kubeconfig-token',
-  /** On runner Pods and their Secrets: the number of the runner at GitHub. */
+  /** On runner Pods and their Secrets: the ID of the runner at GitHub. */
   runnerID: 'tuist.dev/runner-id',
-  /** On runner Pods: since when GitHub does not know the runner any more, so that it gets no job. */
+  /** On runner Pods: since when the runner is removed at GitHub, so that it gets no job. */
   runnerRetired: 'tuist.dev/runner-retired',
   /** On runner Pods: GitHub showed the runner as offline when it was retired. */
   runnerRetiredOffline: 'tuist.dev/runner-retired-offline',
-  /** On MachineDeployments, by whoever writes a MacFleet beside them: as what they were written. */
+  /** On MachineDeployments, by the author of the MacFleet beside them: the revision as which they were written. */
   machinesRevision: 'tuist.dev/machines-revision',
-  /** On MachineDeployments: `spec.replicas` of the MacFleet that was written to `spec.replicas` last, or was found at first sight. */
+  /** On MachineDeployments: the `spec.replicas` of the MacFleet that was last written to `spec.replicas`, or that was found at first. */
   appliedReplicas: 'tuist.dev/applied-replicas',
-  /** On MachineDeployments, by the chart that made them: with how many machines. It never changes. */
+  /** On MachineDeployments, by the chart: their initial number of machines. It never changes. */
   initialReplicas: 'tuist.dev/initial-replicas',
-  /** On MachineDeployments: their sizes for an autoscaler are there for core's webhook alone, and are removed with this. */
+  /** On MachineDeployments: their autoscaler sizes exist only for core's webhook, and are removed together with this. */
   heldReplicas: 'tuist.dev/held-replicas',
   /** Cluster API and cluster-autoscaler, on MachineDeployments. */
   autoscalerMinSize: 'cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size',
   autoscalerMaxSize: 'cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size',
-  /** helm, on what it has applied itself; not on what GitOps tools apply from `helm template`. */
+  /** helm, on objects that it has applied itself; not on objects that GitOps tools apply from `helm template`. */
   helmRelease: 'meta.helm.sh/release-name',
   /** Cluster API. Any value counts. */
   paused: 'cluster.x-k8s.io/paused',
-  /** Cluster API: `clusterctl move` gives up when it finds it. Any value counts. */
+  /** Cluster API: `clusterctl move` aborts when it finds it. Any value counts. */
   blockMove: 'clusterctl.cluster.x-k8s.io/block-move',
-  /** Cluster API: somebody else looks after this object. */
+  /** Cluster API: another controller manages this object. */
   externallyManaged: 'cluster.x-k8s.io/managed-by',
 } as const;
 
-/** Keeps Pods that are not meant for Macs off them. */
+/** Keeps Pods that are not meant for Macs away. */
 export const macTaint = { key: 'tuist.dev/macos', value: 'true', effect: 'NoSchedule' } as const;
 
 /**
- * A condition of Nodes, by the agent: whether virtual machines start on the Mac. While it is False the manager puts the taint on the Node,
- * so that no further Pod comes; it takes nothing away from those that run.
+ * A condition of Nodes, by the agent: whether virtual machines start on the Mac. While it is False the manager taints the Node, so that no
+ * further Pods are scheduled; running Pods are not affected.
  */
 export const vmStartCondition = 'VMStart';
 export const vmStartTaint = { key: 'tuist.dev/vm-start-failure', effect: 'NoSchedule' } as const;
 
 /**
- * A CRD with the first two is read by managers of either contract. The value is the version that they use. `clusterctl move` sees only
- * objects whose CRD has the third, and would else move their owners without them: they would be deleted, and the Macs wiped.
+ * With the first two, managers of either contract read a CRD; the value is the version that they use. `clusterctl move` sees only objects
+ * whose CRD has the third. Otherwise it would move their owners without them: they would be deleted, and the Macs wiped.
  */
 export const contractLabels = {
   'cluster.x-k8s.io/v1beta1': infrastructure.version,
@@ -136,12 +136,12 @@ export const contractLabels = {
   'clusterctl.cluster.x-k8s.io': '',
 } as const;
 
-/** How servers are called at Scaleway: the only mark that can be set on one. A server that is held bears the name of its machine. */
+/** The names of servers at Scaleway, the only mark that can be set on one. A held server has the name of its machine. */
 export const serverNames = {
   defaultPoolPrefix: 'tuist-pool-',
-  /** The original's, while it claims. Recognised, no longer written. */
+  /** Used by the original system while it claims. Recognised, but not written any more. */
   claimPendingPrefix: 'tuist-claim-pending-',
-  /** Not wiped yet: nobody may claim it. */
+  /** Not wiped yet: no machine may claim it. */
   releasingPrefix: 'tuist-releasing-',
 } as const;
 
@@ -158,11 +158,11 @@ export const secretNames = {
   fleetSSH: (fleet: string): string => `${fleet}-ssh`,
   machine: (machine: string): string => `${machine}-bootstrap`,
   kubeconfig: (cluster: string): string => `${cluster}-kubeconfig`,
-  /** With what a runner connects. It bears the name of its Pod, which owns it. */
+  /** The credentials of a runner. It has the name of its Pod, which owns it. */
   runner: (pod: string): string => pod,
 } as const;
 
-/** The type that Cluster API gives to Secrets of its own. */
+/** The type of Cluster API's own Secrets. */
 export const clusterSecretType = 'cluster.x-k8s.io/secret';
 
 /** The ServiceAccount as which Cluster API core connects to the cluster it runs in. */
@@ -176,9 +176,9 @@ export const macNames = {
   pfAnchor: 'tuist.runners',
 } as const;
 
-/** What guests and the programs in them know by name. */
+/** Names that guests and their programs know. */
 export const guestNames = {
-  /** Below `/Volumes/My Shared Files`. A guest can write to `status` alone. `runner` is that of runner Pods. */
+  /** Below `/Volumes/My Shared Files`. A guest can write only to `status`. Only runner Pods have `runner`. */
   shares: { env: 'env', status: 'status', runner: 'runner' },
   /** In `env`. */
   variables: 'tuist.env',
@@ -186,9 +186,9 @@ export const guestNames = {
   /** In `status`, by the guest. */
   result: 'runner-rc',
   log: 'runner.log',
-  /** There: the runner has started, and will say when a job begins. Before that nobody knows. */
+  /** If present: the runner has started, and will report when a job begins. Before that it is unknown. */
   ready: 'runner-ready',
-  /** There: a job has begun. It never goes again. */
+  /** If present: a job has begun. It is never removed. */
   jobStarted: 'job-started',
   /** In `runner`. */
   jitConfig: 'jitconfig',
@@ -204,12 +204,12 @@ export const runnerVariables = {
 } as const;
 
 /**
- * A condition of runner Pods, by the agent: whether the guest has a job. Its reasons are in `reasons/pods.ts`. Without it, and while it
- * is Unknown, nobody knows.
+ * A condition of runner Pods, by the agent: whether the guest has a job. Its reasons are in `reasons/states.ts`. Without it, and
+ * while it is Unknown, the guest may have a job.
  */
 export const runnerBusyCondition = 'tuist.dev/RunnerBusy';
 
-/** Of the token that a runner shows to whoever gives it a job: it is good for nothing else (INC-70). */
+/** Of the token with which a runner authenticates for dispatch: it is valid for nothing else (INC-70). */
 export const dispatchAudience = 'tuist-runners-dispatch';
 
 export const metricNames = {
@@ -252,10 +252,10 @@ export const runnerMetricNames = {
   githubRateRemaining: 'tuist_runners_github_rate_limit_remaining',
 } as const;
 
-/** And the hash of an image: a Mac with this label has a golden base of it. */
+/** Followed by the hash of an image: a Mac with this label has a golden base of it. */
 export const goldenLabelPrefix = 'tuist.dev/golden-';
 
-/** Of the agent on each Mac. The first six are those of the original. */
+/** Of the agent on each Mac. The first six are those of the original system. */
 export const agentMetricNames = {
   vmBootSeconds: 'tart_kubelet_vm_boot_duration_seconds',
   podProvisionDelaySeconds: 'tart_kubelet_pod_provision_delay_seconds',

@@ -1,4 +1,4 @@
-/** What binds a Machine to its Node: both must hold the same text, to the byte (C8). */
+/** Binds a Machine to its Node: both must have exactly the same text (C8). */
 
 const scheme = 'scw-applesilicon';
 
@@ -7,10 +7,10 @@ export interface ServerAddress {
   readonly serverID: string;
 }
 
-/** cluster-autoscaler compares what stands behind the last slash only, so that is the id, which no other server has. */
+/** cluster-autoscaler compares only the part after the last slash, so that is the id, which is unique. */
 export const formatProviderID = ({ zone, serverID }: ServerAddress): string => `${scheme}://${zone}/${serverID}`;
 
-/** Undefined for one that is not of our making. */
+/** Undefined for a provider ID of another provider. */
 export const parseProviderID = (providerID: string): ServerAddress | undefined => {
   const [, zone, serverID] = /^scw-applesilicon:\/\/([^/]+)\/([^/]+)$/.exec(providerID) ?? [];
   return zone === undefined || serverID === undefined ? undefined : { zone, serverID };

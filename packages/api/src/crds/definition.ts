@@ -8,8 +8,8 @@ const optionalNumber = z.exactOptional(z.number());
 const optionalTexts = z.exactOptional(z.array(z.string()));
 
 /**
- * What the API server takes as the schema of a custom resource: a type everywhere, and nothing that is said only in `oneOf` and the like.
- * Strict: a kind with a keyword that is missing here fails to be generated, instead of losing it.
+ * A structural schema as the API server requires it: a type everywhere, and nothing that only `oneOf` and the like specify.
+ * Strict: a kind with a keyword that is missing here fails generation, instead of losing it.
  */
 const structuralSchema = z.strictObject({
   description: optionalText,
@@ -24,7 +24,7 @@ const structuralSchema = z.strictObject({
   minLength: optionalNumber,
   maxLength: optionalNumber,
   maxItems: optionalNumber,
-  // The server reads RE2, which has no look-around.
+  // The server uses RE2, which has no look-around.
   pattern: z.exactOptional(z.string().regex(/^(?!.*\(\?[=!<])/)),
   required: optionalTexts,
   get items() {
@@ -44,9 +44,8 @@ const structuralSchema = z.strictObject({
 export type StructuralSchema = z.output<typeof structuralSchema>;
 
 /**
- * The structural schema of a zod schema, as a client may send it: what has a default may be left out.
- * What zod adds on its own goes: the bounds of JavaScript's integers, its long pattern for times (the server knows the format), and
- * `readOnly`.
+ * The structural schema of a zod schema for input: fields with a default are optional.
+ * Drops what zod adds: the bounds of JavaScript's integers, its long pattern for times (the server knows the format), and `readOnly`.
  */
 export const toStructural = (schema: z.ZodType): StructuralSchema =>
   structuralSchema.parse(
@@ -65,7 +64,7 @@ export const toStructural = (schema: z.ZodType): StructuralSchema =>
 export type CustomResourceDefinition = NonNullable<typeof customResourceDefinitions.ofType>;
 export type AnyKind = KindDescription<z.ZodType, z.ZodType>;
 
-/** The schema of whole objects. What every object has (`metadata` and so on) is for the server to add. */
+/** The schema of whole objects. The server adds the common fields, such as `metadata`. */
 export const schemaOf = ({ description, spec, status, rules }: AnyKind): StructuralSchema => {
   const wanted = toStructural(spec);
   return {

@@ -1,7 +1,7 @@
 import { kinds } from '../kinds/index.ts';
 import { type CustomResourceDefinition, definitionOf } from './definition.ts';
 
-/** What the API server has to know of our kinds: for charts, `tartan up`, tests and docs. */
+/** The CustomResourceDefinitions of our kinds: for charts, `tartan up`, tests and docs. */
 
 export {
   type AnyKind,

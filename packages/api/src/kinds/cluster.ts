@@ -14,7 +14,7 @@ export const cluster = defineKind({
     'The infrastructure of a Cluster whose workers are Macs. There is nothing to make: the control plane lives elsewhere, so it is provisioned at once.',
   spec: z
     .object({
-      // Core takes one with empty members for a real one, so it is whole or not there.
+      // Core accepts one with empty members, so it is either complete or absent.
       controlPlaneEndpoint: controlPlaneEndpoint.describe(
         'Where the API server is. Leave it out: nothing here reads it.',
       ),

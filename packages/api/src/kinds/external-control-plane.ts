@@ -3,7 +3,7 @@ import { kindNames, remoteServiceAccount } from '../names.ts';
 import { conditions, flag, requiredText, observedGeneration, optional, time } from '../schema/fields.ts';
 import { ageColumn, column, defineKind, conditionPath, type ObjectOf } from '../schema/kind.ts';
 
-/** Has no `version`: with one, core would hold back machines that do not match it. */
+/** Has no `version`: with one, core would block machines of another version. */
 const spec = z.object({
   serviceAccountName: requiredText(
     'The ServiceAccount of this namespace as which Cluster API core connects; the kubeconfig holds a token of it.',

@@ -36,7 +36,7 @@ const spec = z.object({
   ),
 });
 
-/** The name of a machine is enough while it lives; its uid tells a machine from its successor. */
+/** The name identifies a machine while it exists; the UID tells it from a later machine of the same name. */
 const turn = z.object({
   machine: requiredText('Who may be rolled.'),
   uid: requiredText('Its UID.', 63),
@@ -48,7 +48,7 @@ const turn = z.object({
   rollBack: optional(flag('It was not Ready in time: what it had before is to be put back.')),
 });
 
-/** Kept apart from the condition Stalled, which is made of it: a condition is for readers. */
+/** Separate from the condition Stalled, which is derived from it: conditions are for users. */
 const stop = z.object({
   reason: z.enum(['PushRejected', 'GateDeadlineExceeded']).describe('What stopped it: the reason of Stalled.'),
   machine: requiredText('Which machine did.'),
@@ -63,7 +63,7 @@ const passedOver = z.object({
 });
 
 const status = z.object({
-  // kstatus, and so `helm --wait`, takes an object without conditions for done. Until the controller has seen it, it is not.
+  // kstatus, and so `helm --wait`, takes an object without conditions for ready. It is not ready before the controller has seen it.
   observedGeneration: observedGeneration().default(-1),
   desired: optional(count('Macs that its MachineDeployments ask for.')),
   existing: optional(count('Machines that there are.')),
@@ -120,7 +120,7 @@ export const macFleet = defineKind({
   contract: false,
 });
 
-/** Whether the rollout is paused, by a person or by the release. */
+/** Whether the rollout is paused, by a user or by the release. */
 export const isRolloutPaused = ({ paused, pausedByRelease }: MacFleet['spec']): boolean =>
   paused || pausedByRelease === true;
 

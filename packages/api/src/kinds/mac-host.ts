@@ -58,8 +58,8 @@ const reboot = z.object({
 });
 
 /**
- * A Mac is held, or on its way back, or neither. Who changes one into the other does it in one write that is guarded by the resource
- * version; so release and claim exclude each other, also between two managers that both believe to lead.
+ * A Mac is held, being released, or neither. Each transition is one write with optimistic locking (`resourceVersion`), so release and claim
+ * exclude each other, even between two managers that both believe that they lead.
  */
 const macHostSpec = withRules(
   z.object({

@@ -17,9 +17,9 @@ import {
 import { ageColumn, column, conditionPath, defineKind, type ObjectOf } from '../schema/kind.ts';
 
 /**
- * Cluster API clones this from a template, also while nobody looks. So nothing in it is ever required, and nothing that an older
- * template may hold is refused here: a clone that is refused leaves a fleet short of machines with no way back (INC-314). What cannot
- * work is said in a condition; people who write a template hear of it at once (machine.ts).
+ * Cluster API clones this from a template at any time. So no field is ever required, and nothing that an older template may hold is
+ * rejected: a rejected clone leaves a fleet short of machines, and nothing repairs it (INC-314). A condition reports what cannot work; the
+ * rules of the template below tell its author at once.
  */
 
 const ghActionsRunner = z.object({
@@ -77,10 +77,10 @@ const machineSpec = z
   })
   .describe('The requested Mac and its configuration.');
 
-/** What is done on a Mac, or for it. */
+/** The tasks that the manager runs on a Mac, or for it. */
 export const attemptTasks = ['Credentials', 'Bootstrap', 'Register', 'Update', 'RollBack'] as const;
 
-/** How the last work on a Mac ended. Those about the Mac or a Secret are reasons of the condition Bootstrapped, too. */
+/** How the last task on a Mac ended. Those about the Mac or a Secret are also reasons of the condition Bootstrapped. */
 export const attemptOutcomes = [
   'Running',
   'Aborted',
@@ -103,8 +103,8 @@ export const attemptOutcomes = [
 ] as const;
 
 /**
- * What is known of a machine. Counters and verdicts are memory: written before the act they guard, and safe to lose.
- * `failureReason` and `failureMessage` are left out on purpose: core copies them to the Machine for ever, while nothing of ours is
+ * Counters and verdicts are written before the action that they guard, and are safe to lose.
+ * `failureReason` and `failureMessage` are omitted on purpose: core copies them to the Machine for ever, while no failure of ours is
  * final.
  */
 const machineStatus = z
@@ -180,7 +180,7 @@ export const machine = defineKind({
   status: machineStatus,
   rules: [
     {
-      // The field's own rule is not asked when the field goes away.
+      // The API server does not evaluate the field's own rule when the field is removed.
       rule: 'has(self.spec.providerID) || !has(oldSelf.spec.providerID) || !has(self.status) || !has(self.status.initialization) || !has(self.status.initialization.provisioned) || !self.status.initialization.provisioned',
       message: 'spec.providerID of a provisioned machine stays: its Node is bound by it. Delete the machine instead',
     },
@@ -205,7 +205,7 @@ export type MachineSpec = ScalewayAppleSiliconMachine['spec'];
 export type MachineStatus = NonNullable<ScalewayAppleSiliconMachine['status']>;
 export type LastAttempt = NonNullable<MachineStatus['lastAttempt']>;
 
-/** Written by people and charts, so here is the place to say no. Templates that are there already stay as they are. */
+/** Written by users and charts, so mistakes are rejected here. Existing templates stay as they are. */
 const templateSpecFields = {
   ...machineSpecFields,
   type: withRules(machineSpecFields.type, [
@@ -248,7 +248,7 @@ export const machineTemplate = defineKind({
   spec: withRules(
     z.object({ template: template.describe('What Cluster API copies into each machine.') }).describe('The template.'),
     [
-      // Core rolls only when the name of the template changes: an edit would reach some machines and not others.
+      // Core rolls out only when the name of the template changes: an edit would reach some machines and not others.
       immutable(
         'templates do not change, since their machines would not follow: create one under another name and let the MachineDeployment refer to it',
       ),

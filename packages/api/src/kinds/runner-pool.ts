@@ -46,7 +46,7 @@ const rollout = z.object({
 });
 
 const spec = z.object({
-  // 0 is a wish like any other: a pool that is switched off, a runner that waits for ever.
+  // 0 is valid: no replicas, or no idle timeout.
   replicas: count('How many runner Pods there shall be.').default(0),
   image: requiredText('The image of the virtual machine. Pods with another one are replaced, idle ones first.', 1024),
   fleetSelector: requiredText('The fleet on whose Macs they run: the value of the label `tuist.dev/fleet`.', 63),
@@ -123,7 +123,7 @@ export const runnerPool = defineKind({
   status: status.describe('How the pool is.').prefault({}),
   rules: [
     {
-      // GitHub takes 64 characters, and `-runner-` with eight more come behind it.
+      // GitHub accepts 64 characters, and runners append `-runner-` and eight more.
       rule: 'self.metadata.name.size() <= 47',
       message: 'the name of a pool has at most 47 characters: runners at GitHub begin with it',
     },

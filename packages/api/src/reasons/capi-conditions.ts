@@ -1,15 +1,15 @@
 import type { ConditionStatus } from '@tartan/kube';
 
-/** A reason belongs to one status, so nobody can say that something is so because it is not. */
+/** A reason belongs to one status, so the two cannot contradict each other. */
 type ReasonDefinition = readonly [status: ConditionStatus, means: string];
 
 export interface ConditionDefinition {
-  /** What it says when it is True. */
+  /** Its meaning when it is True. */
   readonly means: string;
   readonly reasons: Readonly<Record<string, ReasonDefinition>>;
 }
 
-/** Every kind that core can pause has it, in the words of Cluster API. */
+/** Every kind that core can pause has it, in Cluster API's terms. */
 const pausedCondition = {
   means: 'The Cluster or the object is paused: nothing is done, and a deletion waits. Certificates are still renewed.',
   reasons: {
@@ -21,7 +21,7 @@ const pausedCondition = {
   },
 } as const satisfies ConditionDefinition;
 
-/** Of the kinds that `clusterctl move` would take along. */
+/** For the kinds that `clusterctl move` would move. */
 const moveBlockedCondition = {
   means: '`clusterctl move` is not supported: the object has the annotation `clusterctl.cluster.x-k8s.io/block-move`.',
   reasons: {
@@ -32,7 +32,7 @@ const moveBlockedCondition = {
   },
 } as const satisfies ConditionDefinition;
 
-/** What a ScalewayAppleSiliconMachine can say of itself. Each sentence is for whoever runs the fleet: what it is, and what helps. */
+/** The conditions of a ScalewayAppleSiliconMachine. Each text is for the operator of the fleet: what it is, and what helps. */
 export const machineConditions = {
   Ready: {
     means: 'The Node of the machine is Ready, on a Mac that runs. Cluster API shows it as InfrastructureReady.',

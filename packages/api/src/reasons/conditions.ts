@@ -26,7 +26,7 @@ export type ConditionReason<Kind extends keyof Kinds, Type extends ConditionType
   ? keyof Reasons & string
   : never;
 
-/** A condition for `setCondition`. Its status follows from its reason; without a message it says what the reason means. */
+/** A condition for `setCondition`. Its status follows from its reason; the default message is the meaning of the reason. */
 export const buildCondition = <Kind extends keyof Kinds, Type extends ConditionType<Kind>>(
   kind: Kind,
   type: Type,

@@ -1,6 +1,6 @@
 import type { EventInput } from '@tartan/kube';
 
-/** Every event there is, with its type and what it says. One that would repeat on every pass is a condition instead. */
+/** All events, with type and meaning. One that would repeat on every pass is a condition instead. */
 export type EventDefinition = readonly [type: 'Normal' | 'Warning', means: string];
 
 export const events = {
@@ -75,7 +75,7 @@ export const events = {
     'The kubeconfig is provided by another writer, as configured. The provider does not write it any more.',
   ],
 
-  // A Pod on a Mac, by its agent. Where a kubelet has a word for it, it is the same.
+  // A Pod on a Mac, by its agent. Uses the kubelet's reason where there is one.
   Pulling: ['Normal', 'The image is being fetched.'],
   Pulled: ['Normal', 'The image is here.'],
   CreatingVM: ['Normal', 'The virtual machine of the Pod is created.'],
@@ -114,7 +114,7 @@ export const events = {
 
 export type EventReason = keyof typeof events;
 
-/** An event for a recorder. Its type follows from its reason; without a message it says what the reason means. */
+/** An event for a recorder. Its type follows from its reason; the default message is the meaning of the reason. */
 export const buildEvent = (reason: EventReason, message: string = events[reason][1]): EventInput => ({
   type: events[reason][0],
   reason,

@@ -1,6 +1,6 @@
 import type { ConditionDefinition } from './capi-conditions.ts';
 
-/** What a MacFleet can say of itself: `Ready` and `Stalled` are what kstatus, and so `helm --wait`, looks at. */
+/** The conditions of a MacFleet. kstatus, and so `helm --wait`, reads `Ready` and `Stalled`. */
 export const macFleetConditions = {
   Ready: {
     means: 'There are as many machines as wanted, all Ready and up to date.',
@@ -63,7 +63,7 @@ export const macFleetConditions = {
   },
 } as const satisfies Record<string, ConditionDefinition>;
 
-/** What a MacHost can say of itself. */
+/** The conditions of a MacHost. */
 export const macHostConditions = {
   Listed: {
     means: 'Scaleway lists the Mac.',

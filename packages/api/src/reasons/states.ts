@@ -1,4 +1,4 @@
-/** Closed sets of words on the wire, each with its meaning. */
+/** Enumerations on the wire, each value with its meaning. */
 
 export const machinePhaseMeanings = {
   Pending: 'It has no Mac.',
@@ -48,7 +48,7 @@ export const hostStates = keysOf(hostStateMeanings);
 export type ReleaseReason = keyof typeof releaseReasonMeanings;
 export const releaseReasons = keysOf(releaseReasonMeanings);
 
-/** Why a Pod on a Mac waits, as `kubectl get pods` shows it. Where a kubelet has a word for it, it is the same. */
+/** Why a Pod on a Mac waits, as `kubectl get pods` shows it. Uses the kubelet's reason where there is one. */
 export const podWaitMeanings = {
   ContainerCreating: 'The agent has seen the Pod.',
   WaitingForSlot:
@@ -89,7 +89,7 @@ export const podEndMeanings = {
 
 export type PodEndReason = keyof typeof podEndMeanings;
 
-/** Whether a runner has a job: the reasons of the condition that is in names.ts. */
+/** Whether a runner has a job: the reasons of `runnerBusyCondition`. */
 export const runnerBusyMeanings = {
   JobStarted: 'True: a job has begun.',
   WaitsForJob: 'False: the runner has started, and no job has begun.',

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 
-/** A CEL rule. `self` is the value, `oldSelf` what it was: a rule that says `oldSelf` is asked on changes only. */
+/** A CEL rule. `self` is the new value, `oldSelf` the previous one: a rule with `oldSelf` is evaluated only on updates. */
 export interface CelRule {
   readonly rule: string;
-  /** For the person whose change is refused: why, and what to do instead. */
+  /** For the user whose change is rejected: why, and what to do instead. */
   readonly message: string;
 }
 
-/** The schema with rules that the API server enforces. `parse` knows nothing of them. */
+/** The schema with rules that the API server enforces. `parse` ignores them. */
 export const withRules = <Schema extends z.ZodType>(schema: Schema, rules: readonly CelRule[]): Schema =>
   schema.meta({ 'x-kubernetes-validations': rules });
 
 export const immutable = (message: string): CelRule => ({ rule: 'self == oldSelf', message });
 
 /**
- * Fields that many kinds have. Every text has a longest length, since the API server bounds what a CEL rule may cost by it.
- * `exactOptional`: a member is there or is not, but is never `undefined`.
+ * Fields that many kinds have. Every text has a maximum length, since the API server estimates the cost of a CEL rule from it.
+ * `exactOptional`: a member is absent, but never `undefined`.
  */
 
 const maxNameLength = 253;
@@ -23,7 +23,7 @@ const maxNameLength = 253;
 export const text = (description: string, longest = maxNameLength): z.ZodString =>
   z.string().max(longest).describe(description);
 
-/** One that must say something. */
+/** A text that must not be empty. */
 export const requiredText = (description: string, longest = maxNameLength): z.ZodString =>
   z.string().min(1).max(longest).describe(description);
 
@@ -73,7 +73,7 @@ export const conditions = () =>
       'x-kubernetes-list-map-keys': ['type'],
     });
 
-/** What Cluster API copies to `Machine.status.addresses`. */
+/** Cluster API copies these to `Machine.status.addresses`. */
 export const addresses = () =>
   z
     .array(

@@ -8,7 +8,7 @@ export interface CustomResource<Spec, Status> extends KubeObject {
   status?: Status;
 }
 
-/** A column of `kubectl get`. The server takes the first thing that the path finds. */
+/** A column of `kubectl get`. The server uses the first match of the path. */
 export interface Column {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'boolean' | 'date';
@@ -18,21 +18,21 @@ export interface Column {
   readonly priority?: number;
 }
 
-/** Where `kubectl scale` finds its numbers. */
+/** The paths for `kubectl scale`. */
 interface Scale {
   readonly specReplicasPath: string;
   readonly statusReplicasPath: string;
   readonly labelSelectorPath: string;
 }
 
-/** All that is known of a kind; everything else (types, CRD, docs) is made of it. */
+/** The definition of a kind; types, CRD and docs are derived from it. */
 export interface KindDescription<Spec extends z.ZodType, Status extends z.ZodType> {
   readonly names: KindNames;
-  /** What it is, as `kubectl explain` says it. */
+  /** The text of `kubectl explain`. */
   readonly description: string;
   readonly spec: Spec;
   readonly status?: Status;
-  /** Between spec and status; these see the whole object. */
+  /** Rules over the whole object, with spec and status. */
   readonly rules?: readonly CelRule[];
   readonly columns: readonly Column[];
   readonly scale?: Scale;
@@ -43,11 +43,11 @@ export interface KindDescription<Spec extends z.ZodType, Status extends z.ZodTyp
 
 export interface Kind<Spec extends z.ZodType, Status extends z.ZodType> extends KindDescription<Spec, Status> {
   readonly resource: Resource<CustomResource<z.output<Spec>, z.output<Status>>>;
-  /** An object to create, with the defaults that the server would put in. Throws for a spec that the server would not take. */
+  /** An object to create, with the server's defaults. Throws for a spec that the server would reject. */
   make(object: { metadata: ObjectMeta; spec?: z.input<Spec> }): CustomResource<z.output<Spec>, z.output<Status>>;
 }
 
-/** What the objects of a kind look like when the server answers them: defaults are filled in. */
+/** The objects of a kind as the server returns them: with defaults. */
 export type ObjectOf<Of> =
   Of extends Kind<infer Spec, infer Status> ? CustomResource<z.output<Spec>, z.output<Status>> : never;
 

@@ -6,7 +6,7 @@ import { macFleet } from '../../kinds/mac-fleet.ts';
 import { machine, machineTemplate } from '../../kinds/machine.ts';
 import { runnerPool } from '../../kinds/runner-pool.ts';
 
-/** What one behaviour works with: a namespace of its own. */
+/** The fixture of one behaviour, with its own namespace. */
 export interface Fixture {
   client: Client;
   subresources: Subresources;
@@ -18,7 +18,7 @@ export interface Behaviour {
   run(fixture: Fixture): Promise<void>;
 }
 
-/** That the server says no, with a message for people. */
+/** Asserts that the server rejects the attempt with this message. */
 export const refuses = async (attempt: Promise<unknown>, message: RegExp): Promise<void> => {
   await assert.rejects(attempt, (error) => {
     assert.ok(isKubeError(error, 'invalid'), String(error));

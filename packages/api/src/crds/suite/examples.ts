@@ -8,12 +8,12 @@ import { machine, machineTemplate } from '../../kinds/machine.ts';
 import { runnerPool } from '../../kinds/runner-pool.ts';
 import type { Kind } from '../../schema/kind.ts';
 
-/** Objects as a fleet has them. Together they have every field that the schemas know. */
+/** Example objects of a fleet. Together they use every field of the schemas. */
 export interface Example {
   kind: string;
   namespaced: boolean;
   resource: Resource<WithStatus & { spec: object }>;
-  /** As it is written, not as `make` would have it: a field that the schema does not know must show. */
+  /** Built without `make` of the kind, so that the test notices a field that is missing in the schema. */
   make(metadata: { name: string; namespace?: string }): WithStatus & { spec: object };
   spec: object;
   status: object | undefined;

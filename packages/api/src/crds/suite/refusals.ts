@@ -5,7 +5,7 @@ import { machine, machineTemplate } from '../../kinds/machine.ts';
 import { runnerPool } from '../../kinds/runner-pool.ts';
 import { type Behaviour, type Fixture, refuses } from './behaviours.ts';
 
-/** What the API server refuses on its own, whoever asks, with a message for people. */
+/** What the API server itself rejects, from any client, with a message for people. */
 
 const holder = (uid: string) => ({ apiVersion: 'v1', kind: 'Thing', namespace: 'here', name: 'mac-1', uid });
 const release = {
@@ -16,7 +16,7 @@ const release = {
 
 type HostSpec = NonNullable<Parameters<typeof macHost.make>[0]['spec']>;
 
-/** A Mac of its own for a behaviour, since they have no namespace; it goes afterwards. */
+/** Creates a MacHost for one behaviour, since MacHosts are cluster-scoped, and deletes it afterwards. */
 const withHost = async (
   { client }: Fixture,
   spec: HostSpec,
@@ -104,7 +104,7 @@ const machines: readonly Behaviour[] = [
       const set = (providerID: string | null) =>
         client.patch(machine.resource, name, { type: 'merge', body: { spec: { providerID } } });
       await refuses(set('scw-applesilicon://fr-par-1/b'), /a machine keeps its server/);
-      // A Mac that could not be made ready goes back, and the machine takes another one.
+      // A Mac that could not be provisioned is released, and the machine claims another one.
       await set(null);
       await set('scw-applesilicon://fr-par-1/b');
       const status = { initialization: { provisioned: true } };

@@ -8,13 +8,13 @@ import { defaults, type Fixture } from './behaviours.ts';
 import { examples } from './examples.ts';
 import { refusals } from './refusals.ts';
 
-/** A cluster that nobody else uses and that has our definitions. */
+/** A cluster for this suite alone, with our definitions. */
 export interface ClusterWithKinds {
   transport: Transport;
   close(): Promise<void>;
 }
 
-/** What an API server does with our kinds. Registers one test per behaviour. */
+/** Tests how an API server treats our kinds. Registers one test per behaviour. */
 export const runKindSuite = (title: string, start: () => Promise<ClusterWithKinds>): void => {
   describe(title, () => {
     let cluster: ClusterWithKinds | undefined;
@@ -49,7 +49,7 @@ export const runKindSuite = (title: string, start: () => Promise<ClusterWithKind
     }
 
     for (const [index, { kind, namespaced, resource, make, status }] of examples.entries()) {
-      // A field that the server drops is one that a controller writes again and again.
+      // A controller would write a field that the server drops again and again.
       test(`${kind} (example ${index + 1}) comes back as it was written`, () =>
         inNamespace(async ({ client, namespace }) => {
           const name = { name: `example-${randomUUID().slice(0, 8)}`, ...(namespaced ? { namespace } : {}) };
