@@ -10,7 +10,7 @@ import { readZipMember } from './zip.ts';
 /**
  * Converts a download to the file of the image: the archive itself, one executable of it, or a tar of some. Returns its path in `folder`.
  *
- * Guarantees: an archive never decides about a path. Members are found by known names, and are written to names of ours.
+ * Guarantees: an archive never chooses a path. Members are found by known names, and are written under fixed names.
  */
 export const extractArtifact = async (
   { take, holds, file }: Artifact,

@@ -110,7 +110,7 @@ export const isWaiting = ({ metadata, status }: Machine): boolean => !status?.se
 export const agentOf = ({ metadata }: KubeObject): string | undefined =>
   metadata?.annotations?.[annotations.agentVersion];
 
-/** Virtual machines that it can run at once. */
+/** The number of virtual machines that it can run at once. */
 export const slotsOf = ({ status }: Node): number | undefined => {
   const slots = Number(status?.allocatable?.['pods'] ?? Number.NaN);
   return Number.isFinite(slots) ? slots : undefined;

@@ -36,7 +36,7 @@ interface TableOptions {
 }
 
 const gap = 3;
-/** A name that is cut keeps so many letters: `explain` takes the beginning of a name. */
+/** A cut name keeps at least this many letters: `explain` accepts the beginning of a name. */
 const minColumnWidth = 9;
 
 /** A column that is shown: its place in the row, and its width. */
@@ -108,7 +108,7 @@ export const wrapText = (text: string, width = 100, indent = ''): string[] => {
   return lines;
 };
 
-/** With less room than that beside the columns, the text goes below them. */
+/** With less room than this beside the columns, the text goes below them. */
 const minTextWidth = 30;
 
 interface WrappedRow {

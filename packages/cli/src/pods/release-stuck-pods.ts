@@ -62,7 +62,7 @@ const nodeState = async (
     : { kind: 'present', ready: readinessOf(node) === 'True' };
 };
 
-/** By the rule of the manager, but without the grace period since the Node disappeared: a person has asked. */
+/** By the rule of the manager, but without the grace period since the Node disappeared: a user has asked for it. */
 const judge = ({ clock }: Pick<Cluster, 'clock'>, pod: Live<Pod>, node: NodeState): StuckPod => ({
   pod,
   node,

@@ -21,7 +21,7 @@ import { tartan } from '../program.ts';
 
 type Call = Parameters<NonNullable<KubernetesOptions['authorize']>>[0];
 
-/** An embedded Kubernetes with our kinds, and a person who may do what `mayThey` allows. Nobody works on what is in it. */
+/** An embedded Kubernetes with our kinds, and a user with the permissions of `mayThey`. No controller runs in it. */
 export const startCluster = async ({
   clock = systemClock,
   kinds = true,
@@ -46,7 +46,7 @@ export const startCluster = async ({
     kubernetes,
     admin,
     connection: { client: createClient(transport, { clock }), clock, transport } satisfies Connection,
-    /** Creates it as it is, with its status. */
+    /** Creates the object unchanged, with its status. */
     add: <T extends KubeObject>(resource: Resource<T>, object: Live<T>): Promise<Live<T>> =>
       add(admin, resource, object),
     stop: () => kubernetes.stop(),

@@ -20,7 +20,7 @@ import type { ClusterState, Fleet, Host, Machine, Node, Pod } from '../cluster/s
 import type { ExplainInput } from '../explain/explanation.ts';
 import type { Pool } from '../runners/read-runners.ts';
 
-/** Objects as a server answers them, for tables of pure functions. */
+/** Objects as the server returns them, for tests of pure functions. */
 
 const now = Date.parse('2026-05-01T12:00:00Z');
 export const minutesAgo = (minutes: number): string =>
@@ -64,7 +64,7 @@ const inCluster = (name: string) => ({
   ownerReferences: [{ apiVersion: core, kind: 'Machine', name, uid: `uid-of-machine-${name}` }],
 });
 
-/** A machine that works, on that Mac. */
+/** A Ready machine on that Mac. */
 export const aReadyMachine = (name: string, host: string, status: MachineStatus = {}): Machine =>
   aMachine(
     name,
@@ -172,7 +172,7 @@ export const aRunnerPool = (
   status: { observedGeneration: 1, ...status },
 });
 
-/** A Pod of a pool, whose guest says that. */
+/** A Pod of a pool, with this report of its guest. */
 export const aRunnerPod = (
   name: string,
   nodeName: string | undefined,

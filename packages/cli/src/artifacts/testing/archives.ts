@@ -27,7 +27,7 @@ export const tarHeader = (name: string, size: number, type = '0', target = ''): 
   return bytes;
 };
 
-/** Any tar, also one that nobody should make. */
+/** Any tar, including invalid ones. */
 export const tarOf = (members: readonly Member[]): Buffer =>
   Buffer.concat([
     ...members.flatMap(({ name, content = '', type, target }) => {
@@ -43,7 +43,7 @@ export interface ZipMember {
   readonly name: string;
   readonly content: string;
   readonly mode?: number;
-  /** Instead of the right one. */
+  /** Replaces the right checksum. */
   readonly sum?: number;
 }
 

@@ -22,7 +22,7 @@ export const serveHttp = async (t: TestContext, listener: RequestListener): Prom
   return `http://127.0.0.1:${address.port}`;
 };
 
-/** A folder with a lock file, a loopback server that has what it names, and the real commands. */
+/** A folder with a lock file, a loopback server with its downloads, and the real commands. */
 export const setUpArtifacts = async (
   t: TestContext,
   pages: Readonly<Record<string, Buffer | RequestListener>>,
@@ -51,7 +51,7 @@ export const setUpArtifacts = async (
     fetchWith: (env: NodeJS.ProcessEnv) => runTartan(['artifacts', 'fetch', '--lock', lock, '--folder', files], env),
     verify: (...names: string[]) => runTartan(['artifacts', 'verify', ...names, '--lock', lock, '--folder', files], {}),
     lockCommand: (...names: string[]) => runTartan(['artifacts', 'lock', ...names, '--lock', lock], env),
-    /** Every file there is, from the folder that is fetched into. */
+    /** All files in the folder that is fetched into. */
     tree: async (): Promise<string[]> =>
       (await readdir(files, { recursive: true, withFileTypes: true }).catch(() => []))
         .filter((each) => each.isFile())

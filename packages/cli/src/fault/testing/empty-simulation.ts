@@ -11,7 +11,7 @@ import { tartan } from '../../program.ts';
 import { startCluster } from '../../testing/cluster.ts';
 import { discoveryConfigMap } from '../protocol.ts';
 
-/** A cluster in which nobody works, a Scaleway without Macs, and no manager. */
+/** A cluster without controllers, a Scaleway without Macs, and no manager. */
 export const startEmptySimulation = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tartan-empty-'));
   const cluster = await startCluster();

@@ -19,7 +19,7 @@ export const vmCleanup = 'tart-kubelet.tuist.dev/vm-cleanup';
 type Send = Transport['send'];
 type Authorize = NonNullable<KubernetesOptions['authorize']>;
 
-/** An embedded Kubernetes on virtual time with Nodes and Pods, and a person who may do what `mayThey` allows. */
+/** An embedded Kubernetes on virtual time with Nodes and Pods, and a user with the permissions of `mayThey`. */
 export const setUpCluster = async (
   t: TestContext,
   mayThey: (call: Parameters<Authorize>[0]) => boolean = () => true,
@@ -60,7 +60,7 @@ export const setUpCluster = async (
     clock,
     calls,
     addNamespace,
-    /** What happens between the person and the server. */
+    /** Intercepts the calls between the user and the server. */
     interpose: (wrap: (send: Send) => Send) => {
       between = wrap;
     },
@@ -70,7 +70,7 @@ export const setUpCluster = async (
       const body = { status: { conditions } };
       await admin.patch(nodes, { name }, { type: 'merge', body }, { subresource: 'status' });
     },
-    /** A Pod that somebody has deleted, unless told. */
+    /** Creates a Pod, which is deleted by default. */
     addPod: async (
       name: string,
       nodeName: string | undefined,

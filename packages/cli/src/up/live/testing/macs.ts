@@ -4,7 +4,7 @@ import { fleetView } from '../../../views/fleet.ts';
 
 const hostOf = (number: number): string => `48d7f3f6-1c2b-4d5e-8f90-00000000000${number}`;
 
-/** That many machines that are Ready, as `tartan fleet` shows them, each with a virtual machine; and free Macs. */
+/** A page of `tartan fleet` with that many Ready machines, each with a virtual machine, and free Macs. */
 export const fleetPage = (count: number, name = 'mac-', free = 0): Page => {
   const numbers = Array.from({ length: count }, (_, at) => at + 1);
   const state = aClusterState({

@@ -3,26 +3,26 @@ import { Writable } from 'node:stream';
 /** One row of a terminal. */
 interface Row {
   readonly letters: string[];
-  /** It goes on with the row above, which was full. */
+  /** It continues the row above, which was full. */
   goesOn: boolean;
 }
 
-/** A terminal, as far as it is used here: what is on it after everything that was written, as people see it. */
+/** A terminal emulator with the features used here: shows what people see after all output. */
 export interface TestScreen {
   readonly stdout: Writable & { columns: number; rows: number };
-  /** Each thing that was written, as it came. */
+  /** Each chunk as it was written. */
   readonly written: string[];
-  /** All lines that can be seen, also those that have scrolled away. Blank ones at the end are left out. */
+  /** All lines, also those that have scrolled away. Trailing blank lines are omitted. */
   lines(): string[];
-  /** Those on the screen only. */
+  /** Only those on the screen. */
   visible(): string[];
   readonly cursorIsShown: boolean;
-  /** As people drag its corner: lines that are now too long are broken, those that were broken are whole again. */
+  /** Resizes the window: lines that are now too long are wrapped, and wrapped ones that fit are joined again. */
   resize(columns: number, rows: number): void;
 }
 
 const escape = '\u001B';
-/** Letters that take two columns. */
+/** Characters that take two columns. */
 const wide = /\p{Emoji_Presentation}|\p{Script=Han}/u;
 const pieces = new RegExp(`${escape}\\[(\\??)(\\d*)([A-Za-z])|[\\s\\S]`, 'gu');
 
@@ -30,7 +30,7 @@ export const testScreen = (columns: number, rows: number): TestScreen => {
   const written: string[] = [];
   let all: Row[] = [{ letters: [], goesOn: false }];
   let at = { row: 0, column: 0 };
-  /** Rows above it have scrolled away: they can be seen, and never be reached. */
+  /** Rows above have scrolled away: they are visible, but the cursor cannot reach them. */
   let top = 0;
   let [cursorIsShown, breaksLines] = [true, true];
   const stdout = Object.assign(
@@ -75,7 +75,7 @@ export const testScreen = (columns: number, rows: number): TestScreen => {
     if (what === 'm') return;
     if (what === 'A') at.row = Math.max(top, at.row - Number(number || 1));
     else if (what === 'K' || what === 'J') {
-      // Behind the last letter of a full row the cursor stands on that letter.
+      // After the last character of a full row, the cursor stands on that character.
       rowAt(at.row).letters.splice(Math.min(at.column, stdout.columns - 1));
       if (what === 'J') all = all.slice(0, at.row + 1);
     } else if (what.startsWith('?') && number === '25') cursorIsShown = isOn;
