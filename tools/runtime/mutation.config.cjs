@@ -2,7 +2,7 @@
 const { globSync } = require('node:fs');
 const { dirname } = require('node:path');
 
-// The tests that are named after a mutated file, or else all unit tests in its folder: with all tests of a package a run takes hours.
+// Runs the tests with the name of a mutated file, or else all unit tests in its folder: with all tests of a package a run takes hours.
 // FILE.test.ts runs before FILE.property.test.ts, whose failures take long to shrink.
 const mutated = globSync(process.argv.slice(process.argv.indexOf('--mutate') + 1).flatMap((paths) => paths.split(',')));
 const testFiles = mutated.flatMap((file) => {

@@ -1,5 +1,5 @@
-// Loaded by every npm script before anything else, and kept to syntax that any Node can read: a Node that cannot run TypeScript must
-// say so in one sentence, not in a stack trace.
+// Loaded first by every npm script, in syntax that every Node can parse: a Node that cannot run TypeScript must report that in one
+// sentence, not in a stack trace.
 'use strict';
 const oldest = 24;
 const major = Number(process.versions.node.split('.')[0]);

@@ -1,5 +1,5 @@
 /**
- * The version of an agent that is built to get its version later: whoever has the text puts another in its place. So one build serves
- * every version that simulated Macs are rolled to.
+ * A placeholder that is replaced by the real version after the build. So one build of the agent serves every version that is rolled out to
+ * simulated Macs.
  */
 export const placeholderVersion = '0.0.0-any-version';

@@ -2,13 +2,13 @@ import { cp } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { build, type CodeSplittingOptions, type Plugin } from 'rolldown';
 
-/** The folder of the checkout, which everything that is built comes from. */
+/** The root of the checkout. */
 export const checkout = join(import.meta.dirname, '../../..');
 
 /**
- * Writes every other character as its escape. V8 keeps the text of a program as long as the program runs, with one byte for a character
- * if all of them have one, else with two: a single quotation mark would cost the whole text once more. Comments are gone by then, and
- * strings, templates and patterns mean the same.
+ * Escapes all non-ASCII characters. V8 keeps the text of a running program in memory, with one byte per character if all fit, else with
+ * two: a single typographic quotation mark would double it. Comments are already removed, and strings, templates and patterns keep their
+ * meaning.
  */
 const escapeNonAscii = (): Plugin => ({
   name: 'ascii',
@@ -22,7 +22,7 @@ const escapeNonAscii = (): Plugin => ({
   },
 });
 
-/** Programs take their version from the package.json of their workspace; a release knows better. */
+/** Programs read their version from the package.json of their workspace; a release overrides it. */
 const versionPlugin = (program: string, version: string): Plugin => {
   const file = join(checkout, ...program.split('/').slice(0, 2), 'package.json');
   return {
@@ -31,12 +31,12 @@ const versionPlugin = (program: string, version: string): Plugin => {
   };
 };
 
-/** Where files lie beside a bundle, each at the place it has in the checkout. */
+/** The folder beside a bundle for files, at the same paths as in the checkout. */
 export const filesFolder = 'files';
 
 /**
- * Files that code reads by its own place, such as the scripts for Macs: they are carried along, and the code looks for them there. Only
- * modules in a workspace that something is carried from are told another place than the bundle's.
+ * Copies files that code finds by its own path, such as the scripts for Macs, and adjusts the path in that code. Only modules of a
+ * workspace with copied folders get another path than the bundle's.
  */
 const copyFilesPlugin = (carried: readonly string[]): Plugin => ({
   name: 'files-beside',
@@ -57,12 +57,12 @@ const copyFilesPlugin = (carried: readonly string[]): Plugin => ({
 
 const workspaceOf = (path: string): string => path.split('/').slice(0, 2).join('/');
 
-/** The program itself among the parts. No other has this name: theirs end with a hash. */
+/** The program itself among the parts. Other names end with a hash. */
 const entryPart = './main.mjs';
 
 /**
- * Each package is a part. Packages do not import in circles, so parts do not either. The program is a part of its own: what it waits for
- * must not wait for it.
+ * Each package is a part. Packages have no import cycles, so parts have none either. The program is a separate part: a part that it imports
+ * must not import it.
  */
 const splitByPackage = (program: string): CodeSplittingOptions => ({
   includeDependenciesRecursively: false,
@@ -71,16 +71,16 @@ const splitByPackage = (program: string): CodeSplittingOptions => ({
 
 const partOf = (program: string, id: string): string | null => {
   const path = relative(checkout, id);
-  // What the bundler adds has a name that is no path.
+  // Modules that the bundler adds have a name that is no path.
   if (path === program || id.startsWith('\0')) return null;
   const installed = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
   return (installed ?? path.split('/').slice(0, 2).join('/')).replaceAll(/[^\w-]+/g, '-');
 };
 
 /**
- * Puts all parts into the file of the program, behind a few lines that give them to Node where it would read a file beside it. To Node they
- * are comments until then. What it takes to parse a text grows with its length, and allocators keep it: 11 MB for the agent as one text, 2 MB
- * for one part after the other. And a part that is imported only when needed, such as YAML, is not parsed before.
+ * Puts all parts into the file of the program as comments, behind a loader of a few lines that hands them to Node instead of files. The
+ * memory for parsing grows with the length of a text, and allocators keep it: 11 MB for the agent as one text, 2 MB for one part after the
+ * other. Parts that are imported on demand, such as YAML, are not parsed before.
  */
 const singleFilePlugin = (): Plugin => ({
   name: 'parts-in-one-file',
@@ -93,10 +93,10 @@ const singleFilePlugin = (): Plugin => ({
   },
 });
 
-/** No line of a part begins as its name does, whatever is in it. */
+/** Every line of a part begins with `//`, so no line looks like the name of a part. */
 const asComment = (name: string, text: string): string => `/*${name}*/\n//${text.replaceAll('\n', '\n//')}\n`;
 
-// A text that is joined is a copy. Else it would be a view of the file, and V8 would keep all of that.
+// `join` makes a copy. A slice would be a view of the file, and V8 would keep the whole file in memory.
 const loader = `#!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
@@ -118,32 +118,32 @@ await import('${entryPart}');
 `;
 
 interface BundleOptions {
-  /** From the checkout, such as `packages/cli/src/main.ts`. */
+  /** The path from the root of the checkout, such as `packages/cli/src/main.ts`. */
   readonly program: string;
-  /** Where it goes; made when missing. */
+  /** The destination; created if missing. */
   readonly folder: string;
-  /** Of the program in that folder, without an ending. */
+  /** The file name without its extension. */
   readonly name: string;
-  /** One file, whatever it imports. Else what is imported only when needed is in files of its own beside it. */
+  /** One file, with all imports. Otherwise modules that are imported on demand are separate files beside it. */
   readonly single?: boolean;
-  /** Instead of the one in the package.json of the program's workspace. */
+  /** Overrides the version in the package.json of the workspace. */
   readonly version?: string;
-  /** Folders of the checkout whose files the program reads: they come along. */
+  /** Folders of the checkout whose files the program reads: they are copied. */
   readonly copyFolders?: readonly string[];
-  /** Packages that stay outside. */
+  /** Packages that are not bundled. */
   readonly external?: readonly string[];
 }
 
-/** One program as it ships: types and unused code gone. What it imports by a computed path stays outside. Answers with its path. */
+/** Bundles one program: without types and unused code. Imports with computed paths are not bundled. Returns its path. */
 export const bundle = async (options: BundleOptions): Promise<string> => {
   const { program, folder, name, single = false, version, copyFolders = [], external = [] } = options;
   await build({
     cwd: checkout,
     input: { [name]: `./${program}` },
     platform: 'node',
-    // Bindings of ssh2, which does without them when they are not there.
+    // Native bindings of ssh2, which works without them.
     external: [/\.node$/, ...external],
-    // ssh2 names a program for Windows beside itself.
+    // ssh2 refers to a Windows program in its own folder.
     transform: { define: { __dirname: 'import.meta.dirname' } },
     plugins: [
       escapeNonAscii(),
@@ -151,7 +151,7 @@ export const bundle = async (options: BundleOptions): Promise<string> => {
       ...(version === undefined ? [] : [versionPlugin(program, version)]),
       ...(single ? [singleFilePlugin()] : []),
     ],
-    // Nobody imports a program of one file, so its parts need not be as it would be imported.
+    // A single-file program is never imported, so its parts may have other exports than the program.
     ...(single && { preserveEntrySignatures: false }),
     logLevel: 'warn',
     output: {

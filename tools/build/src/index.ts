@@ -1,4 +1,4 @@
-/** Programs as they ship: what `npm run build` makes. */
+/** The shipped programs: what `npm run build` builds. */
 export { buildAgent, buildInstaller, buildManager, buildRunners, buildTartan } from './programs.ts';
 export { bundle } from './bundle.ts';
 export { type AssembleOptions, assembleImage } from './image/assemble-image.ts';

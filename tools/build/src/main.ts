@@ -10,7 +10,7 @@ import {
   buildUninstallCheck,
 } from './programs.ts';
 
-/** `npm run build`: everything that ships, in `dist/`, made anew. */
+/** `npm run build`: builds everything that ships into an empty `dist/`. */
 
 const dist = join(checkout, 'dist');
 await rm(dist, { recursive: true, force: true });

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { placeholderVersion } from './any-version.ts';
 import { bundle, filesFolder } from './bundle.ts';
 
-/** A roll sends it to every Mac (architecture: one bundled file below 1 MB instead of a binary of 47 MB). */
+/** A rollout sends it to every Mac (architecture: one bundled file below 1 MB instead of a binary of 47 MB). */
 export const maxAgentBytes = 1_000_000;
 
-/** The agent as one file, `tart-kubelet.mjs`, as it is pushed to Macs. Rejects when it has become too large. */
+/** The agent as one file, `tart-kubelet.mjs`, as it is pushed to Macs. Rejects when it is too large. */
 export const buildAgent = async (
   folder: string,
   { version, most = maxAgentBytes }: { readonly version?: string; readonly most?: number } = {},
@@ -30,11 +30,11 @@ export const buildAgent = async (
 export const buildManager = (folder: string): Promise<string> =>
   bundle({ program: 'packages/provider/src/main.ts', folder, name: 'manager', copyFolders: ['packages/host/scripts'] });
 
-/** What brings custom resource definitions up to date, `install-crds.mjs`: one file that lies beside the manager. */
+/** The installer of custom resource definitions, `install-crds.mjs`: one file beside the manager. */
 export const buildInstaller = (folder: string): Promise<string> =>
   bundle({ program: 'packages/provider/src/crds/main.ts', folder, name: 'install-crds', single: true });
 
-/** What says whether a release can be uninstalled, `check-uninstall.mjs`: one file that lies beside the manager. */
+/** The check whether a release can be uninstalled, `check-uninstall.mjs`: one file beside the manager. */
 export const buildUninstallCheck = (folder: string): Promise<string> =>
   bundle({ program: 'packages/provider/src/uninstall/main.ts', folder, name: 'check-uninstall', single: true });
 
@@ -43,8 +43,8 @@ export const buildRunners = (folder: string): Promise<string> =>
   bundle({ program: 'packages/runners/src/main.ts', folder, name: 'runners', single: true });
 
 /**
- * The command line, `tartan.mjs`, with all that `tartan up` starts: the manager, the runners controller and the agent for its simulated Macs
- * come along, since there is nothing to build them from where this runs.
+ * The command line, `tartan.mjs`, with everything that `tartan up` starts: the manager, the runners controller and the agent for its
+ * simulated Macs, which cannot be built outside of a checkout.
  */
 export const buildTartan = async (folder: string): Promise<string> => {
   const program = await bundle({

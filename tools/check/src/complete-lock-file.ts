@@ -1,4 +1,4 @@
-/** One package in a lock file, as far as it matters here. */
+/** The fields of a package in a lock file that are used here. */
 export interface Locked {
   version?: string;
   dev?: boolean;
@@ -18,7 +18,7 @@ export interface LockFile {
 const systems = ['android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', 'openharmony', 'win32'];
 const processors = ['arm', 'arm64', 'ia32', 'ppc64', 'riscv64', 's390x', 'wasm32', 'x64'];
 
-/** What a package for one platform is called tells which: `@biomejs/cli-linux-x64-musl`. */
+/** The platform of a package, from its name: `@biomejs/cli-linux-x64-musl`. */
 export const platformOf = (name: string): Pick<Locked, 'os' | 'cpu' | 'libc'> => {
   const words = (name.split('/').at(-1) ?? '').split('-');
   const os = systems.find((system) => words.includes(system));
@@ -35,7 +35,7 @@ export const platformOf = (name: string): Pick<Locked, 'os' | 'cpu' | 'libc'> =>
   };
 };
 
-/** Whether Node, looking from `from` upwards, finds `name`. */
+/** Whether Node's module resolution finds `name` from `from`. */
 const isListed = (packages: Record<string, Locked>, from: string, name: string): boolean => {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))) {
     if (Object.hasOwn(packages, `${at === '' ? '' : `${at}/`}node_modules/${name}`)) return true;
@@ -44,8 +44,8 @@ const isListed = (packages: Record<string, Locked>, from: string, name: string):
 };
 
 /**
- * A registry that does not hold a tool's packages for other platforms makes `npm install` leave them out of the lock file, and `npm ci`
- * refuses a lock file that does not list them. This lists them: by the exact version that the tool asks for, without an integrity.
+ * If a registry lacks a tool's packages for other platforms, `npm install` omits them from the lock file, and `npm ci` refuses such a lock
+ * file. This adds them: with the exact version that the tool requires, and without an integrity.
  */
 export const withMissingPackages = (packages: Record<string, Locked>): LockFile & { missing: string[] } => {
   const missing: string[] = [];

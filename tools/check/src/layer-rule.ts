@@ -1,6 +1,6 @@
 const wireFormats = ['packages/api', 'packages/kube'];
 
-/** Arrows point down only. A layer may import itself and what its entry lists. */
+/** A layer may import itself and the layers of its entry. */
 const allowedImports: Record<string, readonly string[]> = {
   'packages/kube': [],
   'packages/api': ['packages/kube'],
@@ -13,14 +13,14 @@ const allowedImports: Record<string, readonly string[]> = {
   'packages/runners': ['packages/github', ...wireFormats],
   // Only `tartan up` starts simulators.
   'packages/cli': ['packages/*', 'sim/*'],
-  // A simulator plays the outside world. It may share what is on the wire, never what our controllers expect of it.
+  // A simulator replaces an outside system. It may share the wire format, never the expectations of our controllers.
   'sim/kubernetes': ['packages/kube'],
   'sim/cluster-api': ['packages/kube'],
   'sim/linux-node': ['packages/kube'],
   'sim/scaleway': ['sim/mac', 'packages/kube'],
   'sim/mac': ['packages/kube'],
   'sim/github': ['packages/kube'],
-  // No simulator but their user: a whole fleet of simulators and of our own programs. In a checkout it builds these, and can start a real
+  // Not a simulator but their user: a whole fleet of simulators and our own programs. In a checkout it builds these, and can start a real
   // Kubernetes.
   'sim/fleet': ['packages/*', 'sim/*', 'tools/build', 'tools/kubernetes'],
   'tools/build': [],
@@ -48,7 +48,7 @@ export const workspaceOf = (specifier: string): string | undefined => {
   return family ? `${family[1]}/${family[2]}` : `packages/${name}`;
 };
 
-/** A layer that the table does not know may import nothing: whoever adds one decides where it stands. */
+/** A layer that is not in the table may import nothing: add it to the table first. */
 export const mayImport = (from: string, to: string): boolean =>
   (allowedImports[from] ?? []).some(
     (entry) => entry === to || (entry.endsWith('/*') && to.startsWith(entry.slice(0, -1))),

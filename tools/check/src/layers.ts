@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { importsOf, layerOf, mayImport, workspaceOf } from './layer-rule.ts';
 
-/** Walks every source file and reports the imports that point up. */
+/** Reports imports that violate the layers, in all source files. */
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const files = globSync('{packages,sim,tools,test,bench}/**/*.{ts,cjs,mjs}', {
@@ -12,7 +12,7 @@ const files = globSync('{packages,sim,tools,test,bench}/**/*.{ts,cjs,mjs}', {
   exclude: (name) => name === 'node_modules' || name === 'dist',
 });
 
-/** Tests and what only they use may know the simulators. */
+/** Tests and their helpers may import simulators. */
 const isTest = (file: string): boolean => file.endsWith('.test.ts') || file.includes('/testing/');
 
 const errors = files.flatMap((file) =>

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withMissingPackages, type LockFile } from './complete-lock-file.ts';
 
-/** `--fix` writes the entries that are missing; without it they are reported. */
+/** Reports missing entries; `--fix` adds them. */
 
 const path = join(import.meta.dirname, '../../../package-lock.json');
 const lock = JSON.parse(readFileSync(path, 'utf8')) as LockFile;

@@ -8,12 +8,12 @@ export interface SourceFile {
 
 export const incidentsPage = 'docs/incidents.md';
 
-/** All forms that ids of incidents have had, so that an id of an older form has no row. */
+/** All forms of incident ids over time, so that an id of an older form is reported too. */
 const id = /\b(?:INC|I|G)-\d+\b/g;
 
 const row = /^\| (INC-\d+) \|.*\| (.+) \|$/gm;
 
-/** A test in a row: its file, and its title as it stands in the source. */
+/** A test in a row: its file, and its title as in the source. */
 const test = /^`([^`]+)` › (.+)$/;
 
 const matches = (files: readonly SourceFile[], pattern: RegExp): readonly { path: string; name: string }[] =>

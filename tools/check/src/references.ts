@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { incidentErrors, incidentsPage, pageErrors } from './reference-rule.ts';
 
-/** Reports references that lead out of the repository: ids of incidents without a row in the page, and names of pages. */
+/** Reports references to things outside of the repository: incident ids without a row in the page, and names of pages. */
 
 const root = join(import.meta.dirname, '../../..');
 const files = globSync(

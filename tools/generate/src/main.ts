@@ -15,7 +15,7 @@ import { requirementsPage } from './requirements/page.ts';
 import { requirements } from './requirements/requirements.ts';
 import { versionedFiles } from './versions.ts';
 
-/** What was read off a real server must come from the version that `tools/kubernetes` builds. */
+/** Files that were generated from a real server must have the version that `tools/kubernetes` builds. */
 const pinnedVersions = (root: string): string[] => {
   const goMod = readFileSync(join(root, 'tools/kubernetes/modules/kubernetes/go.mod'), 'utf8');
   const pinned = /^\s*(?:require )?k8s\.io\/kubernetes (v\S+)/m.exec(goMod)?.[1];
@@ -27,9 +27,9 @@ const pinnedVersions = (root: string): string[] => {
 };
 
 /**
- * `npm run generate`: writes every generated file from its one source. `--check` writes nothing and fails when one is not current.
- * `--kubernetes` also writes those that are read off a real API server, which it starts; whether those are current to the byte is
- * for `npm run test:kubernetes` to say, and here only that they belong to the pinned version.
+ * `npm run generate`: writes every generated file from its source. `--check` writes nothing and fails when one is not current.
+ * `--kubernetes` also writes the files that are read from a real API server, which it starts. For those, `--check` compares only the pinned
+ * version; `npm run test:kubernetes` compares their content.
  */
 
 const root = join(import.meta.dirname, '../../..');

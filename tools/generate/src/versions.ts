@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where the version of the release stands besides `package.json`, and the text before and after it there. */
+/** Patterns for the release's version in other files than `package.json`, with the text before and after it. */
 const places = {
   npm: [
     /("name": "(?:tartan|@tartan\/[^"]+)",\n +"version": ")[^"]*(")/g,
@@ -12,7 +12,7 @@ const places = {
   image: [/^(LABEL org\.opencontainers\.image\.version=")[^"]*(")$/gm],
 } as const;
 
-/** The text with another version in each place of its kind. Throws when a place is missing: a file that was rewritten says so. */
+/** The text with another version in all places of its kind. Throws when a place is missing. */
 export const withVersion = (text: string, kind: keyof typeof places, version: string): string =>
   places[kind].reduce((result, place, index) => {
     const isOptional = kind === 'npm' && index > 0;
@@ -20,7 +20,7 @@ export const withVersion = (text: string, kind: keyof typeof places, version: st
     return result.replaceAll(place, (_, before: string, after: string) => `${before}${version}${after}`);
   }, text);
 
-/** Files that repeat the version of `package.json`. They are written by hand but for that. */
+/** Files that repeat the version of `package.json`. Otherwise they are written by hand. */
 export const versionedFiles = (root: string): { path: string; content(): string }[] => {
   const read = (path: string): string => readFileSync(join(root, path), 'utf8');
   const { version, workspaces }: { version: string; workspaces: string[] } = JSON.parse(read('package.json'));

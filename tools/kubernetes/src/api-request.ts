@@ -9,7 +9,7 @@ interface ApiRequestOptions {
   signal?: AbortSignal;
 }
 
-/** One request on a connection of its own: nothing to close afterwards, and a server that restarts is no surprise. */
+/** One request on its own connection: nothing has to be closed afterwards, and the server may restart between requests. */
 export const apiRequest = (
   { url, caCertificate, clientCertificate, clientKey, token }: Access,
   path: string,

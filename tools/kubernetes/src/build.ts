@@ -13,8 +13,8 @@ export interface BuildOptions {
 }
 
 /**
- * Paths of the named binaries. Those that the folder KUBEBUILDER_ASSETS holds are taken from there; the others are built with Go,
- * once, and kept in the cache folder. Building Kubernetes from nothing takes minutes.
+ * Paths of the named binaries. Uses those in the folder KUBEBUILDER_ASSETS; builds the others once with Go, and keeps them in the cache
+ * folder. Building Kubernetes from scratch takes minutes.
  */
 export const ensureBinaries = async <Name extends BinaryName>(
   names: readonly Name[],
@@ -44,7 +44,7 @@ const builtBinary = async (name: BinaryName, env: NodeJS.ProcessEnv, log: (line:
   return join(folder, name);
 };
 
-/** Where the binaries of a recipe are kept. The name changes with every input of the build. */
+/** The cache folder of a recipe's binaries. Its name changes with every input of the build. */
 export const builtFolder = (recipe: Recipe, env: NodeJS.ProcessEnv): string => {
   const { text, version } = readGoMod(recipe);
   const sums = readFileSync(join(moduleFolder(recipe), 'go.sum'), 'utf8');

@@ -7,14 +7,14 @@ import { parseAllDocuments } from 'yaml';
 import { apiRequest, getJson } from './api-request.ts';
 import type { ControlPlane } from './control-plane.ts';
 
-/** Where the API server finds a webhook. */
+/** The address of a webhook. */
 interface ClientConfig {
   service?: { path?: string };
   url?: string;
   caBundle?: string;
 }
 
-/** As much of a manifest as has to be known here. */
+/** The fields of a manifest that are used here. */
 export interface Manifest {
   kind: string;
   metadata: { name: string };
@@ -22,16 +22,16 @@ export interface Manifest {
   spec?: { conversion?: { strategy?: string; webhook?: { clientConfig?: ClientConfig } } };
 }
 
-/** The address of a process that serves webhooks, and the authority that vouches for it (PEM). */
+/** The address of a process that serves webhooks, and its certificate authority (PEM). */
 interface WebhookServer {
   url: string;
   caCertificate: string;
 }
 
-/** What only makes sense in a cluster that runs containers, and has somebody who issues certificates. */
+/** Kinds that need a cluster with containers and a certificate issuer. */
 const inClusterKinds: ReadonlySet<string> = new Set(['Certificate', 'Issuer', 'Service', 'Deployment']);
 
-/** What is to be applied for a core that is a process beside the cluster: all that it ships, save for what would run it in the cluster. */
+/** Core's manifests for a core that runs as a process beside the cluster: all except those that would run it in the cluster. */
 export const manifestsForProcess = (shipped: readonly Manifest[], server: WebhookServer): Manifest[] =>
   shipped
     .filter(({ kind }) => !inClusterKinds.has(kind))
@@ -68,13 +68,13 @@ type Plane = Pick<
 
 const waitTimeoutMs = 60_000;
 
-/** What core ships, put together as `kubectl apply -k` would. */
+/** Core's manifests, as `kubectl apply -k` renders them. */
 export const shippedManifests = async ({ binaries }: Plane, config: string): Promise<Manifest[]> => {
   const { stdout } = await promisify(execFile)(binaries.kubectl, ['kustomize', config], { maxBuffer: 64 * 2 ** 20 });
   return parseAllDocuments(stdout).map((document): Manifest => document.toJS());
 };
 
-/** Applies what core ships, with its webhooks on `port` of loopback, and waits until the API server and its controllers took note. */
+/** Applies core's manifests, with its webhooks on `port` of loopback, and waits until the API server and its controllers use them. */
 export const installClusterApi = async (plane: Plane, shipped: readonly Manifest[], port: number): Promise<void> => {
   const server = { url: `https://127.0.0.1:${port}`, caCertificate: plane.caCertificate };
   const items = manifestsForProcess(shipped, server);
@@ -120,7 +120,7 @@ const waitUntil = async (what: string, isSo: () => Promise<boolean>): Promise<vo
   }
 };
 
-/** A token of core's own service account, which has the rights that core ships and no others. */
+/** A token of core's own service account, which has only the permissions of core's manifests. */
 export const createCoreToken = async (plane: Plane): Promise<string> => {
   const { status, body } = await apiRequest(
     plane,

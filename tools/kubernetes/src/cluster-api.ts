@@ -8,7 +8,7 @@ import { type Component, type ComponentSpec, freePorts, startComponent } from '.
 import { formatKubeconfig } from './control-plane/kubeconfig.ts';
 import { stopAtExit } from './control-plane/stop-at-exit.ts';
 
-/** Core's manager. Its webhooks show the certificate that all servers of the control plane show. */
+/** Core's manager. Its webhooks use the server certificate of the control plane. */
 const coreManager = (
   binary: string,
   kubeconfig: string,
@@ -29,7 +29,7 @@ const coreManager = (
     '--insecure-diagnostics',
   ],
   isReady: async ([webhook, health], signal) => {
-    // Anybody might answer on the port for health; on the other one only who has our certificate.
+    // Another process might answer on the health port; on the webhook port only one with our certificate.
     await apiRequest({ url: `https://127.0.0.1:${webhook}`, caCertificate }, '/', { signal });
     return (await fetch(`http://127.0.0.1:${health}/readyz`, { signal })).status === 200;
   },
@@ -38,15 +38,15 @@ const coreManager = (
 export type ClusterApiVersion = '1.14' | '1.10';
 
 export interface ClusterApiOptions {
-  /** 1.14 keeps contract v1beta2; 1.10, which the original ran under, v1beta1. */
+  /** 1.14 implements contract v1beta2; 1.10, which the original system used, v1beta1. */
   version?: ClusterApiVersion;
 }
 
-/** Cluster API core at work on a control plane. */
+/** A running Cluster API core. */
 export interface ClusterApi {
-  /** The path of its log; goes with the control plane. */
+  /** The path of its log; removed with the control plane. */
   log: string;
-  /** Ends the process. Its kinds and webhooks stay, so what they guard cannot be written any more. Idempotent. */
+  /** Ends the process. Its CRDs and webhooks stay, so objects that they guard cannot be written any more. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -54,8 +54,8 @@ const binaryOf = { '1.14': 'cluster-api-core', '1.10': 'cluster-api-core-1.10' }
 const deadlineMilliseconds = 120_000;
 
 /**
- * Runs core as a process beside `plane`: with all it ships, its webhooks too, and as its own service account, whose rights the
- * controller manager of `plane` puts together. Ready means that objects of its kinds can be written.
+ * Runs core as a process beside `plane`: with all its manifests, including webhooks, and as its own service account, whose permissions the
+ * controller manager of `plane` aggregates. Ready means that objects of its kinds can be written.
  */
 export const startClusterApi = async (
   plane: ControlPlane,
@@ -66,7 +66,7 @@ export const startClusterApi = async (
   const shipped = await shippedManifests(plane, join(dirname(binary), 'config/default'));
   const dir = mkdtempSync(join(plane.dir, 'cluster-api-'));
   const kubeconfig = join(dir, 'kubeconfig');
-  // The webhooks must be told where they are before core starts, and again if somebody else took that port.
+  // The webhooks need their address before core starts, and again if another process took that port.
   const choosePorts = async (count: number): Promise<number[]> => {
     const ports = await freePorts(count);
     await installClusterApi(plane, shipped, ports[0] ?? 0);

@@ -23,12 +23,12 @@ type ControlPlaneBinary = Extract<
 >;
 
 export interface ControlPlaneOptions {
-  /** Without it nothing collects garbage, empties namespaces, creates service accounts or signs certificates. */
+  /** Without it there is no garbage collection, namespace deletion, service account creation or certificate signing. */
   controllerManager?: boolean;
   scheduler?: boolean;
-  /** The API server believes a kubelet only if the cluster's authority vouches for it; else any. */
+  /** The API server accepts only kubelet certificates of the cluster's authority; otherwise any. */
   verifyKubelets?: boolean;
-  /** Added to, and winning over, the flags that are set here. */
+  /** Override the flags that are set here. */
   apiServerFlags?: readonly string[];
   controllerManagerFlags?: readonly string[];
   binaries?: Readonly<Record<ControlPlaneBinary, string>>;
@@ -38,25 +38,25 @@ export interface ControlPlaneOptions {
 /** A Kubernetes control plane on loopback. Its administrator is in the group system:masters. */
 export interface ControlPlane extends Required<Omit<Access, 'token'>> {
   adminKubeconfigPath: string;
-  /** Logs (`<component>.log`), keys and data; goes with `stop`. */
+  /** Logs (`<component>.log`), keys and data; removed by `stop`. */
   dir: string;
   files: ControlPlaneFiles;
   binaries: Readonly<Record<ControlPlaneBinary, string>>;
-  /** A client certificate for anybody else. */
+  /** Issues a client certificate for another user. */
   issue(subject: Subject): Promise<Identity>;
   /** Ends all processes and removes the folder. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** One that this process has started itself. */
+/** A control plane that this process has started itself. */
 export interface OwnControlPlane extends ControlPlane {
-  /** Kills the API server without warning and waits until another serves in its place, on the same port. */
+  /** Kills the API server and waits until a new one serves on the same port. */
   restartApiServer(): Promise<void>;
 }
 
 const defaultDeadlineMilliseconds = 120_000;
 
-/** Starts etcd, the API server and what else is asked for, and waits until they serve. Nothing is left behind when that fails. */
+/** Starts etcd, the API server and the requested components, and waits until they serve. A failure leaves nothing behind. */
 export const startControlPlane = async (options: ControlPlaneOptions = {}): Promise<OwnControlPlane> => {
   const binaries = options.binaries ?? (await ensureBinaries(controlPlaneBinaries));
   const deadlineMilliseconds = options.deadlineMilliseconds ?? defaultDeadlineMilliseconds;
@@ -132,7 +132,7 @@ const controlPlaneBinaries = [
   'kubectl',
 ] as const;
 
-/** In the order of starting; they are stopped in the opposite order, since an API server without etcd hangs at its end. */
+/** In the order of their start; stops them in reverse order, since an API server without etcd hangs on shutdown. */
 export const stopComponentsAtExit = (running: readonly Component[], dir: string): { stop: () => Promise<void> } => {
   const removeFolder = (): void => rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
   let stopping: Promise<void> | undefined;
@@ -152,7 +152,7 @@ export const stopComponentsAtExit = (running: readonly Component[], dir: string)
   return { stop };
 };
 
-/** Pods are refused in a namespace until the controller manager has given it a service account. */
+/** The API server rejects Pods in a namespace until the controller manager has created its service account. */
 const defaultServiceAccount = async (access: Access, deadlineMilliseconds: number): Promise<void> => {
   const deadline = systemClock.monotonic() + deadlineMilliseconds;
   while (systemClock.monotonic() < deadline) {

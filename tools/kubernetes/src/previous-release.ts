@@ -12,7 +12,7 @@ export const previousRelease = '704200dc0c003e38aaac153aefa8544053398a37';
 const repository = join(import.meta.dirname, '../../..');
 const run = promisify(execFile);
 
-/** Puts the files of that commit, or those below `paths` in it, into `folder`. Needs git and the commit: a shallow clone lacks it. */
+/** Extracts the files of that commit, or those below `paths`, to `folder`. Needs git and the commit, which a shallow clone lacks. */
 export const unpackPreviousRelease = async (folder: string, paths: readonly string[] = []): Promise<void> => {
   mkdirSync(folder, { recursive: true });
   const archive = join(folder, 'previous-release.tar');
@@ -32,11 +32,11 @@ export const unpackPreviousRelease = async (folder: string, paths: readonly stri
 export interface BuiltRelease {
   /** Its chart. */
   readonly chart: string;
-  /** Its programs, as `npm run build` leaves them in `dist/`. */
+  /** Its programs, as `npm run build` writes them to `dist/`. */
   readonly programs: string;
 }
 
-/** The previous release, built by its own tools: once, and kept in the cache folder by its commit. */
+/** The previous release, built once with its own tools, and kept in the cache folder under its commit. */
 export const buildPreviousRelease = async (env: NodeJS.ProcessEnv = process.env): Promise<BuiltRelease> => {
   const folder = join(cacheFolder(env), 'releases', previousRelease);
   await fillOnce(folder, async (temporary) => {
@@ -66,7 +66,7 @@ const lockedPackages = async (checkout: string): Promise<[path: string, locked: 
   return Object.entries(packages).filter(([path]) => path.includes('node_modules/'));
 };
 
-/** From this checkout where both lock the same packages, else from the registry. Workspaces are always its own. */
+/** From this checkout if both lock the same packages, else from the registry. Workspaces are always its own. */
 const installPackages = async (checkout: string): Promise<void> => {
   const [theirs, ours] = [await lockedPackages(checkout), await lockedPackages(repository)];
   const others = (all: typeof theirs) => all.filter(([, { link }]) => link !== true);

@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '../../..');
 /** Runs the test files with `env` added to this process's environment. Returns the exit code. */
 const runTests = async (args: readonly string[], env: Record<string, string>): Promise<number> => {
   const inherited = { ...process.env };
-  // Tests must not touch the cluster that a person works with.
+  // Tests must not touch the user's cluster.
   delete inherited['KUBECONFIG'];
   const tests = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env: { ...inherited, ...env } });
   const exited = new Promise<number>((resolve, reject) => {

@@ -8,7 +8,7 @@ interface Suite {
 
 const controlPlane: readonly BinaryName[] = ['etcd', 'kube-apiserver', 'kube-controller-manager'];
 
-/** By the flag that selects them. Their tests start control planes of their own. */
+/** By the flag that selects them. Their tests start their own control planes. */
 const otherSuites = new Map<string, Suite>([
   [
     '--upgrade',
@@ -25,7 +25,7 @@ const mainSuite: Suite = {
   binaries: binaryNames.filter((name) => name !== 'cluster-api-core-1.10'),
 };
 
-/** These tests wait more than they compute: three files at a time, also on two cores, where Node's own choice is one. */
+/** These tests wait more than they compute: three files at a time, even on two cores, where Node's default is one. */
 const concurrency = '--test-concurrency=3';
 
 const isOption = (argument: string): boolean => argument.startsWith('-');

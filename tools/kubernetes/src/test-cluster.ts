@@ -17,7 +17,7 @@ export const shareControlPlane = (controlPlane: ControlPlane): Record<string, st
 
 /**
  * The control plane of this test run, with controller manager and scheduler; `stop` leaves it running for the other files. A test file
- * that runs alone starts its own. Tests that share it use namespaces of their own.
+ * that runs alone starts its own. Tests that share it use their own namespaces.
  */
 export const testControlPlane = async (): Promise<ControlPlane> => {
   const path = process.env[controlPlaneVariable];

@@ -11,18 +11,18 @@ import { crashText, createProgress, type TestEvent } from './run-tests/progress.
 import { slowFiles } from './run-tests/slow-files.ts';
 
 /**
- * `npm test`: many test files share a process, and a few processes run side by side. Node's own test runner starts them, one for each
- * batch, and tells of all of them as if they were one.
+ * `npm test`: many test files share a process, and a few processes run concurrently. Node's own test runner starts one process per batch
+ * and reports all of them together.
  */
 const root = process.cwd();
 const testArguments = parseTestArguments(process.argv.slice(2));
-/** Many tests wait more than they compute; whole fleets do so less. */
+/** Many tests wait more than they compute; fleet tests less so. */
 const workers = availableParallelism() + (testArguments.isEverything ? 2 : 1);
 
 const filesOf = (pattern: string): readonly string[] =>
   globSync(pattern, { cwd: root, exclude: (path) => path.split('/').at(-1) === 'node_modules' });
 
-/** A module for each batch, since node's test runner takes nothing else. */
+/** One module per batch, since Node's test runner runs only modules. */
 const modulesFor = async (batches: readonly Batch[], folder: string): Promise<ReadonlyMap<string, Batch>> => {
   const program = pathToFileURL(join(import.meta.dirname, 'run-tests/run-batch.ts')).href;
   const modules = new Map<string, Batch>();

@@ -7,10 +7,10 @@ import { type ArtifactName, imageFiles, imageUser } from './layout.ts';
 
 const run = promisify(execFile);
 
-/** Where Debian and its like keep the authorities that they trust, and where the base image has them. */
+/** The path of the trusted certificate authorities on Debian, and in the base image. */
 const caBundle = '/etc/ssl/certs/ca-certificates.crt';
 
-/** What the base image has of a Linux system: the libraries of node, a user, certificates, a folder to write to, places to mount at. */
+/** The parts of a Linux system that the base image has: node's libraries, a user, certificates, a temporary folder, mount points. */
 const copyBaseSystem = async (folder: string): Promise<void> => {
   const put = async (path: string, text: string): Promise<void> => {
     await mkdir(dirname(join(folder, path)), { recursive: true });
@@ -27,32 +27,32 @@ const copyBaseSystem = async (folder: string): Promise<void> => {
   await put('/etc/hosts', '127.0.0.1 localhost\n::1 localhost\n');
   await mkdir(dirname(join(folder, caBundle)), { recursive: true });
   await cp(caBundle, join(folder, caBundle), { dereference: true });
-  // What a container runtime mounts something at.
+  // Mount points of a container runtime.
   for (const place of ['/proc', '/sys', '/dev', '/home/nonroot', '/var/run/secrets/kubernetes.io/serviceaccount'])
     await mkdir(join(folder, place), { recursive: true });
   await mkdir(join(folder, '/tmp'), { recursive: true });
   await chmod(join(folder, '/tmp'), 0o1777);
 };
 
-/** Absolute paths of all that the dynamic linker loads, and of itself. */
+/** Absolute paths of all libraries that the dynamic linker loads, and of the linker. */
 const librariesOf = async (program: string): Promise<string[]> => {
   const { stdout } = await run('ldd', [program]);
   return [...stdout.matchAll(/(?:=> |^\s*)(\/\S+) \(0x/gm)].map(([, path = '']) => path);
 };
 
 export interface AssembleOptions {
-  /** Becomes the root of the image's file system; made when missing. */
+  /** The root of the image's file system; created if missing. */
   readonly folder: string;
   /**
-   * Files that stand in for software for Macs, and for our own agent, by what they stand in for. Of what is not named there is a file that
-   * says so, and our own agent is built.
+   * Files that replace software for Macs, or our own agent. Other software is replaced by a placeholder file that says so, and our own
+   * agent is built.
    */
   readonly artifacts?: Readonly<Partial<Record<ArtifactName | 'tart-kubelet', string>>>;
 }
 
 /**
- * The file system of the image in a folder, made without a daemon: the same files at the same places as the Dockerfile has them. This
- * machine's node and the libraries that it needs stand in for the base image, so it runs here and nowhere else.
+ * Builds the image's file system in a folder, without a daemon: the same files at the same paths as the Dockerfile. The local node and its
+ * libraries replace the base image, so it runs only on this machine.
  */
 export const assembleImage = async ({ folder, artifacts = {} }: AssembleOptions): Promise<void> => {
   for (const file of imageFiles) {
@@ -67,7 +67,7 @@ export const assembleImage = async ({ folder, artifacts = {} }: AssembleOptions)
     else await buildAgent(dirname(to));
   }
   await copyBaseSystem(folder);
-  // Temporary folders are closed to others, and the image's user is another.
+  // mkdtemp makes folders private, and the image runs as another user.
   await chmod(folder, 0o755);
 };
 

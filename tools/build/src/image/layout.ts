@@ -1,6 +1,6 @@
-/** What an image holds besides its base: the Dockerfile copies exactly these, and `assembleImage` does the same without a daemon. */
+/** The files of the image on top of its base: the Dockerfile copies exactly these, and `assembleImage` does the same without a daemon. */
 
-/** Software for Macs that we do not make: `image/artifacts.lock` says where each comes from. */
+/** Third-party software for Macs: `image/artifacts.lock` has its sources. */
 export type ArtifactName =
   | 'node'
   | 'tart'
@@ -12,11 +12,11 @@ export type ArtifactName =
   | 'oras';
 
 export type ImageFile = {
-  /** In the image. The manager's flags have these as their defaults, or the chart sets them. */
+  /** The path in the image. It is the default of a flag of the manager, or the chart sets it. */
   readonly path: string;
 } & (
   | {
-      /** What it is made from: our own programs as `npm run build` leaves them in `dist/`, or the node that runs them. */
+      /** Our own programs as `npm run build` writes them to `dist/`, or the node that runs them. */
       readonly from: 'manager' | 'runners.mjs' | 'tart-kubelet.mjs' | 'node';
     }
   | { readonly artifact: ArtifactName }
@@ -24,7 +24,7 @@ export type ImageFile = {
 
 export const imageFiles: readonly ImageFile[] = [
   { path: '/usr/local/bin/node', from: 'node' },
-  // A folder: the manager, the installer of custom resource definitions, what looks before a release goes, and what they read.
+  // A folder: the manager, the installer of custom resource definitions, the check before an uninstall, and their files.
   { path: '/opt/tartan', from: 'manager' },
   { path: '/opt/tartan/runners.mjs', from: 'runners.mjs' },
   { path: '/opt/tart-kubelet/tart-kubelet.mjs', from: 'tart-kubelet.mjs' },
@@ -38,5 +38,5 @@ export const imageFiles: readonly ImageFile[] = [
   { path: '/opt/oras/oras', artifact: 'oras' },
 ];
 
-/** Nobody: the user whom the image runs as, and its group. */
+/** The unprivileged user and group of the image. */
 export const imageUser = 65_532;

@@ -13,7 +13,7 @@ export interface Field {
   readonly description: string;
 }
 
-/** JSON Schema, as far as ours use it. */
+/** The keywords of JSON Schema that our schemas use. */
 const jsonSchemaNode = z.looseObject({
   type: z.union([z.string(), z.array(z.string())]).optional(),
   const: z.string().optional(),
@@ -37,13 +37,13 @@ const fieldsBelow = (path: string, value: unknown): Field[] => {
   const prefix = path === '' ? '' : `${path}.`;
   const below = Object.entries(properties).flatMap(([name, each]) => fieldsBelow(`${prefix}${name}`, each));
   const items = inner.items === undefined ? [] : fieldsBelow(`${path}[]`, inner.items);
-  // That a list holds objects shows in the fields of these.
+  // The fields of its items already show that a list holds objects.
   return [...own, ...below, ...items.filter(({ path: at, type }) => !(at === `${path}[]` && type === 'object'))];
 };
 
 type JsonSchemaNode = z.infer<typeof jsonSchemaNode>;
 
-/** Both ways in which something may be null: in a list of types, or as one of several schemas. */
+/** Handles both forms of null: in a list of types, or as one of several schemas. */
 const unwrapNullable = (schema: JsonSchemaNode): [JsonSchemaNode, isNullable: boolean] => {
   const { type, anyOf = [] } = schema;
   if (Array.isArray(type)) return [{ ...schema, type: type.find((each) => each !== 'null') }, type.includes('null')];

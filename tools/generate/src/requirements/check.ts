@@ -9,10 +9,10 @@ const testCall =
 const withoutBlockComments = (source: string): string => source.replaceAll(/^[ \t]*\/\*[\s\S]*?\*\//gm, '');
 
 /**
- * The titles in a test file: string literals that are given to `test`, `it` or `describe` at the beginning of a line. Titles that are
- * commented out or always skipped do not count. A test whose title is computed is found by the title of its `describe`.
+ * The titles in a test file: string literals that are passed to `test`, `it` or `describe` at the beginning of a line. Titles that are
+ * commented out or always skipped do not count. A test with a computed title is found by the title of its `describe`.
  *
- * Assumes that files are formatted: a block ends where a line is indented as its beginning was.
+ * Assumes that files are formatted: a block ends at a line with the same indentation as its first line.
  */
 export const titlesIn = (source: string): readonly TitlePath[] => {
   const found: TitlePath[] = [];

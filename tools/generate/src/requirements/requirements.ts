@@ -5,7 +5,7 @@ import { hostPreparation } from './rows/host-preparation.ts';
 import { otherParts } from './rows/other-parts.ts';
 import { poolAndReclaim } from './rows/pool-and-reclaim.ts';
 
-/** The changes of the original (pull requests of tuist/tuist) that the requirements are taken from. */
+/** The changes of the original system (pull requests of tuist/tuist) from which the requirements are taken. */
 export const changes = {
   11065: 'stream bootstrap binaries instead of copying them per roll',
   11072: 'disable tart-kubelet orphan-VM GC on builder nodes',
@@ -28,7 +28,7 @@ export interface TestReference {
 export interface Row {
   readonly id: string;
   readonly title: string;
-  /** The changes that ask for it. */
+  /** The changes that require it. */
   readonly changes: readonly [Change, ...Change[]];
   /** Each fails without the behaviour. */
   readonly tests: readonly TestReference[];

@@ -7,7 +7,7 @@ import { systemClock } from '@tartan/kube/clock';
 export const cacheFolder = (env: NodeJS.ProcessEnv = process.env): string =>
   env['TARTAN_CACHE'] || join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'tartan');
 
-/** Everything that decides what a build yields: change any of it and the key changes. */
+/** Hashes all inputs of a build. */
 export const cacheKey = (parts: readonly string[]): string => {
   const hash = createHash('sha256');
   // The length in front keeps ["ab", "c"] and ["a", "bc"] apart.
@@ -18,10 +18,10 @@ export const cacheKey = (parts: readonly string[]): string => {
 const abandonedAfterMilliseconds = 24 * 60 * 60 * 1000;
 
 /**
- * Fills `folder` by means of `fill`, unless it is there.
+ * Fills `folder` with `fill`, unless it exists.
  *
- * Guarantees: whoever sees `folder` sees it complete, however many processes fill it at once and whenever one of them dies; the
- * first to finish wins and the others throw their work away. What a killed process left behind goes with a later fill.
+ * Guarantees: an existing `folder` is always complete, even if several processes fill it at once or one of them dies. The first to finish
+ * wins, and the others discard their work. A later call removes what a killed process left.
  */
 export const fillOnce = async (folder: string, fill: (temporary: string) => Promise<void>): Promise<void> => {
   if (existsSync(folder)) return;
@@ -41,7 +41,7 @@ const moveUnlessThere = (from: string, to: string): void => {
   try {
     renameSync(from, to);
   } catch (error) {
-    // Another process was faster: a folder that is not empty is never replaced.
+    // Another process was faster: rename never replaces a folder that is not empty.
     if (!existsSync(to)) throw error;
   }
 };

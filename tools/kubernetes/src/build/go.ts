@@ -8,14 +8,14 @@ interface GoRun {
   env?: NodeJS.ProcessEnv;
 }
 
-/** A failure of the build that a person can act on. */
+/** A failure of the build that a user can fix. */
 export class BuildError extends Error {
   override name = 'BuildError';
 }
 
 const linesShown = 40;
 
-/** Runs `go` and answers with what it printed. */
+/** Runs `go` and returns its output. */
 export const go = (args: readonly string[], { cwd, env = process.env }: GoRun): Promise<string> =>
   new Promise((resolve, reject) => {
     execFile('go', args, { cwd, env, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
@@ -37,13 +37,13 @@ const noGo = (cause: Error): BuildError =>
     { cause },
   );
 
-/** Where Go keeps the sources of what a recipe builds. They are fetched when they are not there. */
+/** The folder of Go's sources for a recipe. Downloads them if needed. */
 const sourceFolder = async ({ versionOf }: Recipe, run: GoRun): Promise<string> => {
   await go(['mod', 'download', versionOf], run);
   return (await go(['list', '-m', '-f', '{{.Dir}}', versionOf], run)).trim();
 };
 
-/** The text with one edit in it. A version of the sources that no longer has what is to be changed must not pass unnoticed. */
+/** The text with one edit. Throws if a new version of the sources does not contain the text to change. */
 export const applyEdit = (text: string, { file, from, to }: SourceEdit): string => {
   const found = text.split(from).length - 1;
   if (found !== 1)
@@ -52,8 +52,8 @@ export const applyEdit = (text: string, { file, from, to }: SourceEdit): string 
 };
 
 /**
- * Arguments that let Go build with the edits of a recipe: of a copy of the module in `folder`, since Go lets nobody change those that it has
- * fetched.
+ * Arguments for Go to build with the edits of a recipe: in a copy of the module in `folder`, since Go's downloaded modules must not be
+ * changed.
  */
 export const prepareEditedSources = async (recipe: Recipe, folder: string, run: GoRun): Promise<string[]> => {
   const { edits = [], versionOf } = recipe;
@@ -63,7 +63,7 @@ export const prepareEditedSources = async (recipe: Recipe, folder: string, run: 
   for (const edit of edits) {
     const path = join(copy, edit.file);
     const text = applyEdit(readFileSync(path, 'utf8'), edit);
-    // Fetched sources are read-only, and so is their copy.
+    // Downloaded sources are read-only, and so is their copy.
     rmSync(path);
     writeFileSync(path, text);
   }
@@ -73,7 +73,7 @@ export const prepareEditedSources = async (recipe: Recipe, folder: string, run: 
   return [`-modfile=${modules}`];
 };
 
-/** Puts what a recipe carries beside its binaries. */
+/** Copies the extra folders of a recipe beside its binaries. */
 export const copyExtraFolders = async (recipe: Recipe, folder: string, run: GoRun): Promise<void> => {
   const { extraFolders = {} } = recipe;
   if (Object.keys(extraFolders).length === 0) return;

@@ -14,7 +14,7 @@ export type BinaryName =
   | 'helm-3'
   | 'promtool';
 
-/** One text of a file of the module `versionOf`, which must be in it exactly once, and what stands there instead. */
+/** A text that must be in a file of the module `versionOf` exactly once, and its replacement. */
 export interface SourceEdit {
   file: string;
   from: string;
@@ -27,11 +27,11 @@ export interface Recipe {
   /** The requirement in go.mod whose version the binaries report as their own. */
   versionOf: string;
   binaries: readonly { name: BinaryName; package: string }[];
-  /** Changes to single lines of its sources, made for the build alone. */
+  /** Changes to single lines of its sources, only for this build. */
   edits?: readonly SourceEdit[];
-  /** Folders of its sources that tests need too, and what they are called beside the binaries. */
+  /** Folders of its sources that tests also need, by their name beside the binaries. */
   extraFolders?: Readonly<Record<string, string>>;
-  /** Go variables to set at link time. The components ask each other for versions and refuse an unset one. */
+  /** Go variables to set at link time. The components compare their versions and refuse an unset one. */
   variables(version: string): Record<string, string>;
 }
 
@@ -58,7 +58,7 @@ const clusterApiVersion = (version: string): Record<string, string> => {
   };
 };
 
-/** Core has no flag for the address of its webhooks and listens on all of them. Tests keep to loopback. */
+/** Core has no flag for the address of its webhooks and listens on all addresses. Tests use only loopback. */
 const webhooksOnLoopback = (file: string): SourceEdit => ({
   file,
   from: 'Port:     webhookPort,',
@@ -95,7 +95,7 @@ export const recipes: readonly Recipe[] = [
     variables: clusterApiVersion,
   },
   {
-    // The version that the original ran: contract v1beta1.
+    // The version that the original system ran: contract v1beta1.
     module: 'cluster-api-1.10',
     versionOf: 'sigs.k8s.io/cluster-api',
     binaries: [{ name: 'cluster-api-core-1.10', package: 'sigs.k8s.io/cluster-api' }],
@@ -110,7 +110,7 @@ export const recipes: readonly Recipe[] = [
     variables: (version) => ({ 'helm.sh/helm/v4/internal/version.version': version }),
   },
   {
-    // Applies on the client's side, with a three-way merge; many people still use it.
+    // Applies on the client side, with a three-way merge; still widely used.
     module: 'helm-3',
     versionOf: 'helm.sh/helm/v3',
     binaries: [{ name: 'helm-3', package: 'helm.sh/helm/v3/cmd/helm' }],
@@ -130,7 +130,7 @@ const modulesFolder = join(import.meta.dirname, '../../modules');
 
 export const moduleFolder = (recipe: Recipe): string => join(modulesFolder, recipe.module);
 
-/** The go.mod of a recipe, and the version of what it builds. `go` itself refuses to build with a version that is older than go.mod's. */
+/** The go.mod of a recipe, and the version that it builds. `go` itself refuses a version that is older than that of go.mod. */
 export const readGoMod = (recipe: Recipe): { version: string; text: string } => {
   const text = readFileSync(join(moduleFolder(recipe), 'go.mod'), 'utf8');
   const version = text.match(new RegExp(`^(?:require)?\\s*${recipe.versionOf} (v\\S+)`, 'm'))?.[1];

@@ -22,7 +22,7 @@ export interface Catalogue {
   schemas: Schemas;
 }
 
-/** An entry of APIResourceList as it stands on the wire. */
+/** An entry of APIResourceList. */
 export interface ApiResource {
   name: string;
   kind: string;
@@ -32,10 +32,10 @@ export interface ApiResource {
   [field: string]: unknown;
 }
 
-/** GETs a path of an API server and answers with the decoded JSON. */
+/** GETs a path of an API server and returns the decoded JSON. */
 export type GetJson = <T>(path: string) => Promise<T>;
 
-/** Reads from a running API server what the embedded one needs to know about the kinds in `served-kinds.ts`. */
+/** Reads from a running API server what the embedded one needs for the kinds in `served-kinds.ts`. */
 export const readCatalogue = async (get: GetJson): Promise<Catalogue> => {
   const { gitVersion } = await get<{ gitVersion: string }>('/version');
   const groups: Catalogue['groups'] = [];
@@ -61,7 +61,7 @@ export const readCatalogue = async (get: GetJson): Promise<Catalogue> => {
     for (const resource of resources) {
       const kind = `${resource.group ?? group}/${resource.version ?? version}/${resource.kind}`;
       const schema = byKind[kind];
-      // The options of log, exec, attach and port-forward travel in the query and have no schema.
+      // The options of log, exec, attach and port-forward are query parameters and have no schema.
       if (schema !== undefined) kinds[kind] = schema;
       else if (!resource.name.includes('/'))
         throw new Error(`the API server lists ${resource.name} but has no schema for ${kind}`);
@@ -117,7 +117,7 @@ const readResources = async (get: GetJson, groupVersion: string): Promise<ApiRes
   return resources
     .filter((resource) => wanted.includes(resource.name))
     .map((resource) => {
-      // How the server keeps it in etcd is nobody else's business.
+      // Internal to the server's storage.
       delete resource.storageVersionHash;
       return resource;
     });

@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path';
 import { go } from '../build/go.ts';
 import { type Catalogue, cataloguePath } from './catalogue.ts';
 
-/** What the Go type says about a field and the `.proto` file does not. */
+/** Facts about a field that only the Go type has, not the `.proto` file. */
 interface GoField {
   /** Name in JSON. */
   name: string;
-  /** Absent and zero differ. */
+  /** Tells absent from zero. */
   pointer: boolean;
   omitempty: boolean;
   /** The fields of its message are written into the parent. */
@@ -19,7 +19,7 @@ type GoStructs = Map<string, Map<number, GoField>>;
 
 const goFieldPattern = /^\t(?:\w+\s+)?(\*?)[\w.[\]*]+\s+`json:"([^"]*)"[^`]*protobuf:"\w+,(\d+),/;
 
-/** Reads the structs of a Go file as Kubernetes writes its API types: one field a line, each with its `json` and `protobuf` tag. */
+/** Reads the structs of a Go file in the form of Kubernetes API types: one field a line, each with its `json` and `protobuf` tag. */
 export const readGoStructs = (text: string): GoStructs => {
   const structs: GoStructs = new Map();
   let current: Map<number, GoField> | undefined;
@@ -45,10 +45,10 @@ export const readGoStructs = (text: string): GoStructs => {
   return structs;
 };
 
-/** One field as a `.proto` file declares it. */
+/** A field in a `.proto` file. */
 interface ProtoField {
   number: number;
-  /** A scalar (`string`, `int64`, …) or the full name of a message. Of a map: of its values, keys being strings. */
+  /** A scalar (`string`, `int64`, …) or the full name of a message. For a map: the type of its values; keys are strings. */
   type: string;
   repeated: boolean;
   map: boolean;
@@ -61,7 +61,7 @@ const scalars = new Set(['string', 'bytes', 'bool', 'int32', 'int64', 'double'])
 
 const protoFieldPattern = /^\s*(?:(optional|repeated)\s+([\w.]+)|map<string,\s*([\w.]+)>)\s+\w+\s*=\s*(\d+)/;
 
-/** Reads what Kubernetes' generated `.proto` files consist of: flat messages, no enums, no services, no nesting. */
+/** Reads Kubernetes' generated `.proto` files: flat messages, no enums, no services, no nesting. */
 export const readProto = (text: string): ProtoMessages => {
   const messages: ProtoMessages = new Map();
   const packageName = /^package\s+([\w.]+);/m.exec(text)?.[1];
@@ -100,7 +100,7 @@ type FieldDescription = [name: string, type: string, flags: string];
 /** Message → field number → field. */
 type Descriptions = Record<string, Record<string, FieldDescription>>;
 
-/** Messages whose JSON does not follow from their fields: the decoder knows them by name. */
+/** Messages whose JSON does not follow from their fields: the decoder handles them by name. */
 const specialMessages = new Set([
   'k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1.JSON',
   'k8s.io.apimachinery.pkg.api.resource.Quantity',
@@ -112,7 +112,7 @@ const specialMessages = new Set([
   'k8s.io.apimachinery.pkg.util.intstr.IntOrString',
 ]);
 
-/** Messages that stand for a Go slice or union; without tags, they keep the names of the `.proto` file. */
+/** Messages for a Go slice or union. They have no tags and keep the names of the `.proto` file. */
 const untaggedFields: Readonly<Record<string, readonly string[]>> = {
   ExtraValue: ['items'],
   JSONSchemaPropsOrArray: ['schema', 'jSONSchemas'],
@@ -189,7 +189,7 @@ const readFolders = (folders: readonly string[]): { messages: ProtoMessages; str
   return { messages, structs };
 };
 
-/** Describes the protobuf form of every kind in the catalogue, from the Go modules that the components are built from. */
+/** Describes the protobuf form of every kind in the catalogue, from the Go modules of the components. */
 const readProtobuf = async (schemas: readonly string[]): Promise<Descriptions> => {
   const listed = await go(['list', '-m', '-f', '{{.Dir}}', ...modules], {
     cwd: modulesFolder,

@@ -18,7 +18,7 @@ const kinds = {
   rolebindings: 'RoleBinding',
 };
 
-/** Roles of controllers that run as service accounts of their own. The embedded server's controllers need none. */
+/** Roles of controllers with their own service accounts. The embedded server's controllers need none. */
 const controllerRoleName = /^system::?controller:/;
 
 const trimmedRole = ({ metadata, aggregationRule, rules, ...rest }: Role, kind: string): object => {

@@ -1,4 +1,4 @@
-/** An OpenAPI v3 schema as the API server publishes it, `$ref` and all. Only what is looked at here has a type. */
+/** An OpenAPI v3 schema as the API server publishes it, including `$ref`. Only the fields that are read here have a type. */
 export interface PublishedSchema {
   properties?: Schemas;
   items?: PublishedSchema;
@@ -16,7 +16,7 @@ interface Options {
   keepKinds: boolean;
 }
 
-/** The schema without prose, keys sorted. */
+/** The schema without descriptions, keys sorted. */
 export const stripDescriptions = (schema: PublishedSchema, options: Options): PublishedSchema => {
   const each = (schemas: PublishedSchema[] | undefined) => schemas?.map((item) => stripDescriptions(item, options));
   const { properties, items, additionalProperties, allOf, anyOf, oneOf } = schema;
@@ -39,7 +39,7 @@ export const stripDescriptions = (schema: PublishedSchema, options: Options): Pu
   return sortKeys(structure);
 };
 
-/** Those of `schemas` that `roots` lead to by `$ref`, sorted by name. */
+/** The schemas that are reachable from `roots` by `$ref`, sorted by name. */
 export const reachableSchemas = (schemas: Schemas, roots: readonly string[]): Schemas => {
   const reached: Schemas = {};
   const waiting = [...roots];

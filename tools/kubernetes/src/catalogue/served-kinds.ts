@@ -1,4 +1,4 @@
-/** What the embedded server serves, by group version: plural → the subresources that come along. */
+/** The resources of the embedded server, by group version: plural → its subresources. */
 export const servedResources: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   v1: {
     bindings: [],
@@ -25,7 +25,7 @@ export const servedResources: Readonly<Record<string, Readonly<Record<string, re
   'rbac.authorization.k8s.io/v1': { clusterrolebindings: [], clusterroles: [], rolebindings: [], roles: [] },
 };
 
-/** Bodies that are read or answered without being a resource of their own, and the document that describes them. */
+/** Bodies of requests or responses that are not resources, and the document that describes them. */
 export const bodyKinds = [
   { schema: 'io.k8s.api.policy.v1.Eviction', groupVersion: 'v1' },
   { schema: 'io.k8s.api.authentication.v1.TokenRequest', groupVersion: 'v1' },

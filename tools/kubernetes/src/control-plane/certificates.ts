@@ -11,7 +11,7 @@ export interface Identity {
   key: string;
 }
 
-/** Who a client certificate speaks for. */
+/** The subject of a client certificate. */
 export interface Subject {
   user: string;
   groups?: readonly string[];
@@ -22,7 +22,7 @@ x509.cryptoProvider.set(webcrypto);
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const day = 24 * 60 * 60 * 1000;
 
-/** A certificate authority that lives for the length of a test run. */
+/** A certificate authority for one test run. */
 export const createAuthority = async (commonName: string): Promise<Identity> => {
   const keys = await generateKeys();
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
@@ -53,7 +53,7 @@ export const issueServerCertificate = (authority: Identity, commonName: string):
     ],
   });
 
-/** A certificate by which the API server knows a user: the common name is the name, the organisations are the groups. */
+/** A certificate that identifies a user to the API server: the common name is the name, the organisations are the groups. */
 export const issueClientCertificate = (authority: Identity, { user, groups = [] }: Subject): Promise<Identity> =>
   issue(authority, {
     name: [...groups.map((group) => ({ O: [group] })), { CN: [user] }],
@@ -104,10 +104,10 @@ const importPrivateKey = (pem: string): Promise<webcrypto.CryptoKey> =>
 const privateKeyPem = async (key: webcrypto.CryptoKey): Promise<string> =>
   `${x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY')}\n`;
 
-/** Positive, as RFC 5280 wants it. */
+/** Positive, as RFC 5280 requires. */
 const serialNumber = (): string => `01${randomBytes(15).toString('hex')}`;
 
-/** From an hour ago, for clocks that disagree, and longer than any test runs. */
+/** From an hour ago, in case clocks differ, and longer than any test runs. */
 const validity = (): { notBefore: Date; notAfter: Date } => {
   const now = systemClock.now();
   return { notBefore: new Date(now - day / 24), notAfter: new Date(now + 30 * day) };
@@ -119,7 +119,7 @@ export interface ControlPlaneFiles {
   caKey: string;
   serverCertificate: string;
   serverKey: string;
-  /** By which the API server is known to etcd and to the kubelets. */
+  /** The identity of the API server as a client of etcd and the kubelets. */
   clientCertificate: string;
   clientKey: string;
   tokenPublicKey: string;
@@ -132,7 +132,7 @@ interface KeyMaterial {
   admin: Identity;
 }
 
-/** Creates everything that a control plane needs to know itself and its clients, below `dir`. */
+/** Creates the keys and certificates of a control plane below `dir`. */
 export const writeKeyMaterial = async (dir: string): Promise<KeyMaterial> => {
   const folder = join(dir, 'pki');
   mkdirSync(folder, { mode: 0o700 });

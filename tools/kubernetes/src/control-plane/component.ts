@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { sleep, systemClock, withTimeout } from '@tartan/kube/clock';
 
-/** Loopback ports that were free a moment ago, all different. Another process may take one before its user binds it. */
+/** Different loopback ports that were free a moment ago. Another process may take one before its user binds it. */
 export const freePorts = async (count: number): Promise<number[]> => {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
   try {
@@ -22,26 +22,26 @@ export interface ComponentSpec {
   binary: string;
   portCount: number;
   args(ports: readonly number[]): string[];
-  /** Whether it serves. May throw for "not yet". It must be sure to have reached this process and not a stranger on its port. */
+  /** Whether it serves. May throw for "not yet". It must verify that it has reached this process and not another one on its port. */
   isReady(ports: readonly number[], signal: AbortSignal): Promise<boolean>;
 }
 
 export interface Component {
   ports: readonly number[];
   pid: number;
-  /** Ends the process, by force if need be, and waits until it is gone. Idempotent. */
+  /** Ends the process, by force if necessary, and waits until it is gone. Idempotent. */
   stop(): Promise<void>;
-  /** Ends it at once, without waiting: for a parent that is about to exit. */
+  /** Kills it without waiting: for a parent that is about to exit. */
   kill(): void;
 }
 
 export interface StartOptions {
-  /** Where its log goes, as `<name>.log`. */
+  /** The folder of its log `<name>.log`. */
   dir: string;
   deadlineMilliseconds: number;
   stopMilliseconds?: number;
   choosePorts?: (count: number) => Promise<number[]>;
-  /** Told of every process before anything else can fail. */
+  /** Called with every process before anything else can fail. */
   onSpawn?: (component: Component) => void;
 }
 
@@ -51,7 +51,7 @@ const requestMilliseconds = 2_000;
 const logLinesShown = 30;
 const portTaken = /address already in use|EADDRINUSE/;
 
-/** Starts a component and waits until it is ready. A port that someone else took in between costs another attempt. */
+/** Starts a component and waits until it is ready. Retries if another process took a port in between. */
 export const startComponent = async (spec: ComponentSpec, options: StartOptions): Promise<Component> => {
   const deadline = systemClock.monotonic() + options.deadlineMilliseconds;
   for (let attempt = 1; ; attempt++) {
@@ -75,7 +75,7 @@ export const startComponent = async (spec: ComponentSpec, options: StartOptions)
 const spawnLogged = (spec: ComponentSpec, ports: readonly number[], log: string): ChildProcess => {
   const file = openSync(log, 'w');
   try {
-    // A process group of its own: Ctrl-C reaches only the parent, which stops the components in the right order.
+    // Its own process group: Ctrl-C reaches only the parent, which stops the components in the right order.
     return spawn(spec.binary, spec.args(ports), { stdio: ['ignore', file, file], detached: true });
   } finally {
     closeSync(file);

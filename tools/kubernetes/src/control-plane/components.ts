@@ -4,8 +4,8 @@ import type { ControlPlaneFiles } from './certificates.ts';
 import type { ComponentSpec } from './component.ts';
 import type { Access } from './kubeconfig.ts';
 
-// Every component proves who it is by a certificate of this control plane's own authority, so a stranger who took its port cannot
-// be mistaken for it.
+// Every component is verified by a certificate of this control plane's own authority, so another process on its port cannot be
+// mistaken for it.
 
 export const etcd = (
   binary: string,
@@ -55,7 +55,7 @@ export const apiServer = (
     `--etcd-keyfile=${files.clientKey}`,
     '--bind-address=127.0.0.1',
     `--secure-port=${port}`,
-    // A loopback address is refused here, and without a default route there is nothing to guess: an address for documentation.
+    // The API server refuses a loopback address, and cannot find one without a default route: use an address for documentation.
     '--advertise-address=192.0.2.1',
     '--endpoint-reconciler-type=none',
     '--service-cluster-ip-range=10.0.0.0/24',

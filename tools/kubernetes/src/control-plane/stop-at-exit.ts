@@ -1,15 +1,15 @@
 /** Something outside this process that must not outlive it. */
 export interface Stoppable {
-  /** In good order. */
+  /** Orderly. */
   stop(): Promise<void>;
-  /** At once and synchronously: the process is exiting. */
+  /** Synchronously: the process is exiting. */
   killNow(): void;
 }
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const registered = new Set<Stoppable>();
 
-/** From now on `thing` ends with this process, whether that exits, throws, or is told to stop. Answers with the way to let go of it. */
+/** Stops `thing` when this process exits, throws or gets a signal. Returns a function that unregisters it. */
 export const stopAtExit = (thing: Stoppable): (() => void) => {
   if (registered.size === 0) listen();
   registered.add(thing);
@@ -30,7 +30,7 @@ const onSignal = (signal: NodeJS.Signals): void => {
     process.kill(process.pid, signal);
   };
   if (isStopping) {
-    // Somebody is impatient. A signal that is not handled ends the process without `exit`, so what is left must go now.
+    // A second signal. An unhandled signal ends the process without `exit`, so everything left must be killed now.
     killAllNow();
     end();
     return;

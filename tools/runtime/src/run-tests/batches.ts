@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 
-/** Test files that share a process, because to start one and to load what they have in common costs a second or two. */
+/** Test files that share a process, because starting one and loading common modules costs a second or two. */
 export interface Batch {
   readonly name: string;
   readonly files: readonly string[];
   readonly seconds: number;
 }
 
-/** Of files that the table of slow ones does not have. */
+/** For files that are not in the table of slow files. */
 const defaultSeconds = 0.4;
 
-/** So many a worker: with fewer, some wait for the last one at the end; with more, the same modules are loaded again and again. */
+/** With fewer batches per worker, workers idle at the end; with more, the same modules are loaded more often. */
 const batchesPerWorker = 6;
 
-/** Fewer files than make this are not worth a second process. */
+/** Less work is not worth a second process. */
 const minBatchSeconds = 4;
 
 const folderOf = (file: string): string => dirname(file).split('/').slice(0, 2).join('/');
@@ -35,8 +35,8 @@ const shuffled = (files: readonly string[], seed: number): readonly string[] => 
 };
 
 /**
- * Cuts all files, in the order of their paths, into pieces that take about equally long: neighbours load the same modules. The longest
- * pieces come first, so that none is left alone at the end. With a seed the order is random, and batches are made of any files.
+ * Splits all files, in the order of their paths, into batches of about equal duration: neighbours load the same modules. The longest
+ * batches come first, so that none runs alone at the end. With a seed the order is random, and batches consist of any files.
  */
 export const createBatches = (
   files: readonly string[],

@@ -2,8 +2,8 @@ import { before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 /**
- * Loads test files as `node --test --test-isolation=none` does: no test begins before the last file is loaded, and a file that cannot be is
- * a failed test of its own.
+ * Loads test files as `node --test --test-isolation=none` does: no test starts before the last file is loaded, and a file that cannot be
+ * loaded is a failed test.
  */
 export const loadFiles = async (files: readonly string[]): Promise<void> => {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 import type { Batch } from './batches.ts';
 
-/** What happens while batches run, as node's test runner tells it; the fields that matter here. */
+/** An event of Node's test runner; only the fields that are used here. */
 export interface TestEvent {
   readonly type: string;
   readonly data?: {
@@ -12,17 +12,17 @@ export interface TestEvent {
 }
 
 export interface Progress {
-  /** A line for the person who waits, when there is news. */
+  /** A progress line for the user, if there is one. */
   onEvent(happening: TestEvent): string | undefined;
-  /** Batches whose process ended before it had told how it went: process.exit in a test, a signal, no memory. */
+  /** Batches whose process ended before it reported a result: process.exit in a test, a signal, out of memory. */
   crashed(): readonly Batch[];
-  /** The longest first. */
+  /** The slowest first. */
   slowest(count: number): readonly (readonly [file: string, seconds: number])[];
 }
 
 const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;
 
-/** `batches` by the path of the module that is run for them. */
+/** `batches` by the path of their module. */
 export const createProgress = (batches: ReadonlyMap<string, Batch>, root: string): Progress => {
   const reported = new Set<string>();
   const finished = new Set<string>();
@@ -53,6 +53,6 @@ export const createProgress = (batches: ReadonlyMap<string, Batch>, root: string
   };
 };
 
-/** For the end of the output, where people look first. */
+/** Printed at the end of the output, where people look first. */
 export const crashText = ({ files }: Batch): string =>
   `✖ A process ended before all of its tests had. One of these files ended it; run each alone (npm test -- FILE):\n${files.map((file) => `    ${file}\n`).join('')}`;

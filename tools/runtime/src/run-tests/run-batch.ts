@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-/** Batches load much the same modules, and so do the programs that tests start: each is compiled once. */
+/** Batches, and the programs that tests start, load mostly the same modules: each is compiled once. */
 const compileCache = join(import.meta.dirname, '../../../../node_modules/.cache/compiled-for-tests');
 
-/** How long tests that were told to stop may take to clean up. */
+/** The time that tests have to clean up after SIGTERM. */
 const graceMs = 1000;
-/** Nobody tells a process that its parent was killed. */
+/** A process gets no signal when its parent is killed, so it polls. */
 const orphanMs = 1000;
 
 /**
- * Runs a Node in a process group of its own and becomes what became of it. Whatever its tests have started goes with it: when it ends,
- * when this process is told to stop, and when whoever started this one is gone.
+ * Runs a Node in its own process group and exits as it does. Kills everything that its tests have started: when it ends, when this process
+ * gets a signal, and when the parent of this process is gone.
  */
 const runInProcessGroup = (args: readonly string[]): void => {
   const child = spawn(process.execPath, args, {
@@ -24,7 +24,7 @@ const runInProcessGroup = (args: readonly string[]): void => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, signal);
     } catch {
-      // There is nobody left in that group.
+      // The group is empty.
     }
   };
   const stop = (): void => {
@@ -44,24 +44,24 @@ const runInProcessGroup = (args: readonly string[]): void => {
   });
 };
 
-/** Twice what the longest takes on a loaded machine. A test that never ends would hold up CI for good. */
+/** Twice the duration of the longest batch on a loaded machine. A test that never ends would block CI. */
 const longestBatchMs = 20 * 60_000;
 
 const insideGroupFlag = '--inside-group';
 
 /**
- * What the module of a batch does. It is run twice: by node's test runner, and from there in a process group of its own. Node's runner
- * knows the batch by the path of its module, and so that is what is run there as well.
+ * The body of a batch's module. It runs twice: in Node's test runner, and from there in its own process group. Node's runner identifies the
+ * batch by the path of its module, so the same module runs there too.
  */
 export const runBatch = async (
   module: string,
   { files, options }: { readonly files: readonly string[]; readonly options: readonly string[] },
 ): Promise<void> => {
   if (process.argv[2] !== insideGroupFlag) return runInProcessGroup([...options, module, insideGroupFlag]);
-  // Much of what tests start is in groups of its own, and ended by whoever started it on its way out.
+  // Many processes that tests start have their own groups; their starter ends them on exit.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   setTimeout(() => process.exit(1), longestBatchMs).unref();
-  // Only here: who loads node:test tells of tests.
+  // Only here: a process that loads node:test reports tests.
   const { loadFiles } = await import('./load-files.ts');
   await loadFiles(files);
 };

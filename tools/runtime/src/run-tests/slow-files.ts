@@ -1,6 +1,6 @@
 /**
- * Seconds of a core that files take which take many. Only to divide the work well: a file that is not here takes its place among the short
- * ones. `npm test -- --slowest` shows what they take now.
+ * CPU seconds of slow test files. Used only to balance batches: a file that is not listed counts as short. `npm test -- --slowest` shows
+ * the current values.
  */
 export const slowFiles: ReadonlyMap<string, number> = new Map([
   ['packages/cli/src/host/commands.slow.test.ts', 9],

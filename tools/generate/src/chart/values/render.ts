@@ -46,7 +46,7 @@ const schemaOf = (value: Value): Record<string, unknown> =>
     ? { description: value.description, ...value.schema, default: value.default }
     : { description: value.description, ...membersOf(value.members) };
 
-/** Strict: helm refuses unknown names. */
+/** Strict: helm rejects unknown names. */
 const membersOf = (members: Group['members']): Record<string, unknown> => ({
   type: 'object',
   additionalProperties: false,

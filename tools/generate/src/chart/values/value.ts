@@ -1,10 +1,10 @@
-/** How a value of the chart is described: once, for `values.yaml`, `values.schema.json` and `docs/reference/values.md`. */
+/** Describes a value of the chart once, for `values.yaml`, `values.schema.json` and `docs/reference/values.md`. */
 
 export interface Leaf {
   readonly kind: 'leaf';
   readonly description: string;
   readonly default: unknown;
-  /** What the schema says of it, but for description and default. */
+  /** Its schema, without description and default. */
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
@@ -25,11 +25,11 @@ const leaf =
     schema: { ...schema, ...more },
   });
 
-/** A sentence each, as in the custom resources. `more` is what JSON Schema has to say besides. */
+/** Each takes a description, as in the custom resources. `more` has further keywords of JSON Schema. */
 export const text = leaf({ type: 'string' });
 export const flag = leaf({ type: 'boolean' });
 export const integer = leaf({ type: 'integer', minimum: 0 });
-/** A number of Macs, or a part of the fleet in percent. */
+/** A number of Macs, or a percentage of the fleet. */
 export const countOrPercent = leaf({
   oneOf: [
     { type: 'integer', minimum: 0 },
@@ -39,7 +39,7 @@ export const countOrPercent = leaf({
 /** Labels, annotations and the like. */
 export const stringMap = leaf({ type: 'object', additionalProperties: { type: 'string' } });
 export const stringList = leaf({ type: 'array', items: { type: 'string' } });
-/** Taken over as it is: the API server knows what it must look like. */
+/** Copied unchanged: the API server validates it. */
 export const objects = leaf({ type: 'array', items: { type: 'object' } });
 export const object = leaf({ type: 'object' });
 
@@ -52,9 +52,9 @@ export const group = (description: string, members: Readonly<Record<string, Valu
   members,
 });
 
-/** Names of objects as Kubernetes takes them; empty where there is none. */
+/** Valid names of Kubernetes objects, or empty. */
 export const objectOrEmpty = { pattern: '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$', maxLength: 253 } as const;
 /** Names that are parts of others, or labels. */
 export const nameOrEmpty = { pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$', maxLength: 63 } as const;
-/** With a dash at its end: `tuist-pool-` shall not match `tuist-pooling`. */
+/** Ends with a dash: `tuist-pool-` must not match `tuist-pooling`. */
 export const prefixOrEmpty = { pattern: '^([a-z0-9][-a-z0-9]*-)?$', maxLength: 63 } as const;

@@ -160,7 +160,7 @@ export const poolAndReclaim: Chapter = {
       title: 'Alerts for stranded Macs and for machines that find no Mac for long ship as code.',
       changes: [11056],
       tests: [
-        // For each rule: silent the minute before, told at the minute, silent when it is only almost so.
+        // For each rule: no alert a minute before it is due, an alert at that minute, and none if the condition is narrowly missed.
         { file: 'test/kubernetes/alerts.test.ts', title: 'alerts, evaluated on the real exporters' },
         { file: 'test/kubernetes/alerts.test.ts', title: 'each rule has a test' },
         { file: 'test/kubernetes/alerts.test.ts', title: 'no alert fires on a healthy fleet' },
