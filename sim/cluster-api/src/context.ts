@@ -6,8 +6,8 @@ import type { Cluster, Machine, MachineDeployment, MachineSet } from './kinds.ts
 type TypeOf<R> = R extends Resource<infer T extends KubeObject> ? T : never;
 
 /**
- * Copies of what is there: they wake controllers up. What a controller then works on it reads from the server; what it only looks at, and
- * will hear of again when that changes, it finds here.
+ * Informers, which trigger reconciles. A controller reads the objects that it writes from the server, and objects that it only reads from
+ * here: another change triggers it again.
  */
 interface Caches {
   readonly clusters: Informer<Cluster>;
@@ -19,15 +19,15 @@ interface Caches {
 }
 
 export interface Intervals {
-  /** Between two looks at a Node that is being drained. */
+  /** Requeue interval of a drain. */
   readonly drainRetryMs: number;
-  /** Until an object that a reference names, and that is not there, is looked for again. */
+  /** Requeue interval while a referenced object is missing. */
   readonly externalRetryMs: number;
-  /** Between two looks at a Cluster whose parts go. */
+  /** Requeue interval of a Cluster that is being deleted. */
   readonly deletionRetryMs: number;
 }
 
-/** What every controller here works with. */
+/** What every controller here needs. */
 export interface Context {
   readonly client: Client;
   readonly evictPod: Subresources['evictPod'];
@@ -39,7 +39,7 @@ export interface Context {
   readonly intervals: Intervals;
 }
 
-/** Of every call of one pass. */
+/** Options of every call of one reconcile. */
 export interface ReconcileOptions {
   readonly signal: AbortSignal;
 }

@@ -17,7 +17,7 @@ const counts = [
   integer('Up-to-date', '.status.upToDateReplicas'),
 ];
 
-/** The kinds of Cluster API core that others write or watch, as `kubectl` names and shows them. */
+/** The kinds of Cluster API core that users write or watch, with kubectl's names and columns. */
 const kinds = [
   { kind: 'Cluster', plural: 'clusters', shortName: 'cl', scales: false, columns: [available, phase, age] },
   {
@@ -85,8 +85,8 @@ const definitionOf = (
 });
 
 /**
- * Definitions of core's kinds with open schemas: enough for whoever only reads them, and for people who write them by hand. Core's own
- * rules and defaults are not in them, and objects are the same in all versions, of which the first is stored.
+ * Definitions of core's kinds with open schemas: enough for readers, and for users who write them by hand. They lack core's own rules and
+ * defaults. Objects are the same in all versions, of which the first is stored.
  */
 export const coreDefinitions = (versions = defaultVersions): readonly Definition[] =>
   kinds.map((kind) => definitionOf(kind, versions));

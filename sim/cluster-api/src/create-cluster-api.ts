@@ -28,7 +28,7 @@ export interface ClusterApiOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Core's own unless told: 20 s between two looks at a drain, 30 s for what is missing, 5 s for a Cluster that goes. */
+  /** Default: those of core: 20 s for a drain, 30 s for a missing object, 5 s for a Cluster that is being deleted. */
   readonly intervals?: Partial<Intervals>;
 }
 
@@ -45,12 +45,12 @@ const withoutData = (secret: Live<KubeObject & { data?: unknown }>): Live<KubeOb
 };
 
 /**
- * What Cluster API core 1.14 does, as far as an infrastructure provider and its users meet it: Cluster, MachineDeployment, MachineSet and
- * Machine, on any API server. The cluster that Machines join is the one that it runs in.
+ * The behaviour of Cluster API core 1.14, as far as an infrastructure provider and its users see it: Cluster, MachineDeployment, MachineSet
+ * and Machine, on any API server. Machines join the same cluster in which it runs.
  *
- * Left out: MachineHealthCheck and remediation, MachinePool, ClusterClass, bootstrap providers (`configRef`), in-place updates, taints of
- * Machines, waiting for volumes, the version checks before a MachineSet grows, webhooks but for their defaults. Whether core could connect
- * is judged by the kubeconfig being there; who it names, and what that one may do, is not tried.
+ * Not included: MachineHealthCheck and remediation, MachinePool, ClusterClass, bootstrap providers (`configRef`), in-place updates, taints
+ * of Machines, waiting for volumes, the version checks before a MachineSet grows, webhooks except their defaults. If the kubeconfig exists,
+ * core counts as connected; its user and permissions are not checked.
  */
 export const createClusterApi = (options: ClusterApiOptions): ClusterApi => {
   const { client, evictPod, clock, random, log } = options;

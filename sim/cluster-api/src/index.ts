@@ -1,3 +1,3 @@
-/** A stand-in for Cluster API core 1.14, for laptops and tests: its kinds, and whoever works on them. */
+/** A stand-in for Cluster API core 1.14, for laptops and tests: its kinds and controllers. */
 export { coreDefinitions } from './core-definitions.ts';
 export { type ClusterApi, type ClusterApiOptions, createClusterApi } from './create-cluster-api.ts';

@@ -1,14 +1,14 @@
 import { type Condition, defineResource, type KubeObject } from '@tartan/kube';
 import { coreGroup } from './names.ts';
 
-/** Core's kinds in v1beta2, as far as they are read or written here. */
+/** Core's kinds in v1beta2, as far as they are used here. */
 
 export interface LabelSelector {
   matchLabels?: Record<string, string>;
   matchExpressions?: { key: string; operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'; values?: string[] }[];
 }
 
-/** Of the same namespace, in whatever version the labels of its definition name. */
+/** In the same namespace, in the version that the labels of its definition name. */
 export interface Reference {
   apiGroup: string;
   kind: string;
@@ -36,12 +36,12 @@ export interface ClusterStatus {
   workers?: Counts & { desiredReplicas: number };
   phase?: string;
   observedGeneration?: number;
-  /** What v1beta1 calls `initialization`: here no webhook converts one into the other. */
+  /** The v1beta1 form of `initialization`: no webhook converts between the two here. */
   infrastructureReady?: boolean;
   controlPlaneReady?: boolean;
 }
 
-/** How many there are, and how many of those are what they should be. */
+/** Replicas, and how many of them are ready, available and up to date. */
 export interface Counts {
   replicas: number;
   readyReplicas: number;

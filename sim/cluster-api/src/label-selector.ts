@@ -1,6 +1,6 @@
 import type { LabelSelector } from './kinds.ts';
 
-/** Whether labels satisfy a selector. One that is not there, or empty, is satisfied by all. */
+/** Whether labels match a selector. A missing or empty one matches all. */
 export const selectorMatches = (
   selector: LabelSelector | undefined,
   labels: Readonly<Record<string, string>> | undefined = {},
@@ -20,7 +20,7 @@ export const selectorMatches = (
     }
   });
 
-/** As a list takes it, and as `status.selector` shows it. */
+/** The format of list requests and of `status.selector`. */
 export const printSelector = (selector: LabelSelector | undefined): string => {
   const equal = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`);
   const others = (selector?.matchExpressions ?? []).map(({ key, operator, values = [] }) => {

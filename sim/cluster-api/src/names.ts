@@ -1,6 +1,6 @@
 import type { Random } from '@tartan/kube/clock';
 
-/** What core calls things on the wire. */
+/** Core's names on the wire. */
 
 export const coreGroup = 'cluster.x-k8s.io';
 export const coreApiVersion = `${coreGroup}/v1beta2`;
@@ -11,7 +11,7 @@ export const labels = {
   setName: 'cluster.x-k8s.io/set-name',
   controlPlane: 'cluster.x-k8s.io/control-plane',
   interruptible: 'cluster.x-k8s.io/interruptible',
-  /** Tells the MachineSets of one MachineDeployment apart. */
+  /** Distinguishes the MachineSets of one MachineDeployment. */
   templateHash: 'machine-template-hash',
   /** On Pods: `skip` or `wait-completed`. */
   drain: 'cluster.x-k8s.io/drain',
@@ -31,7 +31,7 @@ export const annotations = {
   mirrorPod: 'kubernetes.io/config.mirror',
 } as const;
 
-/** Followed by `/` and a name of its own: whoever put it there takes it away to let the deletion go on. */
+/** Followed by `/` and a name: the owner of the hook removes the annotation to continue the deletion. */
 export const hooks = {
   preDrain: 'pre-drain.delete.hook.machine.cluster.x-k8s.io',
   preTerminate: 'pre-terminate.delete.hook.machine.cluster.x-k8s.io',
@@ -60,21 +60,21 @@ export const nodeTaints = {
   outdatedRevision: { key: 'node.cluster.x-k8s.io/outdated-revision', effect: 'PreferNoSchedule' },
 } as const;
 
-/** Labels of a Machine that its Node gets too: below one of these, or below a subdomain of one. */
+/** Labels of a Machine that its Node also gets: with one of these domains, or a subdomain of one. */
 export const nodeLabelDomains = [
   'node-role.kubernetes.io',
   'node-restriction.kubernetes.io',
   'node.cluster.x-k8s.io',
 ] as const;
 
-/** A Node that cannot be deleted for so long is left behind, unless a Machine says otherwise. */
+/** A Node that cannot be deleted for this long is left behind. Machines can override it. */
 export const defaultNodeDeletionTimeoutSeconds = 10;
 
-/** No vowels, and nothing that looks like something else: names spell no words. */
+/** No vowels and no ambiguous characters, so that names spell no words. */
 const letters = 'bcdfghjklmnpqrstvwxz2456789';
 
 export const randomSuffix = (random: Random): string =>
   Array.from({ length: 5 }, () => letters[Math.floor(random() * letters.length)] ?? 'b').join('');
 
-/** Names that are labels, too, are at most 63 characters long. */
+/** Names that are also labels have at most 63 characters. */
 export const nameWithSuffix = (base: string, suffix: string): string => `${`${base}-`.slice(0, 58)}${suffix}`;

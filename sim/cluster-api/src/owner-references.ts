@@ -1,7 +1,7 @@
 import type { KubeObject, Live, OwnerReference } from '@tartan/kube';
 import { coreApiVersion } from './names.ts';
 
-/** The reference that core puts on an object of a Cluster, a MachineSet on what it has just cloned: one that does not control. */
+/** A reference that is no controller reference: core sets it on objects of a Cluster, and a MachineSet on a new clone. */
 export const ownerReference = (kind: string, { metadata: { name, uid } }: Live<KubeObject>): OwnerReference => ({
   apiVersion: coreApiVersion,
   kind,
@@ -17,7 +17,7 @@ export const controllerReference = (kind: string, owner: Live<KubeObject>): Owne
 
 const isCore = ({ apiVersion }: OwnerReference): boolean => apiVersion.startsWith('cluster.x-k8s.io/');
 
-/** With this owner in it, in the place of an older reference to the same object. */
+/** Adds this owner, or replaces an older reference to the same object. */
 export const withOwner = (object: KubeObject, owner: OwnerReference): OwnerReference[] => {
   const before = object.metadata?.ownerReferences ?? [];
   return before.some(({ uid }) => uid === owner.uid)

@@ -11,7 +11,7 @@ import {
   type Resource,
 } from '@tartan/kube';
 
-/** What was asked for, or undefined when it is not there. */
+/** The result, or undefined if the object does not exist. */
 export const ignoreNotFound = async <T>(asked: Promise<T>): Promise<T | undefined> => {
   try {
     return await asked;
@@ -24,7 +24,7 @@ export const ignoreNotFound = async <T>(asked: Promise<T>): Promise<T | undefine
 const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether a merge patch would leave everything as it is. */
+/** Whether a merge patch would change nothing. */
 const isUnchanged = (value: unknown, patch: unknown): boolean => {
   if (patch === null) return value === undefined;
   if (!isMap(patch)) return isDeepStrictEqual(value, patch);
@@ -34,8 +34,8 @@ const isUnchanged = (value: unknown, patch: unknown): boolean => {
 };
 
 /**
- * One merge patch that holds the resource version of what was read; nothing at all when that has it already. Empty maps count as
- * something only if they are not there yet.
+ * A merge patch with optimistic locking (`resourceVersion`); no request if it would change nothing. An empty map counts as a change only if
+ * the map does not exist yet.
  */
 export const patchIfChanged = async <T extends KubeObject>(
   client: Client,
@@ -56,7 +56,7 @@ export const patchIfChanged = async <T extends KubeObject>(
   );
 };
 
-/** Finalizers as they must be while core looks after an object. Core's names are older than the rule that they have a slash. */
+/** The finalizers of an object that core manages. Core's names are older than the rule that they contain a slash. */
 export const withFinalizer = ({ metadata }: KubeObject, finalizer: string): string[] => {
   const before = metadata?.finalizers ?? [];
   return before.includes(finalizer) ? before : [...before, finalizer];
@@ -65,10 +65,10 @@ export const withFinalizer = ({ metadata }: KubeObject, finalizer: string): stri
 export const withoutFinalizer = ({ metadata }: KubeObject, finalizer: string): string[] =>
   (metadata?.finalizers ?? []).filter((other) => other !== finalizer);
 
-/** Somebody wrote meanwhile; soon all is seen. */
+/** After another writer's change; the caches soon have it. */
 const conflictRetryMs = 100;
 
-/** What another one wrote between our reading and writing is no failure: look again. */
+/** A conflict with another writer is no failure: requeue. */
 export const requeueOnConflict =
   (reconcile: Reconciler): Reconciler =>
   async (key, signal): Promise<ReconcileResult> => {

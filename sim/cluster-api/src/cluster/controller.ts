@@ -26,7 +26,7 @@ import { ignoreNotFound, patchIfChanged, requeueOnConflict, withFinalizer, witho
 import { decideDeletion, type Deletion, type Snapshot } from './deletion.ts';
 import { pausedStatus, statusOf } from './status.ts';
 
-/** Undefined: it is gone. */
+/** Undefined: the Cluster is gone. */
 const observe = async (
   { client, externals, clock }: Context,
   name: { namespace: string; name: string },
@@ -52,7 +52,7 @@ const observe = async (
     machineDeployments: deployments.items,
     machineSets: sets.items,
     machines: all.items,
-    // Core looks only at Secrets with this label: without it, one is as good as missing.
+    // Core ignores Secrets without this label.
     kubeconfig:
       secret?.metadata.labels?.[labels.clusterName] === name.name && (secret.data?.['value'] ?? '').length > 0,
     now: clock.now(),
@@ -62,7 +62,7 @@ const observe = async (
 const isEndpointSet = (endpoint: { host?: string; port?: number } | undefined): boolean =>
   Boolean(endpoint?.host) && Boolean(endpoint?.port);
 
-/** Its finalizer, and where its control plane is, as soon as a provider says so. */
+/** Adds the finalizer, and the control plane endpoint once a provider reports it. */
 const ensureFinalizerAndEndpoint = async (
   { client }: Context,
   { cluster, infrastructure, controlPlane }: Snapshot,
@@ -83,7 +83,7 @@ const ensureFinalizerAndEndpoint = async (
   );
 };
 
-/** Providers work on nothing before core owns it. */
+/** Providers ignore an object until core owns it. */
 const ownExternalObjects = async (
   { client }: Context,
   { cluster, infrastructure, controlPlane }: Snapshot,
@@ -139,14 +139,14 @@ const act = async (
   }
 };
 
-/** The Cluster that an object says it is part of. */
+/** The Cluster that an object's label names. */
 const keyOfCluster = ({ metadata }: Live<KubeObject>): string[] => {
   const { namespace } = metadata;
   const name = metadata.labels?.[labels.clusterName];
   return name === undefined ? [] : [keyOf({ name, ...(namespace !== undefined && { namespace }) })];
 };
 
-/** Reads how the parts of a Cluster are, and takes them down in order. */
+/** Reports the state of a Cluster's parts, and deletes them in order. */
 export const createClusterController = (context: Context, kubeconfigs: Informer<KubeObject>): Controller => {
   const { client, caches, externals, clock, log, intervals } = context;
 

@@ -10,23 +10,23 @@ export interface Snapshot {
   readonly machineDeployments: readonly Live<MachineDeployment>[];
   readonly machineSets: readonly Live<MachineSet>[];
   readonly machines: readonly Live<Machine>[];
-  /** Whether there is a kubeconfig by which core can look into the cluster. */
+  /** Whether core has a kubeconfig for the workload cluster. */
   readonly kubeconfig: boolean;
   readonly now: number;
 }
 
 type Child = { kind: 'MachineDeployment' | 'MachineSet' | 'Machine'; name: string };
 
-/** What is done next with a Cluster that is to go. */
+/** The next step of deleting a Cluster. */
 export type Deletion =
-  /** All of them must be gone first. Those listed are told to. */
+  /** All workers must be gone first. Those listed are deleted now. */
   | { kind: 'waitForWorkers'; delete: readonly Child[]; left: readonly string[] }
   | { kind: 'controlPlane' | 'infrastructure'; delete: boolean; object: External }
   | { kind: 'finish' };
 
 const isDeleting = ({ metadata }: KubeObject): boolean => metadata?.deletionTimestamp !== undefined;
 
-/** Workers, then the control plane, then the infrastructure. Nobody drains: with the Cluster, Pods go too. */
+/** Workers, then the control plane, then the infrastructure. No drain: the Pods are deleted with the Cluster. */
 export const decideDeletion = (snapshot: Snapshot): Deletion => {
   const { cluster, infrastructure, controlPlane } = snapshot;
   const workers = [
@@ -37,7 +37,7 @@ export const decideDeletion = (snapshot: Snapshot): Deletion => {
   if (workers.some(([, objects]) => objects.length > 0))
     return {
       kind: 'waitForWorkers',
-      // What a MachineDeployment made goes with it; the Cluster deletes only what is its own.
+      // A MachineDeployment deletes its own objects; the Cluster deletes only those that it owns.
       delete: workers.flatMap(([kind, objects]) =>
         objects
           .filter((object) => !isDeleting(object) && isOwnedBy(object, cluster.metadata.uid))

@@ -14,7 +14,7 @@ import type { Deletion, Snapshot } from './deletion.ts';
 
 const isDeleting = ({ cluster }: Snapshot): boolean => cluster.metadata.deletionTimestamp !== undefined;
 
-/** Both are so for ever once they were. A Cluster without infrastructure has nothing to wait for. */
+/** Once true, both stay true. A Cluster without infrastructure has nothing to wait for. */
 const initializationOf = (snapshot: Snapshot): NonNullable<ClusterStatus['initialization']> => {
   const { cluster, infrastructure, controlPlane } = snapshot;
   const before = cluster.status?.initialization;
@@ -71,7 +71,7 @@ const mirrors = (snapshot: Snapshot, done: NonNullable<ClusterStatus['initializa
   ];
 };
 
-/** Without a control plane object, somebody's first control plane Machine would have to have a Node. */
+/** Without a control plane object, core would wait for the Node of a control plane Machine. */
 const initializedCondition = ({ cluster, controlPlane }: Snapshot, initialized: boolean): ConditionUpdate => {
   const type = 'ControlPlaneInitialized';
   if (initialized || isConditionTrue(cluster.status?.conditions, type))
@@ -118,7 +118,7 @@ const workersCondition = ({ machineDeployments }: Snapshot): ConditionUpdate =>
         },
       );
 
-/** `RollingOut`, `ScalingUp`, `ScalingDown`: whether any MachineDeployment does. */
+/** `RollingOut`, `ScalingUp`, `ScalingDown`: whether any MachineDeployment does that. */
 const rolloutConditions = ({ machineDeployments }: Snapshot): ConditionUpdate[] =>
   (['RollingOut', 'ScalingUp', 'ScalingDown'] as const).map((type) =>
     aggregateCondition(
@@ -173,7 +173,7 @@ export const statusOf = (snapshot: Snapshot, deletion: Deletion | undefined): Cl
       ...rolloutConditions(snapshot),
       machinesReady(machines, 'WorkerMachinesReady'),
       machinesUpToDate(machines, 'WorkerMachinesUpToDate'),
-      // Nobody here makes Machines for a control plane.
+      // There are no control plane Machines here.
       machinesReady([], 'ControlPlaneMachinesReady'),
       machinesUpToDate([], 'ControlPlaneMachinesUpToDate'),
       notRemediating,
@@ -206,7 +206,7 @@ export const statusOf = (snapshot: Snapshot, deletion: Deletion | undefined): Cl
   };
 };
 
-/** While nothing may be touched, only that is said. */
+/** A paused object gets only the condition Paused. */
 export const pausedStatus = ({ cluster, now }: Snapshot): ClusterStatus => ({
   ...cluster.status,
   conditions: setConditions(cluster.status?.conditions, [pausedCondition(cluster, 'Cluster', cluster)], {

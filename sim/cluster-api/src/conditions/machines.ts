@@ -2,7 +2,7 @@ import { type ConditionUpdate, getCondition, isConditionTrue } from '@tartan/kub
 import type { Counts, Machine } from '../kinds.ts';
 import { aggregateCondition, sourceCondition } from './operations.ts';
 
-/** What can be said of some Machines together, whoever they belong to. */
+/** Conditions that aggregate Machines, of any owner. */
 
 export const countMachines = (machines: readonly Machine[]): Counts => {
   const count = (type: string): number =>
@@ -18,7 +18,7 @@ export const countMachines = (machines: readonly Machine[]): Counts => {
 export const machinesReady = (machines: readonly Machine[], type = 'MachinesReady'): ConditionUpdate =>
   aggregateMachines(machines, 'Ready', type, { issue: 'NotReady', unknown: 'ReadyUnknown', info: 'Ready' });
 
-/** Those of which nobody has said it yet are new, and do not count. */
+/** New Machines, which do not have the condition yet, do not count. */
 export const machinesUpToDate = (machines: readonly Machine[], type = 'MachinesUpToDate'): ConditionUpdate =>
   aggregateMachines(
     machines.filter(({ status }) => getCondition(status?.conditions, 'UpToDate') !== undefined),
@@ -77,5 +77,5 @@ export const deletingCondition = (deleting: boolean, machines: number): Conditio
       }
     : { type: 'Deleting', status: 'False', reason: 'NotDeleting' };
 
-/** Nobody checks the health of Machines here, so nobody replaces them either. */
+/** There is no MachineHealthCheck here, so Machines are never remediated. */
 export const notRemediating: ConditionUpdate = { type: 'Remediating', status: 'False', reason: 'NotRemediating' };

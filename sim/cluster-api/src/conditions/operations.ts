@@ -4,11 +4,11 @@ import type { External } from '../external/object-tracker.ts';
 
 interface ObservedAt {
   readonly now: number;
-  /** Of the object that they are said of. */
+  /** Of the object with the conditions. */
   readonly generation: number | undefined;
 }
 
-/** The conditions with these set; those of others stay. */
+/** Sets these conditions; others stay. */
 export const setConditions = (
   before: readonly Condition[] | undefined,
   updates: readonly ConditionUpdate[],
@@ -23,8 +23,8 @@ export const setConditions = (
 const bullet = /\s*\*\s+/;
 
 /**
- * What stands after a heading: one plain line beside it, anything else below it and further to the right. Where some lines are points of
- * a list and others are not, the others become points, and the points theirs.
+ * The text after a heading: a single plain line beside it, anything else below it and indented. If only some lines are list items, the
+ * others become list items, and the list items become their children.
  */
 export const indentedBelow = (text: string): string => {
   const lines = text.split('\n');
@@ -37,24 +37,24 @@ export const indentedBelow = (text: string): string => {
   return `\n${lines.map(indented).join('\n')}`;
 };
 
-/** What a condition means for the whole that it is part of. */
+/** The severity of a condition for the merged condition. */
 type MergePriority = 'issue' | 'unknown' | 'info';
 
-/** A condition as it counts. */
+/** A condition to merge. */
 export interface SourceCondition extends Pick<Condition, 'type' | 'status' | 'reason' | 'message'> {
-  /** What it is called, if not by its type. */
+  /** Its name in messages. Default: its type. */
   label?: string;
-  /** Overrides what its status says. */
+  /** Overrides the priority of its status. */
   priority?: MergePriority;
 }
 
 interface MergeOptions {
-  /** Of the condition that they become. */
+  /** Of the merged condition. */
   type: string;
   reasons: Readonly<Record<MergePriority, string>>;
-  /** Types for which True is the bad news. */
+  /** Types for which True is bad. */
   negative?: readonly string[];
-  /** Whether True of the whole is bad news. */
+  /** Whether True is bad for the merged condition. */
   targetIsNegative?: boolean;
 }
 
@@ -71,7 +71,7 @@ const statusOf = (worst: MergePriority, targetIsNegative: boolean): ConditionSta
   return (worst === 'info') === targetIsNegative ? 'False' : 'True';
 };
 
-/** The worst decides, and all that are not fine say why. How is for `tell`. */
+/** The worst priority decides, and the message lists all conditions that are not `info`. */
 const mergeWith = <P extends SourceCondition>(
   parts: readonly P[],
   { type, reasons, negative = [], targetIsNegative = false }: MergeOptions,
@@ -87,11 +87,11 @@ const mergeWith = <P extends SourceCondition>(
 const line = ({ label, type, message, reason }: SourceCondition): string =>
   `* ${label ?? type}:${indentedBelow(message || reason)}`;
 
-/** Several conditions of one object as one. */
+/** Merges several conditions of one object. */
 export const summaryCondition = (parts: readonly SourceCondition[], merge: MergeOptions): ConditionUpdate =>
   mergeWith(parts, merge, (told) => told.map(line).join('\n'));
 
-/** That condition of these, or one that says that nobody has said anything yet. */
+/** The condition of this type, or an Unknown one if it is missing. */
 export const sourceCondition = (conditions: readonly Condition[] | undefined, type: string): SourceCondition =>
   conditions?.find((condition) => condition.type === type) ?? {
     type,
@@ -100,7 +100,7 @@ export const sourceCondition = (conditions: readonly Condition[] | undefined, ty
     message: `Condition ${type} not yet reported`,
   };
 
-/** One of the objects of a kind, with the condition that all of them have. */
+/** The condition of one of several objects of a kind. */
 export interface ObjectCondition extends SourceCondition {
   readonly name: string;
 }
@@ -121,7 +121,7 @@ const order = (a: Message, b: Message): number =>
   b.names.length - a.names.length ||
   (a.names.join() < b.names.join() ? -1 : 1);
 
-/** Who says the same says it together, at its worst. */
+/** Groups equal messages, with their worst priority. */
 const messagesOf = (told: readonly Prioritized<ObjectCondition>[]): Message[] =>
   [...Map.groupBy(told, ({ message }) => message)]
     .map(([text, parts]) => ({
@@ -150,7 +150,7 @@ const aggregateMessage = (kind: string, told: readonly Prioritized<ObjectConditi
   ].join('\n');
 };
 
-/** The same condition of several objects as one: what most of them say is told first, and not all of it. */
+/** Merges the same condition of several objects: the most frequent messages first, and not all of them. */
 export const aggregateCondition = (
   kind: string,
   parts: readonly ObjectCondition[],
@@ -158,21 +158,21 @@ export const aggregateCondition = (
 ): ConditionUpdate => mergeWith(parts, merge, (told) => aggregateMessage(kind, told));
 
 interface Mirrored {
-  /** What it is called on the object that it is copied to. */
+  /** Its type on the object that it is copied to. */
   readonly type: string;
-  /** What it is called on the object of the provider. */
+  /** Its type on the provider's object. */
   readonly from: 'Ready' | 'Available';
   readonly external: External;
-  /** What core has concluded before: that does not go back. */
+  /** The earlier conclusion of core, which is never revoked. */
   readonly done: boolean;
   readonly deleting: boolean;
-  /** Who it is that still exists, for the message. */
+  /** The name of the object that still exists, for the message. */
   readonly owner: string;
-  /** The field that a provider who has no conditions sets. */
+  /** The field that a provider without conditions sets. */
   readonly field: string;
 }
 
-/** A condition of a provider's object, copied; what core knows by itself if there is no such condition, or no such object. */
+/** Mirrors a condition of a provider's object. Without that condition or object: what core itself knows. */
 export const mirrorCondition = (mirrored: Mirrored): ConditionUpdate => {
   const { type, from, external, done, deleting, owner, field } = mirrored;
   const { kind } = external.ref;

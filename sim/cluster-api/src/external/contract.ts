@@ -10,8 +10,8 @@ import {
 } from '@tartan/kube';
 
 /**
- * The plural that core expects of a kind in lower case. It asks nobody: whoever names a definition otherwise is never found. The few
- * rules of English that names of kinds meet.
+ * The plural that core derives from a kind, in lower case. Core does not use discovery: it never finds a definition with another plural.
+ * Has the few English rules that names of kinds need.
  */
 export const pluralize = (kind: string): string => {
   const word = kind.toLowerCase();
@@ -21,7 +21,7 @@ export const pluralize = (kind: string): string => {
 
 export type Contract = 'v1beta1' | 'v1beta2';
 
-/** A kind of a provider, and what its definition says of the contract it keeps. */
+/** A kind of a provider, and the contract of its definition. */
 export interface ExternalKind {
   readonly resource: Resource<ExternalObject>;
   readonly contract: Contract;
@@ -32,7 +32,7 @@ export type FindKind = (
   options?: CallOptions,
 ) => Promise<ExternalKind | undefined>;
 
-/** `v1alpha1_v1beta1` names versions, the best of them last: `v2` before `v1`, `v1` before `v1beta1`, that before `v1alpha2`. */
+/** From versions such as `v1alpha1_v1beta1`, the newest: `v2` before `v1`, `v1` before `v1beta1`, that before `v1alpha2`. */
 const newestVersion = (versions: string): string | undefined => {
   const rank = (version: string): number => {
     const [, major = '0', stage, minor = '0'] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];
@@ -45,7 +45,7 @@ const newestVersion = (versions: string): string | undefined => {
     .at(-1);
 };
 
-/** The newest contract that the labels of a definition name, and the version of the kind that keeps it. */
+/** The newest contract in the labels of a definition, and the version of the kind that implements it. */
 export const contractOf = (
   labels: Readonly<Record<string, string>> | undefined,
 ): { contract: Contract; version: string } | undefined => {
@@ -56,7 +56,7 @@ export const contractOf = (
   return undefined;
 };
 
-/** Asks once for each kind that is there. Undefined for one that is not, or that keeps no contract. */
+/** Looks each kind up once. Undefined if it does not exist, or implements no contract. */
 export const createFindKind = (client: Client): FindKind => {
   const known = new Map<string, ExternalKind>();
   return async ({ apiGroup, kind }, options) => {
@@ -85,7 +85,7 @@ export const createFindKind = (client: Client): FindKind => {
   };
 };
 
-/** An object of a provider: core knows only what the contract says of it. */
+/** An object of a provider: core knows only the fields of the contract. */
 export interface ExternalObject extends KubeObject {
   spec?: Record<string, unknown>;
   status?: Record<string, unknown>;
@@ -132,7 +132,7 @@ export const endpointOf = (object: ExternalObject): { host: string; port: number
   return host !== undefined && typeof port === 'number' && port > 0 ? { host, port } : undefined;
 };
 
-/** What a template is made of, for whoever clones it. */
+/** The content of a template, for cloning. */
 export const templateOf = (object: ExternalObject): ExternalObject =>
   (at(object, 'spec', 'template') as ExternalObject | undefined) ?? {};
 

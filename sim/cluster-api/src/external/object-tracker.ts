@@ -12,10 +12,10 @@ import type { Clock, Random } from '@tartan/kube/clock';
 import type { Reference } from '../kinds.ts';
 import { type Contract, createFindKind, type ExternalKind, type ExternalObject, type FindKind } from './contract.ts';
 
-/** What a reference leads to. */
+/** The target of a reference. */
 export interface External {
   readonly ref: Reference;
-  /** Undefined while nobody has installed that kind. */
+  /** Undefined while the kind is not installed. */
   readonly kind: ExternalKind | undefined;
   readonly contract: Contract;
   readonly object: Live<ExternalObject> | undefined;
@@ -23,16 +23,16 @@ export interface External {
 
 export type MapToKeys = (object: Live<ExternalObject>) => Iterable<string>;
 
-/** Objects of providers, of whatever kind references name. */
+/** Objects of providers, of any referenced kind. */
 export interface ObjectTracker {
   readonly findKind: FindKind;
-  /** Reads it from the server. From then on, changes of objects of that kind are heard by every source. */
+  /** Reads it from the server. From then on, changes of objects of that kind reach every source. */
   read(namespace: string, ref: Reference, options: { signal: AbortSignal }): Promise<External>;
-  /** What was last heard of all objects of a kind. Behind the server by nature: only for what is compared with it when written. */
+  /** The informer of a kind. It lags behind the server: only for values that are compared with the server when written. */
   cached(kind: ExternalKind, options: { signal: AbortSignal }): Promise<Pick<Informer<ExternalObject>, 'get' | 'list'>>;
-  /** Keys that want attention because an object of any kind that was read has changed. */
+  /** Enqueues keys when an object of any kind that was read has changed. */
   source(wakeUp: MapToKeys): Source;
-  /** Follows kinds until `signal` fires. */
+  /** Watches kinds until `signal` fires. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -44,8 +44,8 @@ interface ExternalsOptions {
 }
 
 /**
- * Guarantees: a kind is followed before the first object of it is read, so no change after that is missed.
- * Caveats: a kind that is uninstalled is still asked for, with back-off, until the end.
+ * Guarantees: a kind is watched before its first object is read, so no later change is missed.
+ * Caveats: an uninstalled kind is still watched, with back-off, until the end.
  */
 export const createObjectTracker = (options: ExternalsOptions): ObjectTracker => {
   const { client } = options;
@@ -116,7 +116,7 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
-/** The objects of core's `kind` that own it. */
+/** The owners of core's `kind`. */
 export const ownersOfKind =
   (kind: string): MapToKeys =>
   ({ metadata: { namespace, ownerReferences = [] } }) =>
@@ -124,7 +124,7 @@ export const ownersOfKind =
       .filter((owner) => owner.kind === kind && owner.apiVersion.startsWith('cluster.x-k8s.io/'))
       .map(({ name }) => keyOf({ name, ...(namespace !== undefined && { namespace }) }));
 
-/** Whether a reference of that namespace means this object. */
+/** Whether a reference in that namespace names this object. */
 export const refersTo = (
   ref: Reference | undefined,
   { apiVersion = '', kind, metadata }: Live<ExternalObject>,

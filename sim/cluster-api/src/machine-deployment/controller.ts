@@ -33,7 +33,7 @@ import { desiredMachineSet, findMachineSets, machineSetPatch, nextRevision, revi
 import { decide, type Decision, machineSetsToCleanUp, type Snapshot } from './rollout.ts';
 import { pausedStatus, statusOf } from './status.ts';
 
-/** What core's webhook fills in when somebody creates a MachineDeployment. Here nobody stands at the door, so the controller does it. */
+/** The defaults of core's webhook for a new MachineDeployment. There is no webhook here, so the controller sets them. */
 const withDefaults = ({ metadata, spec = {} }: MachineDeployment): NonNullable<MachineDeployment['spec']> => {
   const byName = { [labels.deploymentName]: metadata?.name ?? '' };
   const byCluster = { [labels.clusterName]: spec.clusterName ?? '' };
@@ -44,7 +44,7 @@ const withDefaults = ({ metadata, spec = {} }: MachineDeployment): NonNullable<M
     ...spec,
     selector: {
       ...spec.selector,
-      // Whoever gives no selector gets one that nobody else has.
+      // Without a selector it gets a unique one.
       matchLabels: { ...(spec.selector ? {} : byName), ...spec.selector?.matchLabels, ...byCluster },
     },
     template: {
@@ -62,7 +62,7 @@ const withDefaults = ({ metadata, spec = {} }: MachineDeployment): NonNullable<M
   };
 };
 
-/** What is there, and what it would be with core's defaults. Undefined: it is gone, or nobody knows its Cluster. */
+/** The objects, with core's defaults. Undefined: the MachineDeployment is gone, or its Cluster does not exist. */
 const observe = async (
   { client, externals, clock }: Context,
   name: { namespace: string; name: string },
@@ -98,7 +98,7 @@ const observe = async (
   };
 };
 
-/** Its finalizer, its Cluster as owner, and what core fills in, written down so that people see it. */
+/** Writes the finalizer, the Cluster as owner, and core's defaults, so that users see them. */
 const ensureDeploymentDefaults = async (
   { client }: Context,
   live: Live<MachineDeployment>,
@@ -133,7 +133,7 @@ const scaleMachineSets = async (
 ): Promise<void> => {
   const { current, old } = sets;
   const revision = nextRevision(current, old);
-  // The new one first: whoever dies in between has not yet taken anything away.
+  // The new one first: a crash in between has not yet removed anything.
   if (current)
     await patchIfChanged(
       client,
@@ -188,7 +188,7 @@ const act = async (
   }
 };
 
-/** Replaces Machines of one template by those of another, as slowly as it is told to. */
+/** Replaces Machines of one template by those of another, within the limits of the strategy. */
 export const createMachineDeploymentController = (context: Context): Controller => {
   const { client, caches, externals, clock, log } = context;
 

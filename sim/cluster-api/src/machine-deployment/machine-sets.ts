@@ -9,8 +9,8 @@ import { rolloutLimits } from './rollout.ts';
 const withoutTemplateSuffix = (kind: string | undefined): string => (kind ?? '').replace(/Template$/, '');
 
 /**
- * Why Machines of one template are not what another asks for, in words; empty when they are. Only these fields ask for new Machines:
- * all others are changed on those that are there.
+ * The differences between two templates that require new Machines, as text; empty if there are none. All other fields are changed on
+ * existing Machines.
  */
 export const templateDifferences = (
   current: MachineTemplate | undefined,
@@ -30,7 +30,7 @@ export const templateDifferences = (
   return found;
 };
 
-/** The MachineSet that makes what is wanted now, and all others. */
+/** The MachineSet of the current template, and all others. */
 export interface MachineSets {
   readonly current: Live<MachineSet> | undefined;
   /** The oldest first. */
@@ -46,14 +46,14 @@ const byAge = (a: Live<MachineSet>, b: Live<MachineSet>): number =>
       ? -1
       : 1;
 
-/** Of several that fit, the one with the most Machines: the fewest have to be replaced. */
+/** If several match, the one with the most Machines: the fewest have to be replaced. */
 export const findMachineSets = (
   { spec }: MachineDeployment,
   sets: readonly Live<MachineSet>[],
   now: number,
 ): MachineSets => {
   const after = spec?.rollout?.after === undefined ? Number.NaN : Date.parse(spec.rollout.after);
-  // A roll that was asked for by time makes all sets old that were there before.
+  // `rollout.after` makes all older sets old.
   const isRecent = ({ metadata }: Live<MachineSet>): boolean =>
     !(after <= now) || Date.parse(metadata.creationTimestamp) >= after;
   const current = sets
@@ -62,7 +62,7 @@ export const findMachineSets = (
   return { current, old: sets.filter((set) => set !== current).toSorted(byAge) };
 };
 
-/** A number, as core has it, of what asks for new Machines. */
+/** A number, as in core, over the fields that require new Machines. */
 const templateHash = ({ spec = {} }: MachineTemplate): number => {
   const { version, bootstrap, infrastructureRef, failureDomain } = spec;
   const text = JSON.stringify({ version, bootstrap, infrastructureRef, failureDomain });
@@ -72,7 +72,7 @@ const templateHash = ({ spec = {} }: MachineTemplate): number => {
 export const revisionOf = ({ metadata }: { metadata?: { annotations?: Record<string, string> } }): number =>
   Number(metadata?.annotations?.[annotations.revision] ?? 0) || 0;
 
-/** One more than that of all others; a set that becomes the current one again gets a new one. */
+/** One more than all others; a set that becomes current again gets a new one. */
 export const nextRevision = (current: MachineSet | undefined, old: readonly MachineSet[]): number =>
   Math.max(current ? revisionOf(current) : 0, ...old.map((set) => revisionOf(set) + 1), 1);
 
@@ -105,7 +105,7 @@ const labelsAndAnnotations = (
   };
 };
 
-/** A MachineSet of its own for each template, told apart by a label on it, in its selector, and on its Machines. */
+/** A separate MachineSet for each template, with a unique label on it, in its selector, and on its Machines. */
 export const desiredMachineSet = (
   deployment: Live<MachineDeployment>,
   { suffix, replicas, revision }: { suffix: string; replicas: number; revision: number },
@@ -139,7 +139,7 @@ export const desiredMachineSet = (
   };
 };
 
-/** What follows the MachineDeployment on a MachineSet that is there: all but what its Machines were made for. */
+/** The fields of an existing MachineSet that follow the MachineDeployment: all except those that require new Machines. */
 export const machineSetPatch = (
   deployment: Live<MachineDeployment>,
   set: Live<MachineSet>,

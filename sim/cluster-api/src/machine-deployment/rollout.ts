@@ -11,7 +11,7 @@ const scaledValue = (value: number | string | undefined, of: number, round: 'up'
   return Math[round === 'up' ? 'ceil' : 'floor']((Number(percent) * of) / 100);
 };
 
-/** How many there may be too many, and how many too few, while Machines are replaced. Both nothing would mean that nothing ever happens. */
+/** How many Machines may be added and how many may be missing during a rollout. With zero for both, it could never proceed. */
 export const rolloutLimits = ({ spec }: MachineDeployment): { maxSurge: number; maxUnavailable: number } => {
   const { replicas = 1, rollout } = spec ?? {};
   const strategy = rollout?.strategy;
@@ -21,11 +21,11 @@ export const rolloutLimits = ({ spec }: MachineDeployment): { maxSurge: number; 
   return { maxSurge, maxUnavailable: Math.min(maxSurge === 0 && unavailable === 0 ? 1 : unavailable, replicas) };
 };
 
-/** As much of a MachineSet as a roll depends on. */
+/** The facts of a MachineSet that a rollout depends on. */
 export interface SetFacts {
-  /** Wanted. */
+  /** Desired. */
   readonly replicas: number;
-  /** There, those that go among them. */
+  /** Existing, including those being deleted. */
   readonly existing: number;
   readonly available: number;
 }
@@ -36,7 +36,7 @@ export interface Rollout {
   readonly old: readonly SetFacts[];
 }
 
-/** How many Machines each MachineSet is to have. */
+/** The desired number of Machines of each MachineSet. */
 export interface Plan {
   readonly current: number;
   readonly old: readonly number[];
@@ -50,17 +50,17 @@ const factsOf = ({ spec, status }: MachineSet): SetFacts => ({
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** Up as far as the surge allows; down at once. */
+/** Scales up as far as the surge allows, and down at once. */
 const planCurrent = (deployment: MachineDeployment, { current, old }: Rollout): number => {
   const { replicas = 1 } = deployment.spec ?? {};
   if (current.replicas >= replicas) return replicas;
-  // Both what is wanted and what is still there take hosts.
+  // Both desired and existing Machines take hosts.
   const total = sum([current, ...old].map((set) => Math.max(set.replicas, set.existing)));
   const room = replicas + rolloutLimits(deployment).maxSurge - total;
   return current.replicas + Math.max(0, Math.min(room, replicas - current.replicas));
 };
 
-/** A round over the old sets that takes some away, available ones only as far as enough others are available. */
+/** One pass over the old sets that removes Machines; available ones only while enough others are available. */
 interface Round {
   left: number;
   available: number;
@@ -85,7 +85,7 @@ const scaleDown = (round: Round, old: readonly SetFacts[], which: 'unavailable' 
   });
 };
 
-/** Old sets shrink only as far as enough Machines stay available; those that are not available go first. */
+/** Old sets shrink only while enough Machines stay available; unavailable ones are removed first. */
 const planOld = (deployment: MachineDeployment, { current, old }: Rollout, currentPlan: number): number[] => {
   const all = [current, ...old];
   const { replicas = 1 } = deployment.spec ?? {};
@@ -106,7 +106,7 @@ const planOld = (deployment: MachineDeployment, { current, old }: Rollout, curre
   return round.plan;
 };
 
-/** A Machine of an old set that never becomes available would keep the roll waiting for ever: one of those goes. */
+/** A Machine of an old set that never becomes available would block the rollout for ever: one of those is removed. */
 const breakDeadlock = ({ current, old }: Rollout, plan: Plan): Plan => {
   const isStill = [current, ...old].every((set) => set.replicas === set.existing);
   const isUnchanged =
@@ -121,7 +121,7 @@ export const planRollingUpdate = (deployment: MachineDeployment, rollout: Rollou
   return breakDeadlock(rollout, { current, old: planOld(deployment, rollout, current) });
 };
 
-/** People delete old Machines themselves: an old set only ever forgets those that are gone, and what is too many in all. */
+/** Users delete old Machines themselves: an old set only shrinks by deleted Machines, and by the surplus over all sets. */
 export const planOnDelete = (deployment: MachineDeployment, rollout: Rollout): Plan => {
   const { replicas = 1 } = deployment.spec ?? {};
   const current = planCurrent(deployment, rollout);
@@ -137,7 +137,7 @@ export const planOnDelete = (deployment: MachineDeployment, rollout: Rollout): P
   };
 };
 
-/** Nothing is replaced; the one set that has Machines, or the newest of all, follows the number that is wanted. */
+/** Replaces nothing; the only set with Machines, or the newest of all, follows the desired number. */
 export const planPaused = (
   deployment: MachineDeployment,
   { current, old }: { current: SetFacts | undefined; old: readonly SetFacts[] },
@@ -155,7 +155,7 @@ export const planPaused = (
 };
 
 export interface Snapshot {
-  /** With what core fills in. */
+  /** With core's defaults. */
   readonly deployment: Live<MachineDeployment>;
   readonly cluster: Live<Cluster>;
   readonly sets: MachineSets;
@@ -165,9 +165,9 @@ export interface Snapshot {
 }
 
 export type Decision =
-  /** The numbers belong to `sets`. Without a current set, one is made for the first of them. */
+  /** The numbers belong to `sets`. Without a current set, one is created for the first number. */
   | { kind: 'scale'; current: number | undefined; old: readonly number[]; makes: boolean }
-  /** Nothing to clone from: nothing is made that could not be filled. */
+  /** There is no template to clone: no MachineSet is created that could not create Machines. */
   | { kind: 'waitForTemplate' }
   | { kind: 'delete'; sets: readonly Live<MachineSet>[] }
   | { kind: 'finish' };
@@ -191,7 +191,7 @@ export const decide = ({ deployment, sets, template }: Snapshot): Decision => {
   return { kind: 'scale', ...plan, makes: !current };
 };
 
-/** Old sets that are of no use any more, once all is as it should be. */
+/** Old sets that are not needed any more, once the rollout is complete. */
 export const machineSetsToCleanUp = ({ deployment, sets, machines }: Snapshot): Live<MachineSet>[] => {
   const { replicas = 1 } = deployment.spec ?? {};
   const { current, old } = sets;

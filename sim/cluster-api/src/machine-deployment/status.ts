@@ -86,7 +86,7 @@ export const statusOf = (snapshot: Snapshot): Status => {
   };
 };
 
-/** While nothing may be touched, only that is said. */
+/** A paused object gets only the condition Paused. */
 export const pausedStatus = ({ deployment, cluster, now }: Snapshot): Status => ({
   ...deployment.status,
   conditions: setConditions(

@@ -15,7 +15,7 @@ import { controllerReference, hasOwnerOfKind, ownerReference, withOwner } from '
 import { ignoreNotFound, patchIfChanged, withFinalizer, withoutFinalizer } from '../writes.ts';
 import type { Decision, Snapshot } from './scaling.ts';
 
-/** What a Machine bears of the MachineSet that made it; all of it follows when the template changes. */
+/** Labels and annotations that a Machine gets from its MachineSet; all of them follow changes of the template. */
 const machineLabelsAndAnnotations = ({
   metadata,
   spec,
@@ -53,8 +53,8 @@ const desiredMachine = (machineSet: Live<MachineSet>, name: string, infrastructu
 };
 
 /**
- * The infrastructure of a Machine of that name. Its owner is the MachineSet for as long as there is no Machine: whoever dies in
- * between leaves something that can be found.
+ * The infrastructure object of a Machine of that name. The MachineSet owns it until the Machine exists, so that it is found after a crash
+ * in between.
  */
 const cloneTemplate = (
   template: Live<ExternalObject>,
@@ -85,7 +85,7 @@ const cloneTemplate = (
   };
 };
 
-/** Its finalizer, its labels and selector, and the Cluster as owner if no MachineDeployment made it. */
+/** Writes the finalizer, labels and selector, and the Cluster as owner if no MachineDeployment owns it. */
 export const ensureMachineSetMetadata = async (
   { client }: Context,
   { machineSet, cluster }: Snapshot,
@@ -103,7 +103,7 @@ export const ensureMachineSetMetadata = async (
   return patchIfChanged(client, machineSets, machineSet, { metadata, spec }, options);
 };
 
-/** The Cluster owns the template that its machines are cloned from. */
+/** Makes the Cluster own the template from which Machines are cloned. */
 export const ownTemplate = async (
   { client }: Context,
   { template, cluster }: Pick<Snapshot, 'template' | 'cluster'>,
@@ -115,7 +115,7 @@ export const ownTemplate = async (
   await patchIfChanged(client, kind.resource, object, { metadata: { ownerReferences } }, options);
 };
 
-/** What may change on Machines that are there, without new ones. One that goes is told only how long its going may take. */
+/** Updates fields that can change on existing Machines. On a Machine that is being deleted, only its deletion timeouts. */
 export const syncMachines = async (
   { client, externals }: Context,
   { machineSet, machines: all }: Snapshot,
@@ -156,7 +156,7 @@ export const syncMachines = async (
   }
 };
 
-/** Cloned for a Machine that never came to be: whoever cloned it died in between. */
+/** Clones without a Machine: the controller crashed in between. */
 export const deleteOrphans = async (
   { client, externals }: Context,
   { machineSet, machines: all, template }: Snapshot,
@@ -207,7 +207,7 @@ const deleteMachine = async ({ client }: Context, machine: Live<Machine>, option
   try {
     await ignoreNotFound(client.delete(machines, { namespace, name }, { ...options, preconditions: { uid } }));
   } catch (error) {
-    // Another one of that name: not the one that was meant.
+    // Another object of that name, not the intended one.
     if (!isKubeError(error, 'conflict')) throw error;
   }
 };

@@ -42,11 +42,11 @@ import { decide, type Snapshot } from './scaling.ts';
 
 const isOurs = (machineSet: Live<MachineSet>, machine: Live<Machine>): boolean => {
   const owner = getControllerOf(machine);
-  // One that goes is not adopted: it would come to us only to be deleted.
+  // A Machine that is being deleted is not adopted.
   return owner ? owner.uid === machineSet.metadata.uid : machine.metadata.deletionTimestamp === undefined;
 };
 
-/** Undefined: the MachineSet is gone, or nobody knows its Cluster. */
+/** Undefined: the MachineSet is gone, or its Cluster does not exist. */
 const observe = async (
   { client, externals, clock }: Context,
   name: { namespace: string; name: string },
@@ -102,7 +102,7 @@ const statusOf = (snapshot: Snapshot): MachineSetStatus => {
   };
 };
 
-/** While nothing may be touched, only that is said. */
+/** A paused object gets only the condition Paused. */
 const pausedStatus = ({ machineSet, cluster, now }: Snapshot): MachineSetStatus => ({
   ...machineSet.status,
   conditions: setConditions(machineSet.status?.conditions, [pausedCondition(cluster, 'MachineSet', machineSet)], {
@@ -111,7 +111,7 @@ const pausedStatus = ({ machineSet, cluster, now }: Snapshot): MachineSetStatus 
   }),
 });
 
-/** Keeps as many Machines as are wanted, each with infrastructure cloned from the template. */
+/** Keeps the desired number of Machines, each with infrastructure cloned from the template. */
 export const createMachineSetController = (context: Context): Controller => {
   const { client, caches, externals, clock, log } = context;
 
@@ -149,7 +149,7 @@ export const createMachineSetController = (context: Context): Controller => {
     sources: [
       fromInformer(caches.machineSets, requestForObject),
       fromInformer(caches.machines, requestForOwner(machineSets)),
-      // One that nobody owns may be adopted.
+      // A Machine without an owner may be adopted.
       fromInformer(caches.machines, ({ metadata }) =>
         (metadata.ownerReferences ?? []).length > 0
           ? []

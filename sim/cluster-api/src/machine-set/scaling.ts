@@ -11,14 +11,14 @@ const isHealthy = ({ status }: Machine): boolean =>
   (getCondition(status.conditions, 'HealthCheckSucceeded') === undefined ||
     isConditionTrue(status.conditions, 'HealthCheckSucceeded'));
 
-/** The higher, the sooner it goes. */
+/** Machines with a higher priority are deleted first. */
 const deletionPriority = (machine: Live<Machine>): number => {
   if (machine.metadata.deletionTimestamp !== undefined) return 3;
   if (annotations.deleteMachine in (machine.metadata.annotations ?? {})) return 2;
   return isHealthy(machine) ? 0 : 1;
 };
 
-/** By what remains: age if the MachineSet cares, else the name, so that a second pass takes the same ones. */
+/** For equal priorities: by age if the MachineSet's order asks for it, else by name, so that a second pass chooses the same. */
 const compare =
   (order: Order) =>
   (a: Live<Machine>, b: Live<Machine>): number => {
@@ -29,7 +29,7 @@ const compare =
     return a.metadata.name < b.metadata.name ? -1 : 1;
   };
 
-/** All of them, those that go first at the front. */
+/** All Machines, those to delete first at the front. */
 const inDeletionOrder = (machines: readonly Live<Machine>[], order: Order = 'Random'): Live<Machine>[] =>
   machines.toSorted(compare(order));
 
@@ -37,9 +37,9 @@ export interface Snapshot {
   readonly machineSet: Live<MachineSet>;
   readonly cluster: Live<Cluster>;
   readonly machineDeployment: Live<MachineDeployment> | undefined;
-  /** That it made, or that match and belong to nobody. Those of others are not among them. */
+  /** Machines that it owns, or that match and have no owner. */
   readonly machines: readonly Live<Machine>[];
-  /** What infrastructure is cloned from. */
+  /** The template of the infrastructure. */
   readonly template: External | undefined;
   readonly now: number;
 }
@@ -49,7 +49,7 @@ export type Decision =
   | { kind: 'create'; count: number }
   /** By name. */
   | { kind: 'delete'; machines: readonly string[] }
-  /** It is to go, and no Machine is left. */
+  /** It is being deleted, and no Machine is left. */
   | { kind: 'finish' };
 
 const notDeleting = (machines: readonly Live<Machine>[]): Live<Machine>[] =>
@@ -61,8 +61,8 @@ const deleteMachines = (machines: readonly Live<Machine>[]): Decision =>
     : { kind: 'delete', machines: machines.map(({ metadata }) => metadata.name) };
 
 /**
- * As many Machines as are wanted. One that is being deleted still counts: its replacement comes when it is gone, since until then
- * its host is taken.
+ * Decides how to reach the desired number of Machines. One that is being deleted still counts: its replacement is created when it is gone,
+ * since it occupies its host until then.
  */
 export const decide = ({ machineSet, machines }: Snapshot): Decision => {
   if (machineSet.metadata.deletionTimestamp !== undefined)

@@ -17,7 +17,7 @@ import type { DrainPlan } from './drain.ts';
 import { nodePatch } from './node-patch.ts';
 import { isDeleting, type Snapshot } from './snapshot.ts';
 
-/** The provider's object belongs to the Machine: until now, the MachineSet that cloned it stood there. */
+/** Makes the Machine own the provider's object, in place of the MachineSet that cloned it. */
 export const ownInfrastructure = async (
   { client }: Context,
   { machine, infrastructure }: Snapshot,
@@ -30,7 +30,7 @@ export const ownInfrastructure = async (
   await patchIfChanged(client, kind.resource, object, { metadata }, options);
 };
 
-/** Labels, an owner if nobody made it, and the provider ID as soon as the provider says that it is done. */
+/** Writes labels, an owner if it has none, and the provider ID once the provider reports that it is provisioned. */
 export const ensureMachineMetadata = async (
   { client }: Context,
   { machine, cluster, infrastructure }: Snapshot,
@@ -52,7 +52,7 @@ export const ensureMachineMetadata = async (
         ...(isAlone && { ownerReferences: withOwner(machine, ownerReference('Cluster', cluster)) }),
       },
       spec: {
-        // As with MachineDeployments, core's webhook would fill this in.
+        // As for MachineDeployments, a default of core's webhook.
         deletion: {
           nodeDeletionTimeoutSeconds:
             machine.spec?.deletion?.nodeDeletionTimeoutSeconds ?? defaultNodeDeletionTimeoutSeconds,
@@ -73,7 +73,7 @@ export const patchNode = async ({ client }: Context, snapshot: Snapshot, options
   if (body) await ignoreNotFound(client.patch(nodes, { name: node.metadata.name }, { type: 'merge', body }, options));
 };
 
-/** Times that are remembered: when a wait or a drain has begun. They are written before what they count from is done. */
+/** Records when a wait or a drain has begun, before its first action. */
 export const recordStartTime = async (
   { client }: Context,
   { machine, now }: Snapshot,
@@ -108,7 +108,7 @@ export const cordonNode = async ({ client }: Context, name: string, options: Rec
   );
 };
 
-/** Answers who was not evicted, and why. */
+/** Returns the Pods that were not evicted, and why. */
 export const evictPods = async (
   { evictPod }: Context,
   { plan, unreachable }: { plan: DrainPlan; unreachable: boolean },
@@ -117,7 +117,7 @@ export const evictPods = async (
   const failures = new Map<string, string>();
   for (const key of plan.evict) {
     try {
-      // A kubelet that is not heard of ends no Pod, however long it is given.
+      // An unreachable kubelet ends no Pod, whatever its grace period.
       await evictPod(nameOf(key), { ...options, ...(unreachable && { gracePeriodSeconds: 1 }) });
     } catch (error) {
       if (isKubeError(error, 'notFound')) continue;
@@ -140,7 +140,7 @@ export const deleteInfrastructure = async (
   await ignoreNotFound(client.delete(kind.resource, { namespace, name }, { ...options, preconditions: { uid } }));
 };
 
-/** The Node goes, then the Machine. A Node that will not go holds it up no longer than it was told to. */
+/** Deletes the Node, then removes the finalizer. A Node that cannot be deleted delays that only until the timeout. */
 export const finishDeletion = async (
   { client, log }: Context,
   { machine, now }: Snapshot,

@@ -42,11 +42,11 @@ const comparedFields = ({ metadata, spec, status }: Live<Node>): unknown => [
   status?.conditions?.map(({ type, status: value, reason, message }) => [type, value, reason, message]),
 ];
 
-/** A Node that only says once more that it is alive has nothing new to say. */
+/** Ignores heartbeats of Nodes. */
 export const nodeChanged: Predicate<Node> = (change) =>
   change.type !== 'changed' || !isDeepStrictEqual(comparedFields(change.previous), comparedFields(change.object));
 
-/** Binds a Machine to its infrastructure and its Node, says how both are, and takes all of it down in order. */
+/** Binds a Machine to its infrastructure and its Node, reports their state, and deletes them in order. */
 export const createMachineController = (context: Context): Controller => {
   const { client, caches, externals, clock, log } = context;
 
@@ -66,7 +66,7 @@ export const createMachineController = (context: Context): Controller => {
     return isDeleting(machine) ? reconcileDelete(snapshot, options) : reconcileNormal(snapshot, options);
   };
 
-  /** Nothing is done for a Machine that could vanish meanwhile. */
+  /** The finalizer comes before any side effect. */
   const ensureFinalizer = async (machine: Live<Machine>, options: ReconcileOptions): Promise<Live<Machine>> =>
     isDeleting(machine)
       ? machine
@@ -105,7 +105,7 @@ export const createMachineController = (context: Context): Controller => {
       case 'cordon':
         await say();
         await cordonNode(context, deletion.node, options);
-        // Its change wakes us up.
+        // The change of the infrastructure object triggers the next reconcile.
         return done;
       case 'drain':
         await say(await evictPods(context, deletion, options));
@@ -134,7 +134,7 @@ export const createMachineController = (context: Context): Controller => {
       fromInformer(caches.clusters, ({ metadata }) =>
         inNamespace(metadata.namespace, ({ spec }) => spec?.clusterName === metadata.name),
       ),
-      // Whether a Machine is up to date, and which taint its Node has, depends on both.
+      // Whether a Machine is up to date, and the taint of its Node, depend on both.
       fromInformer(caches.machineSets, ({ metadata }) =>
         inNamespace(metadata.namespace, (machine) => machine.metadata.labels?.[labels.setName] === metadata.name),
       ),

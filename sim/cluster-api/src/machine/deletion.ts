@@ -4,17 +4,17 @@ import { annotations, hooks } from '../names.ts';
 import { drainMessage, type DrainPlan, isDrained } from './drain.ts';
 import { type DeletionFacts, isDeleting, type Snapshot } from './snapshot.ts';
 
-/** What is done next with a Machine that is to go. */
+/** The next step of deleting a Machine. */
 export type Deletion =
   | { kind: 'wait'; for: 'preDrainHooks' | 'preTerminateHooks'; hooks: readonly string[] }
-  /** Nobody can look at its Node: the drain cannot even begin. */
+  /** There is no connection to its Node, so the drain cannot begin. */
   | { kind: 'cannotDrain' }
-  /** So that nothing new comes while the rest goes, and after that. */
+  /** Keeps new Pods away during the drain and afterwards. */
   | { kind: 'cordon'; node: string }
   | { kind: 'drain'; plan: DrainPlan; unreachable: boolean }
   | { kind: 'deleteInfrastructure' }
   | { kind: 'waitForInfrastructure' }
-  /** Nothing is left but the Node, if that is ours to delete. */
+  /** Only the Node is left, if core deletes it. */
   | { kind: 'finish'; node: string | undefined };
 
 const hooksOf = (notes: Readonly<Record<string, string>> = {}, prefix: string): string[] =>
@@ -23,8 +23,8 @@ const hooksOf = (notes: Readonly<Record<string, string>> = {}, prefix: string): 
     .sort();
 
 /**
- * The Node that goes with the Machine. None while the whole Cluster goes, and none when no control plane would be left to speak
- * with: that is so unless Machines are part of it, or it says that it is managed elsewhere.
+ * The Node that is deleted with the Machine. None while the Cluster is being deleted, and none if no control plane would be left to connect
+ * to: core assumes that, unless control plane Machines are left or the control plane is externally managed.
  */
 const nodeToDelete = (snapshot: Snapshot, leaving: DeletionFacts): string | undefined => {
   const { machine, cluster, nodes } = snapshot;
@@ -42,7 +42,7 @@ const drainTimedOut = ({ machine, now }: Snapshot): boolean => {
   return seconds > 0 && startedAt !== undefined && now - Date.parse(startedAt) >= seconds * 1000;
 };
 
-/** Whether Pods are sent away first. Not when the Mac behind them goes already. */
+/** Whether to drain first. Not when the infrastructure is already being deleted. */
 const shouldDrain = (snapshot: Snapshot): boolean => {
   const { machine, infrastructure } = snapshot;
   const object = infrastructure?.object;
@@ -55,7 +55,7 @@ const shouldDrain = (snapshot: Snapshot): boolean => {
   );
 };
 
-/** Pre-drain hooks, cordon, drain, pre-terminate hooks, infrastructure, Node: in that order, each only when those before are done. */
+/** Pre-drain hooks, cordon, drain, pre-terminate hooks, infrastructure, Node: in that order, each after the one before is done. */
 export const decideDeletion = (snapshot: Snapshot, leaving: DeletionFacts): Deletion => {
   const { machine, infrastructure, connected } = snapshot;
   const { annotations: notes } = machine.metadata;
@@ -77,14 +77,14 @@ export const decideDeletion = (snapshot: Snapshot, leaving: DeletionFacts): Dele
   return { kind: 'finish', node };
 };
 
-/** What came of the step that was decided on. */
+/** The result of a step. */
 export interface DeletionOutcome {
   readonly deletion: Deletion;
   /** Pods that were not evicted, and why. */
   readonly failures: ReadonlyMap<string, string>;
 }
 
-/** What core says of a Machine that goes, step by step: the reason is the stage. */
+/** The condition Deleting of a Machine, as core sets it: the reason is the stage. */
 export const deletingCondition = (
   { machine }: Pick<Snapshot, 'machine'>,
   outcome: DeletionOutcome | undefined,

@@ -6,16 +6,16 @@ import { annotations, labels } from '../names.ts';
 export type Pod = NonNullable<(typeof pods)['ofType']>;
 type Labels = Readonly<Record<string, string>> | undefined;
 
-/** What is known besides the Pod itself. */
+/** Facts beside the Pod itself. */
 export interface DrainFacts {
   readonly machineLabels: Labels;
   readonly clusterLabels: Labels;
   /** Of the Machine's namespace. */
   readonly rules: readonly MachineDrainRule[];
   readonly namespaceLabels: ReadonlyMap<string, Labels>;
-  /** `namespace/name` of DaemonSets that are there. */
+  /** `namespace/name` of existing DaemonSets. */
   readonly daemonSets: ReadonlySet<string>;
-  /** The kubelet is not heard of: Pods that are to go will not go by themselves. */
+  /** The kubelet is unreachable: deleted Pods do not terminate. */
   readonly unreachable: boolean;
   readonly now: number;
 }
@@ -27,7 +27,7 @@ interface PodDrainBehavior {
 
 const skip: PodDrainBehavior = { behavior: 'Skip', order: 0 };
 
-/** On an unreachable Node a Pod that has been terminating for longer is taken for gone. */
+/** On an unreachable Node a Pod that has been terminating for longer counts as gone. */
 const unreachableTerminatingMs = 1_000;
 
 const isFinished = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
@@ -66,11 +66,11 @@ const behaviorOfRules = (pod: Pod, facts: DrainFacts): PodDrainBehavior | undefi
     .filter((each) => ruleApplies(each, pod, facts))
     .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))[0];
   const { behavior, order = 0 } = rule?.spec?.drain ?? {};
-  // An order says when to evict; those that wait or stay have none.
+  // Only Pods to drain have an order.
   return behavior && { behavior, order: behavior === 'Drain' ? order : 0 };
 };
 
-/** What becomes of a Pod when its Node is drained. The first who has an opinion decides; nobody: it is evicted. */
+/** The drain behaviour of a Pod. The first rule that applies decides; the default is to evict it. */
 const chooseBehavior = (pod: Pod, facts: DrainFacts): PodDrainBehavior => {
   const { namespace = '', deletionTimestamp, annotations: notes = {}, labels: marks = {} } = pod.metadata ?? {};
   const terminatingMs = deletionTimestamp === undefined ? 0 : facts.now - Date.parse(deletionTimestamp);
@@ -82,10 +82,10 @@ const chooseBehavior = (pod: Pod, facts: DrainFacts): PodDrainBehavior => {
   return behaviorOfLabel(marks[labels.drain]) ?? behaviorOfRules(pod, facts) ?? { behavior: 'Drain', order: 0 };
 };
 
-/** What is left to do on a Node before it is empty. Keys are `namespace/name`. */
+/** The remaining work of a drain. Keys are `namespace/name`. */
 export interface DrainPlan {
   readonly evict: readonly string[];
-  /** Their turn comes when those of a lower order are gone. */
+  /** Evicted after those of a lower order are gone. */
   readonly evictLater: readonly string[];
   readonly terminating: readonly string[];
   readonly waitCompleted: readonly string[];
@@ -95,8 +95,8 @@ export interface DrainPlan {
 const keyOfPod = ({ metadata }: Pod): string => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`;
 
 /**
- * Pods of the lowest order go first, those that are waited for among them. One that is waited for is never evicted, and is waited
- * for until its object is gone: that it has succeeded is not looked at.
+ * Pods of the lowest order come first, including those that are waited for. A Pod that is waited for is never evicted, and the wait ends
+ * only when its object is gone, even if it has succeeded.
  */
 export const planDrain = (pods: readonly Pod[], facts: DrainFacts): DrainPlan => {
   const chosen = pods
@@ -118,11 +118,11 @@ export const planDrain = (pods: readonly Pod[], facts: DrainFacts): DrainPlan =>
 
 export const isDrained = (plan: DrainPlan): boolean => Object.values(plan).every((keys) => keys.length === 0);
 
-/** At most three are named: a condition is read by people. */
+/** Names at most three, because people read the condition. */
 const printPods = (keys: readonly string[]): string =>
   `Pod${keys.length > 1 ? 's' : ''} ${keys.slice(0, 3).join(', ')}${keys.length > 3 ? `, … (${keys.length - 3} more)` : ''}`;
 
-/** Why the drain goes on, as the condition says it. */
+/** Why the drain is not complete, for the condition. */
 export const drainMessage = (plan: DrainPlan, startedAt: string, failures: ReadonlyMap<string, string>): string => {
   const going = [...plan.terminating, ...plan.evict.filter((key) => !failures.has(key))].sort();
   const lines: readonly [readonly string[], string][] = [

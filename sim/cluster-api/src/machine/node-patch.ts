@@ -15,7 +15,7 @@ const isBelow = (key: string, domain: string): boolean => {
 const entriesBelow = (entries: Entries = {}, domains: readonly string[]): Record<string, string> =>
   Object.fromEntries(Object.entries(entries).filter(([key]) => domains.some((domain) => isBelow(key, domain))));
 
-/** Those that came from the Machine before, and that it has no more, go. */
+/** Removes entries that came from the Machine earlier, and that it does not have any more. */
 const changedEntries = (
   before: Entries,
   wanted: Entries,
@@ -34,7 +34,7 @@ const names = (entries: Entries): string => Object.keys(entries).sort().join(','
 
 const sameTaint = (a: Taint, b: { key: string; effect: string }): boolean => a.key === b.key && a.effect === b.effect;
 
-/** A Node of a Machine that will be replaced takes new Pods only when nobody else does. */
+/** The Node of a Machine that will be replaced gets a PreferNoSchedule taint. */
 const isOutdated = ({ machineSet, machineDeployment }: Snapshot): boolean => {
   const revision = ({ metadata }: { metadata: { annotations?: Record<string, string> } }): number =>
     Number(metadata.annotations?.[annotations.revision] ?? 0);
@@ -43,7 +43,7 @@ const isOutdated = ({ machineSet, machineDeployment }: Snapshot): boolean => {
   );
 };
 
-/** What core writes on the Node of a Machine: whose it is, some of the Machine's labels, and its own taints. Undefined: all is there. */
+/** Core's changes to the Node of a Machine: its owner, some labels of the Machine, and core's taints. Undefined: nothing to change. */
 export const nodePatch = (node: Live<Node>, snapshot: Snapshot): object | undefined => {
   const { machine, infrastructure } = snapshot;
   const meta: { annotations?: Record<string, string>; labels?: Record<string, string>; namespace?: string } =

@@ -25,34 +25,34 @@ import { type DrainPlan, planDrain, type Pod } from './drain.ts';
 
 export type Node = NonNullable<(typeof nodes)['ofType']>;
 
-/** All that is known of a Machine at one moment. */
+/** The observed state of a Machine. */
 export interface Snapshot {
   readonly machine: Live<Machine>;
   readonly cluster: Live<Cluster>;
-  /** Who made it, if anybody did. */
+  /** Its owner, if it has one. */
   readonly machineSet: Live<MachineSet> | undefined;
   readonly machineDeployment: Live<MachineDeployment> | undefined;
   /** Undefined when the Machine refers to none. */
   readonly infrastructure: External | undefined;
-  /** That have its provider ID. More than one is a mistake of somebody. Empty while the cluster cannot be looked into. */
+  /** Nodes with its provider ID. More than one is a mistake. Empty without a connection to the cluster. */
   readonly nodes: readonly Live<Node>[];
-  /** Whether Nodes can be looked at. */
+  /** Whether core can read Nodes. */
   readonly connected: boolean;
   readonly now: number;
 }
 
-/** What is read on top of that when it is being deleted. */
+/** Additional facts for a deletion. */
 export interface DeletionFacts {
   readonly controlPlane: External | undefined;
   readonly controlPlaneMachines: number;
-  /** Undefined when it has none, or nobody can look at it. */
+  /** Undefined if it has none, or it cannot be read. */
   readonly node: { readonly cordoned: boolean; readonly unreachable: boolean; readonly drain: DrainPlan } | undefined;
 }
 
 export const isDeleting = ({ metadata }: { metadata: { deletionTimestamp?: string } }): boolean =>
   metadata.deletionTimestamp !== undefined;
 
-/** Undefined: the Machine is gone, or nobody knows its Cluster. */
+/** Undefined: the Machine is gone, or its Cluster does not exist. */
 export const observe = async (
   { client, externals, caches, clock }: Context,
   name: { namespace: string; name: string },
@@ -62,7 +62,7 @@ export const observe = async (
   if (!machine) return undefined;
   const { namespace } = name;
   const clusterName = { namespace, name: machine.spec?.clusterName || '-' };
-  // Whether its Cluster goes too decides what becomes of its Node, so one that goes asks the server.
+  // A deletion reads the Cluster live: whether it is being deleted too decides about the Node.
   const cluster = isDeleting(machine)
     ? await ignoreNotFound(client.get(clusters, clusterName, options))
     : caches.clusters.get(keyOf(clusterName));
@@ -95,7 +95,7 @@ export const observe = async (
 export const nodesOf = ({ nodes }: Context['caches'], { spec }: Machine): Live<Node>[] =>
   spec?.providerID ? nodes.byIndex('providerID', spec.providerID) : [];
 
-/** What matters besides when a Machine goes. */
+/** Reads the additional facts for a deletion. */
 export const observeDeletion = async (
   context: Context,
   snapshot: Snapshot,
@@ -146,7 +146,7 @@ const observeNode = async (
   return { cordoned: node.spec?.unschedulable === true, unreachable, drain };
 };
 
-/** Those of them that are there: one by one, since there are few kinds of Pods on one Node. */
+/** The existing ones, read one by one, since a Node has Pods of few DaemonSets. */
 const daemonSetsOf = async (
   client: Context['client'],
   items: readonly Pod[],

@@ -43,12 +43,12 @@ const conditionsOfNode = ({ status }: Node): ConditionUpdate[] => {
       reason: readyReasons[value],
       message: value === 'True' ? '' : `* Node.Ready: ${ready?.message}`,
     },
-    // A Node that is well says so in many words; core does not repeat them.
+    // Core does not repeat the messages of a healthy Node.
     healthy.status === 'True' ? { ...healthy, message: '' } : healthy,
   ];
 };
 
-/** `NodeReady` and `NodeHealthy`. All four conditions of a Node must be there: one that is missing makes the Machine unknown. */
+/** `NodeReady` and `NodeHealthy`. If one of the Node's four conditions is missing, the result is Unknown. */
 const nodeConditions = (snapshot: Snapshot): ConditionUpdate[] => {
   const { machine, cluster, nodes, connected } = snapshot;
   const waiting = (message: string): ConditionUpdate[] =>
@@ -90,7 +90,7 @@ const nodeConditions = (snapshot: Snapshot): ConditionUpdate[] => {
   );
 };
 
-/** What users see of a Machine. All of it follows from what was seen, and from the step that was taken. */
+/** The status of a Machine, from the observation and the step that was taken. */
 export const statusOf = (snapshot: Snapshot, outcome: DeletionOutcome | undefined): MachineStatus => {
   const { machine, infrastructure, nodes, now } = snapshot;
   const before = machine.status ?? {};
@@ -119,7 +119,7 @@ export const statusOf = (snapshot: Snapshot, outcome: DeletionOutcome | undefine
   };
 };
 
-/** While nothing may be touched, only that is said. */
+/** A paused object gets only the condition Paused. */
 export const pausedStatus = ({ machine, cluster, now }: Snapshot): MachineStatus => ({
   ...machine.status,
   conditions: setConditions(machine.status?.conditions, [pausedCondition(cluster, 'Machine', machine)], {
@@ -128,7 +128,7 @@ export const pausedStatus = ({ machine, cluster, now }: Snapshot): MachineStatus
   }),
 });
 
-/** Once it is, it stays: the provider ID was copied then. */
+/** Once true, it stays true: the provider ID is copied then. */
 const isProvisionedNow = ({ machine }: Pick<Snapshot, 'machine'>): boolean =>
   machine.status?.initialization?.infrastructureProvisioned === true || machine.spec?.providerID !== undefined;
 
@@ -169,7 +169,7 @@ const infrastructureCondition = ({ machine, infrastructure }: Snapshot, done: bo
         message: 'spec.infrastructureRef names nothing',
       };
 
-/** Nothing is said of a Machine that no MachineDeployment made. */
+/** Only for a Machine of a MachineDeployment. */
 const upToDateConditions = (
   { machine, machineSet, machineDeployment }: Snapshot,
   nodeInfo: Record<string, unknown> | undefined,
@@ -190,7 +190,7 @@ const upToDateConditions = (
   return [{ type, status: 'True', reason: 'UpToDate' }];
 };
 
-/** What has gone before a Machine that goes is no bad news any more. */
+/** During a deletion, objects that are already gone are no issue. */
 const goneReasons = ['ObjectDeleted', 'ObjectDoesNotExist', 'NodeDeleted', 'NodeDoesNotExist'];
 
 const readyCondition = ({ machine }: Snapshot, conditions: readonly Condition[]): ConditionUpdate => {
@@ -220,7 +220,7 @@ const readyCondition = ({ machine }: Snapshot, conditions: readonly Condition[])
   );
 };
 
-/** How long a Machine must be Ready yet before it is Available. */
+/** The remaining time that a Machine must be Ready before it is Available. */
 export const availableInMs = ({ machine, now }: Snapshot, conditions: readonly Condition[] | undefined): number => {
   const ready = getCondition(conditions, 'Ready');
   if (ready?.status !== 'True') return 0;

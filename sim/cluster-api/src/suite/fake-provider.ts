@@ -21,7 +21,7 @@ type FakeKind = (typeof kinds)[number]['kind'];
 
 const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const;
 
-/** The smallest kinds that keep the contract. */
+/** Minimal kinds that implement the contract. */
 export const fakeDefinitions: readonly Definition[] = kinds.map(({ group, kind, plural }) => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -52,7 +52,7 @@ export const fakeMachines = resourceOf('PlayedMachine');
 export const fakeTemplates = resourceOf('PlayedMachineTemplate');
 export const fakeControlPlanes = resourceOf('PlayedControlPlane');
 
-/** As references of core name it. */
+/** The form of core's references. */
 export const refTo = (kind: FakeKind, name: string): { apiGroup: string; kind: string; name: string } => ({
   apiGroup: kind === 'PlayedControlPlane' ? controlPlane : infrastructure,
   kind,
@@ -61,21 +61,21 @@ export const refTo = (kind: FakeKind, name: string): { apiGroup: string; kind: s
 
 const finalizer = 'played.example.com/host';
 
-/** What a provider and the kubelets of its hosts do, one step whenever asked to. Each wish can be changed while a scenario goes on. */
+/** Acts as a provider and as the kubelets of its hosts, one step per call. Each setting can change during a scenario. */
 export interface FakeProvider {
-  /** Whether hosts get ready. */
+  /** Whether hosts become provisioned. */
   provisions: boolean;
-  /** Whether a host that is ready says which one it is. */
+  /** Whether a provisioned host reports its provider ID. */
   reportsProviderID: boolean;
-  /** Whether a host that is ready has a Node. */
+  /** Whether a provisioned host gets a Node. */
   joins: boolean;
-  /** Whether hosts are given back when their objects are deleted. */
+  /** Whether deleted hosts are released. */
   releases: boolean;
-  /** Whether its control plane says that it is managed elsewhere. */
+  /** Whether its control plane is externally managed. */
   externallyManagedControlPlane: boolean;
   /** Nodes whose kubelet never ends a Pod. */
   readonly hungNodes: Set<string>;
-  /** In the order in which it was seen. */
+  /** In the order of observation. */
   readonly log: string[];
   step(): Promise<void>;
 }
@@ -120,7 +120,7 @@ export const createFakeProvider = ({ client, now }: Pick<Host, 'client' | 'now'>
     await beat(name);
   };
 
-  /** What a kubelet does: Pods that are to go end. */
+  /** Acts as the kubelet: ends deleted Pods. */
   const endPods = async (name: string): Promise<void> => {
     if (provider.hungNodes.has(name)) return;
     const { items } = await client.list(pods, { fieldSelector: `spec.nodeName=${name}` });

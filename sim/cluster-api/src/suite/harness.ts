@@ -36,13 +36,13 @@ import {
 
 /** Where scenarios run: an API server with Cluster API core or its simulator. */
 export interface Host {
-  /** May do everything. */
+  /** Of an administrator. */
   readonly client: Client;
   readonly subresources: Pick<Subresources, 'getScale' | 'updateScale'>;
-  /** With which core connects to the cluster that Machines join: this cluster. */
+  /** Core's kubeconfig for the cluster that Machines join: this cluster. */
   readonly kubeconfig: string;
   now(): number;
-  /** Lets some time pass, in which controllers work. */
+  /** Lets time pass, in which controllers work. */
   tick(): Promise<void>;
   /** After this time a scenario fails. */
   readonly timeoutMs: number;
@@ -73,7 +73,7 @@ export interface Harness {
   addKubeconfig(withLabel?: boolean): Promise<void>;
   addTemplate(name: string): Promise<void>;
   addDeployment(wish: DeploymentOptions): Promise<void>;
-  /** A cluster with that many Machines, all of them available. */
+  /** A cluster with that many available Machines. */
   start(wish: DeploymentOptions): Promise<void>;
   /** A cluster with one Machine. Returns the name of the Machine, which is also that of its Node. */
   startOne(): Promise<string>;
@@ -130,7 +130,7 @@ export const createHarness = async (host: Host, namespace: string): Promise<Harn
     try {
       await provider.step();
     } catch (error) {
-      // Core wrote at the same time, or has taken it away: the next step sees that.
+      // Core wrote or deleted it at the same time: the next step sees that.
       if (!isKubeError(error, 'conflict', 'notFound', 'alreadyExists')) throw error;
     }
     await host.tick();
@@ -190,7 +190,7 @@ export const createHarness = async (host: Host, namespace: string): Promise<Harn
       await client.create(machineDeployments, {
         apiVersion: coreApiVersion,
         kind: 'MachineDeployment',
-        // By this label core finds who is concerned when a Cluster is paused or not; its webhook would put it there.
+        // Core finds affected objects by this label when a Cluster is paused or resumed; its webhook would set it.
         metadata: { ...here(deploymentName), labels: { [labels.clusterName]: clusterName } },
         spec: {
           clusterName,

@@ -70,7 +70,7 @@ const install = async ({ client, tick }: Host): Promise<void> => {
 };
 
 /**
- * Runs every scenario on a host, each in a namespace of its own. The same scenarios run against core and against its simulator. With
+ * Runs every scenario on a host, each in its own namespace. The same scenarios run against core and against its simulator. With
  * `sideBySide` the scenarios of a chapter run concurrently: core requeues after 20 s or 30 s.
  */
 export const runClusterApiSuite = (

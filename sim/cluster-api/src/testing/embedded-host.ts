@@ -13,10 +13,10 @@ import { coreDefinitions } from '../core-definitions.ts';
 import { createClusterApi } from '../create-cluster-api.ts';
 import type { Host } from '../suite/harness.ts';
 
-/** So many turns of the event loop without a request: nothing is left to happen at this moment. */
+/** After this many turns of the event loop without a request, nothing is left to do at this time. */
 const idleTurns = 4;
 
-/** A transport that knows when nobody asks for anything any more. */
+/** A transport that knows when there are no more requests. */
 const countRequests = (inner: Transport): { transport: Transport; calm(): Promise<void> } => {
   let underWay = 0;
   let begun = 0;
@@ -43,7 +43,7 @@ const countRequests = (inner: Transport): { transport: Transport; calm(): Promis
   };
 };
 
-/** The stand-in on an embedded Kubernetes, all in this process and on virtual time: a moment is some seconds, and takes none. */
+/** The stand-in on an embedded Kubernetes, in this process and on virtual time: a tick is some virtual seconds, and takes no real time. */
 export const embeddedHost = async (): Promise<Host & { readonly clock: ManualClock; readonly lines: string[] }> => {
   const clock = manualClock();
   const kubernetes = await createKubernetes({ clock });

@@ -115,7 +115,7 @@ export const bringUp: readonly Scenario[] = [
       });
       assert.equal(conditionOf(cluster, 'ControlPlaneInitialized'), 'True Initialized');
       assert.equal(conditionOf(cluster, 'RemoteConnectionProbe'), 'True ProbeSucceeded');
-      // No Machine is part of a control plane that is managed elsewhere.
+      // An externally managed control plane has no Machines.
       assert.equal(conditionOf(cluster, 'ControlPlaneMachinesReady'), 'True NoReplicas');
       assert.equal(conditionOf(cluster, 'ControlPlaneMachinesUpToDate'), 'True NoReplicas');
       for (const { status } of [deployment, cluster])

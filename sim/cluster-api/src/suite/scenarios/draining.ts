@@ -78,7 +78,7 @@ export const draining: readonly Scenario[] = [
       await waitForDeletionReason(harness, name, 'DrainingNode');
       await harness.ticks(3);
       await assertHostKept(harness, name);
-      // On the Machine itself it would not last: what its MachineDeployment says holds, also while it goes.
+      // A value on the Machine itself does not last: that of the MachineDeployment overrides it, even during the deletion.
       await harness.patch(machines, name, { spec: { deletion: { nodeDrainTimeoutSeconds: 3600 } } });
       await harness.patch(machineDeployments, deploymentName, {
         spec: { template: { spec: { deletion: { nodeDrainTimeoutSeconds: 1 } } } },

@@ -15,7 +15,7 @@ const rollTo = async (harness: Harness, template: string): Promise<void> => {
 const sizes = async (harness: Harness): Promise<string[]> =>
   (await harness.hosts()).map(({ spec }) => String(spec?.['size'])).sort();
 
-/** The most Machines at once, and the fewest that were available, until all are of the new template. */
+/** The most Machines at once, and the fewest available ones, until all have the new template. */
 const watchRoll = async (harness: Harness, replicas: number): Promise<{ most: number; fewest: number }> => {
   const seen = { most: 0, fewest: replicas };
   await harness.waitFor('all are of the new template', async () => {
