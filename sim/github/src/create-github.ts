@@ -41,13 +41,13 @@ const defaultInstallation: Installation = {
 const newKey = (): string =>
   generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs1', format: 'pem' });
 
-/** GitHub without sockets: requests are answered by a function, in this very process. `url`: what it says its address is. */
+/** GitHub without sockets: a function in this process answers requests. `url`: the address in its responses. */
 export const createGitHub = (
   options: Omit<GitHubOptions, 'port'> = {},
   url: () => string = () => 'https://api.github.invalid',
 ): EmbeddedGitHub => {
   const { clock = systemClock, random = Math.random, installations = [defaultInstallation] } = options;
-  // The limit of an installation that is not large.
+  // The limit of a small installation.
   const { rateLimit = 5000, runnerGroups = [] } = options;
   const { id = 4711, privateKey = newKey() } = options.app ?? {};
   const app = { id, clientID: `Iv23li${id}`, slug: 'runners', privateKey };

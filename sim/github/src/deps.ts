@@ -8,7 +8,7 @@ import type { Releases } from './runners/releases.ts';
 import type { RunnerGroup } from './runners/runner.ts';
 import type { Runners } from './runners/runners.ts';
 
-/** All that happened, in order. */
+/** All events, in order. */
 export interface EventLog {
   readonly all: readonly GitHubEvent[];
   record(happening: Omit<GitHubEvent, 'at'>): void;
@@ -19,7 +19,7 @@ export const createEventLog = (clock: Clock): EventLog => {
   return { all, record: (happening) => all.push({ at: clock.now(), ...happening }) };
 };
 
-/** All that answers are made of. */
+/** Everything that answers depend on. */
 export interface Deps {
   readonly clock: Clock;
   readonly app: AppIdentity & { readonly slug: string };
@@ -32,6 +32,6 @@ export interface Deps {
   readonly releases: Releases;
   readonly faults: GitHubFaults;
   readonly history: EventLog;
-  /** Where it is reached. */
+  /** The address of this GitHub. */
   readonly url: () => string;
 }

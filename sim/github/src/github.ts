@@ -5,20 +5,20 @@ import type { JobRecord, JobRequest } from './jobs/jobs.ts';
 import type { RunnerRelease } from './runners/releases.ts';
 import type { RunnerGroup } from './runners/runner.ts';
 
-/** What becomes of one call instead of what should. */
+/** A fault of one call. */
 export type CallFault =
-  /** Done, and the connection is cut before the answer (`runs-on#546`: then the second try is a 409). */
+  /** Done, but the connection is cut before the answer (`runs-on#546`: then the second try is a 409). */
   | 'lost'
   | 'hang'
-  /** 401, and the token is worthless from now on. */
+  /** 401, and the token is invalid from now on. */
   | 'expired token'
   /** Done at once, answered after so many milliseconds. */
   | { readonly slow: number }
-  /** The rest of the hour's calls is gone. It stays so until the reset. */
+  /** Uses up the remaining calls of the hour, until the reset. */
   | { readonly limit: 'primary'; readonly status?: 403 | 429 }
-  /** For so many seconds every call is refused; `tells`: with `retry-after`. */
+  /** Refuses every call for so many seconds; `tells`: with `retry-after`. */
   | { readonly limit: 'secondary'; readonly seconds: number; readonly status?: 403 | 429; readonly tells?: boolean }
-  /** `done`: it happened nevertheless (`runs-on/pull/30`). */
+  /** `done`: the call had its effect nevertheless (`runs-on/pull/30`). */
   | {
       readonly status: number;
       readonly body?: unknown;
@@ -26,44 +26,44 @@ export type CallFault =
       readonly done?: boolean;
     };
 
-/** No connection at all, or this status for everything. */
+/** Connections refused, or this status for every call. */
 type Outage = 'refused' | number;
 
-/** What goes wrong with this GitHub. Any of it may be changed while it runs. */
+/** The faults of this GitHub. They may change while it runs. */
 export interface GitHubFaults {
   /** The next calls whose `METHOD path` (without the query) matches. */
   readonly calls: { match: RegExp; times: number; with: CallFault }[];
-  /** The API, and the service to which runners connect: they fail apart. No job is given out while the latter does. */
+  /** The API and the service for runners fail separately. While the latter is down, no job is assigned. */
   readonly outage: { api: Outage | undefined; actions: Outage | undefined };
-  /** The next runners of such a name are online only so many milliseconds after they have connected, or never. */
+  /** The next runners with such a name are online only so many milliseconds after they have connected, or never. */
   readonly registrations: { match: RegExp; times: number; with: { after: number } | 'never' }[];
-  /** So many milliseconds after a runner was given a job, answers still say that it is idle (`actions/runner#4422`). */
+  /** For so many milliseconds after a runner got a job, answers still show it as idle (`actions/runner#4422`). */
   staleBusyFor: number;
   /**
-   * What a DELETE says meanwhile. `accepted`: 204, and the job goes on with the credentials that it has
+   * The answer to a DELETE meanwhile. `accepted`: 204, and the job continues with its credentials
    * (`terraform-aws-github-runner#5086`).
    */
   deleteWhileStale: 'refused' | 'accepted';
-  /** So many milliseconds after its one job, a runner is still there and busy: 422 for a DELETE, 409 for its name. */
+  /** For so many milliseconds after its only job, a runner still exists and is busy: 422 for a DELETE, 409 for its name. */
   lingersFor: number;
-  /** Each is queued right after an answer that shows a runner that could take it as idle (`actions-runner-controller#1125`). */
+  /** Each is queued right after an answer that shows a suitable runner as idle (`actions-runner-controller#1125`). */
   readonly jobsAfterIdle: JobRequest[];
 }
 
 export interface GitHubOptions {
   readonly clock?: Clock;
   readonly random?: Random;
-  /** 0, and without it: any that is free. */
+  /** Default, and 0: any free port. */
   readonly port?: number;
-  /** `privateKey`: PEM of an RSA key; a new one unless told. */
+  /** `privateKey`: PEM of an RSA key. Default: a new one. */
   readonly app?: { readonly id?: number; readonly privateKey?: string };
-  /** Where the App is installed. Unless told: in `acme`, with one repository, `acme/app`, and all rights that runners need. */
+  /** Installations of the App. Default: in `acme`, with the repository `acme/app` and all permissions for runners. */
   readonly installations?: readonly Installation[];
-  /** Beside `Default`, which has the number 1. */
+  /** In addition to `Default`, which has the ID 1. */
   readonly runnerGroups?: readonly RunnerGroup[];
   /** Calls per hour of an installation. */
   readonly rateLimit?: number;
-  /** Releases of the runner, also those to come. None unless told: then no runner is too old. */
+  /** Releases of the runner, including future ones. Default: none, so no runner is too old. */
   readonly runnerReleases?: readonly RunnerRelease[];
 }
 
@@ -81,7 +81,7 @@ export interface GitHubEvent {
   readonly reason?: string;
 }
 
-/** A runner as GitHub really sees it, whatever its answers say. */
+/** The real state of a runner, which answers may not show. */
 export interface SimulatedRunner {
   readonly id: number;
   readonly name: string;
@@ -98,13 +98,13 @@ interface GitHub {
   readonly faults: GitHubFaults;
   queueJob(job: JobRequest): JobRecord;
   jobs(): readonly JobRecord[];
-  /** Jobs whose runner was not heard of again. A fleet that is kept well has none. */
+  /** Jobs whose runner disappeared. A healthy fleet has none. */
   lostJobs(): readonly JobRecord[];
   runners(): readonly SimulatedRunner[];
   readonly history: readonly GitHubEvent[];
-  /** Every request that came, with its query: `GET /orgs/acme/actions/runners?page=1`. */
+  /** All requests with their query: `GET /orgs/acme/actions/runners?page=1`. */
   readonly requests: readonly string[];
-  /** All access tokens are worthless from now on. */
+  /** Revokes all access tokens. */
   expireTokens(): void;
   stop(): Promise<void>;
 }
@@ -114,10 +114,10 @@ export interface SimulatedGitHub extends GitHub {
   readonly url: string;
 }
 
-/** The same without sockets, so that a test on virtual time is complete. */
+/** The same without sockets, for tests on virtual time. */
 export interface EmbeddedGitHub extends GitHub {
   readonly handle: (request: ApiRequest) => Promise<Reply>;
-  /** The same in the form in which clients ask, whatever host they name. */
+  /** The same as a `fetch` function, for any host name. */
   readonly fetch: typeof fetch;
 }
 
@@ -127,9 +127,9 @@ interface Planned<T> {
   readonly with: T;
 }
 
-/** The first fault that is meant for this, which is used up by it. */
+/** Takes the first fault that matches, and uses it up once. */
 export const takeFault = <T>(planned: Planned<T>[], what: string): T | undefined => {
-  // A copy: a global expression remembers where it stopped, and each call is a new text.
+  // A copy, because a global RegExp keeps its last position.
   const index = planned.findIndex(({ match, times }) => times > 0 && new RegExp(match).test(what));
   const fault = planned[index];
   if (fault === undefined) return undefined;

@@ -12,7 +12,7 @@ interface Served {
 const flat = (headers: NodeJS.Dict<string | string[]>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]));
 
-/** HTTP on 127.0.0.1 around a function. */
+/** Serves a function over HTTP on 127.0.0.1. */
 export const serve = async (port: number, handle: (request: ApiRequest) => Promise<Reply>): Promise<Served> => {
   const server = createServer((incoming, outgoing) => {
     const url = new URL(incoming.url ?? '/', 'http://github.invalid');
@@ -36,7 +36,7 @@ export const serve = async (port: number, handle: (request: ApiRequest) => Promi
       outgoing.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers });
       outgoing.end(content === undefined || typeof content === 'string' ? content : JSON.stringify(content));
     };
-    // Whoever hangs up in the middle of a request has asked nothing.
+    // A client that disconnects during its request gets no answer.
     text(incoming)
       .then(answer)
       .catch(() => incoming.socket.destroy());
@@ -55,7 +55,7 @@ export const serve = async (port: number, handle: (request: ApiRequest) => Promi
   };
 };
 
-/** Asks a function as if it was far away: what has no answer is waited for until the signal fires. */
+/** Calls a function like a remote server: without an answer it waits until the signal fires. */
 export const createFetch =
   (handle: (request: ApiRequest) => Promise<Reply>): typeof fetch =>
   async (input, init) => {

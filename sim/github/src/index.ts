@@ -1,4 +1,4 @@
-/** GitHub on this machine, as far as runners need it: Apps, runners, jobs, and what goes wrong with them. */
+/** A simulated GitHub, as far as runners need it: Apps, runners, jobs, and faults. */
 export type { RunnerRelease } from './runners/releases.ts';
 export type {
   CallFault,

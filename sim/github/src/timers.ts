@@ -1,6 +1,6 @@
 import type { Clock } from '@tartan/kube/clock';
 
-/** What is still to come, so that it can be called off all at once. */
+/** Pending timers that can be cancelled together. */
 export interface Timers {
   after(milliseconds: number, run: () => void): () => void;
   /** Resolves after that time, or when everything ends. */

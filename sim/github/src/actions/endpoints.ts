@@ -3,12 +3,12 @@ import type { Deps } from '../deps.ts';
 import type { JobRecord } from '../jobs/jobs.ts';
 import { runnerError, type RunnerRecord, secretIn } from '../runners/runner.ts';
 
-/** The runner's side. A protocol of our own, told in the README: GitHub's is not documented. */
+/** The runner's side. Our own protocol, described in the README: GitHub's is not documented. */
 
 type Fields = Readonly<Record<string, unknown>>;
 
 const errorResponse = (status: number, message: string): ApiResponse => ({ status, body: { message } });
-/** What a runner is told whose registration is no more: it gives up, and does not try again. */
+/** The answer to a runner whose registration is deleted: it gives up and does not retry. */
 const registrationDeleted = (): ApiResponse =>
   errorResponse(401, 'The runner registration has been deleted from the server, please re-configure.');
 
@@ -26,7 +26,7 @@ const register = (deps: Deps, fields: Fields): ApiResponse => {
   if (found === undefined || (owner.includes('/') && found.id !== 1)) {
     return errorResponse(404, `Could not find any self-hosted runner group named "${String(group)}".`);
   }
-  // What every runner has unless it says otherwise, which it can since its version 2.305.0.
+  // The default labels of every runner, which can be disabled since version 2.305.0.
   const standard = fields['no_default_labels'] === true ? [] : ['self-hosted', String(os), String(architecture)];
   const all = [...standard, ...(Array.isArray(labels) ? (labels as unknown[]) : [labels])];
   const why = runnerError({ name: fields['name'], runner_group_id: found.id, labels: all });
@@ -74,20 +74,20 @@ const connect = (deps: Deps, fields: Fields): ApiResponse => {
   return { status: 201, body: { session: session.id, runner: { id: runner.id, name: runner.name } } };
 };
 
-/** A runner that registers and connects as any other, and is refused when it asks for messages (actions/runner#4392, #4305). */
+/** Such a runner registers and connects like any other, but is refused when it asks for messages (actions/runner#4392, #4305). */
 const deprecated = (version: string): ApiResponse =>
   errorResponse(403, `Runner version v${version} is deprecated and cannot receive messages.`);
 
 const poll = async (deps: Deps, runner: RunnerRecord, request: ApiRequest): Promise<ApiResponse> => {
   const { session, job } = runner;
   if (session === undefined || runner.isRemoved) return registrationDeleted();
-  // The listener tells its version with every request for messages.
+  // The listener sends its version with every request for messages.
   const version = parseBody(request.body)?.['runner_version'];
   if (typeof version === 'string' && job === undefined && deps.releases.isRefused(version)) {
     deps.runners.disconnect(runner);
     return deprecated(version);
   }
-  // An answer that was lost on its way is given again.
+  // Repeats an answer that was lost.
   if (job?.status === 'queued') {
     deps.runners.heartbeat(runner);
     return { status: 200, body: jobJSON(job) };

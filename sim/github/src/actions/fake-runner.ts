@@ -1,7 +1,7 @@
 import { type Clock, sleep, systemClock } from '@tartan/kube/clock';
 
 const retryAfter = 5_000;
-/** `actions/runner#3539`: a job is renewed every minute. */
+/** `actions/runner#3539`: a runner renews its job every minute. */
 const renewEvery = 60_000;
 
 interface RunnerJob {
@@ -16,36 +16,36 @@ export interface FakeRunnerOptions {
   readonly url: string;
   readonly fetch?: typeof fetch;
   readonly clock?: Clock;
-  /** What it connects with. */
+  /** Its credentials. */
   readonly as: { readonly jit_config: string } | { readonly credential: string };
-  /** What it says that it is. */
+  /** The version that it reports. */
   readonly version?: string;
-  /** Whether it leaves after one job, as those with a JIT configuration must. */
+  /** Whether it exits after one job, as those with a JIT configuration must. */
   readonly isEphemeral?: boolean;
-  /** Does the job, and says how it went: `success`, `failure`. */
+  /** Runs the job and returns its conclusion: `success`, `failure`. */
   readonly work: (job: RunnerJob, signal: AbortSignal) => Promise<string>;
-  /** Ends it without a word, as when its machine is destroyed. */
+  /** Kills it without notice, as when its machine is destroyed. */
   readonly signal: AbortSignal;
 }
 
 /**
- * A runner as it behaves in a guest: it connects, asks for work, does one job, and ends.
+ * A runner as in a guest: it connects, asks for work, runs one job, and exits.
  *
- * Guarantees: never rejects. What GitHub does not answer is tried again; a registration that is gone ends it.
+ * Guarantees: never rejects. Retries requests without an answer; exits when its registration is gone.
  */
 export const runFakeRunner = async (runner: FakeRunnerOptions): Promise<'job done' | 'not registered' | 'killed'> => {
   const { url, fetch: ask = fetch, clock = systemClock, work, signal, isEphemeral = true, version } = runner;
 
-  /** Until there is an answer that is one. */
+  /** Retries until there is a definite answer. */
   const call = async (path: string, body: unknown = {}): Promise<{ status: number; body: string } | undefined> => {
     while (!signal.aborted) {
       try {
         const response = await ask(`${url}/_actions${path}`, { method: 'POST', body: JSON.stringify(body), signal });
         const text = await response.text();
-        // 409: a connection that GitHub has not given up yet.
+        // 409: GitHub still counts an earlier connection.
         if (response.status < 500 && response.status !== 409) return { status: response.status, body: text };
       } catch {
-        // Nobody there, or nobody who answers.
+        // No connection, or no answer.
       }
       await sleep(clock, retryAfter, signal);
     }
@@ -55,7 +55,7 @@ export const runFakeRunner = async (runner: FakeRunnerOptions): Promise<'job don
   const runJob = async (session: string, job: RunnerJob): Promise<void> => {
     const path = `/sessions/${session}/jobs/${job.id}`;
     const started = await call(`${path}/started`);
-    // Somebody else was given it meanwhile.
+    // GitHub has given the job to another runner meanwhile.
     if (started?.status !== 204) return;
     const over = new AbortController();
     const either = AbortSignal.any([over.signal, signal]);

@@ -1,6 +1,6 @@
 import type { ApiResponse } from './handler.ts';
 
-/** The ways in which GitHub says no. Texts are those that people quote from real answers; the source stands beside each. */
+/** GitHub's refusals. Texts are quoted from real answers, with their sources. */
 
 const errorResponse = (status: number, message: string, headers?: Record<string, string>): ApiResponse => ({
   status,
@@ -10,27 +10,27 @@ const errorResponse = (status: number, message: string, headers?: Record<string,
 
 export const notFound = (): ApiResponse => errorResponse(404, 'Not Found');
 export const requiresAuthentication = (): ApiResponse => errorResponse(401, 'Requires authentication');
-/** An expired token, a revoked one and one that never was look the same. */
+/** An expired token, a revoked one and an unknown one look the same. */
 export const badCredentials = (): ApiResponse => errorResponse(401, 'Bad credentials');
 
-/** `octokit/auth-app.js#698` and `git-for-windows-automation#185` quote the claim that is too far ahead. */
+/** `octokit/auth-app.js#698` and `git-for-windows-automation#185` quote the message for a claim that is too far ahead. */
 export const badJwt = (why: string): ApiResponse => errorResponse(401, why);
 
-/** `actions-runner-controller#931`: the installation reaches it, but has not this permission. */
+/** `actions-runner-controller#931`: the installation has access, but not this permission. */
 export const notAccessible = (): ApiResponse => errorResponse(403, 'Resource not accessible by integration');
 
-/** `docs.rs/runner-manager-github`, module `jit`: observed for a key that is missing. */
+/** `docs.rs/runner-manager-github`, module `jit`: observed for a missing key. */
 export const invalidInput = (what: string): ApiResponse =>
   errorResponse(422, `Invalid request.\n\nInvalid input: ${what}.`);
 export const notGranted = (): ApiResponse =>
   errorResponse(422, 'The permissions requested are not granted to this installation.');
 export const problemsParsing = (): ApiResponse => errorResponse(400, 'Problems parsing JSON');
 
-/** `ubicloud#692`: the name is taken from the moment a configuration is made. */
+/** `ubicloud#692`: the name is taken as soon as a configuration is generated. */
 export const nameTaken = (name: string): ApiResponse =>
   errorResponse(409, `Already exists - A runner with the name ${name} already exists.`);
 
-/** Orka's integration looks for these words; until 2022 they were `is still running a job` (`cybozu-go/meows#136`). */
+/** Orka's integration matches this text; until 2022 it was `is still running a job` (`cybozu-go/meows#136`). */
 export const runnerBusy = (name: string): ApiResponse =>
   errorResponse(422, `Runner ${name} is currently running a job and cannot be deleted.`);
 
@@ -46,7 +46,7 @@ export const secondaryLimit = (status: 403 | 429, retryAfter: number | undefined
     retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
   );
 
-/** From the front of the house, which does not speak JSON. */
+/** From GitHub's front end, which does not send JSON. */
 export const unavailable = (status: number): ApiResponse => ({
   status,
   body: '<html><head><title>Unicorn!</title></head></html>',

@@ -1,4 +1,4 @@
-/** What somebody asks for. */
+/** An HTTP request. */
 export interface ApiRequest {
   readonly method: string;
   readonly path: string;
@@ -7,7 +7,7 @@ export interface ApiRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** As sent. */
   readonly body: string;
-  /** Fires when whoever asked has hung up. */
+  /** Fires when the client has disconnected. */
   readonly signal?: AbortSignal;
 }
 
@@ -17,10 +17,10 @@ export interface ApiResponse {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What becomes of one exchange. */
+/** The result of one exchange. */
 export type Reply = { readonly send: ApiResponse } | 'disconnect' | 'hang';
 
-/** The fields of a JSON object, or nothing if it is none. No body at all is an empty object. */
+/** The fields of a JSON object; undefined if it is none. An empty body is an empty object. */
 export const parseBody = (body: string): Readonly<Record<string, unknown>> | undefined => {
   if (body === '') return {};
   try {
@@ -36,11 +36,11 @@ export const parseBody = (body: string): Readonly<Record<string, unknown>> | und
 const defaultPageSize = 30;
 const maxPageSize = 100;
 
-/** Whatever is no number, or none that makes sense, is as if it had not been said. More than a hundred is a hundred. */
+/** Ignores an invalid number. The maximum is 100. */
 const wholeNumber = (text: string | null, otherwise: number): number =>
   text !== null && /^[1-9]\d*$/.test(text) ? Number(text) : otherwise;
 
-/** REST API, "Using pagination": only the links that lead somewhere, and none at all when there is but one page. */
+/** REST API, "Using pagination": only links to existing pages, and none if there is only one page. */
 const links = ({ path, query }: ApiRequest, base: string, page: number, last: number): Record<string, string> => {
   const rels = { prev: page - 1, next: page + 1, last, first: 1 };
   const told = Object.entries(rels).filter(([rel, to]) => {
@@ -56,7 +56,7 @@ const links = ({ path, query }: ApiRequest, base: string, page: number, last: nu
   return { link: link.join(', ') };
 };
 
-/** One page of a list, with the number of all of its items: `{ total_count: 57, runners: [...] }`. */
+/** One page of a list, with the total number of items: `{ total_count: 57, runners: [...] }`. */
 export const paginate = <T>(
   request: ApiRequest,
   base: string,

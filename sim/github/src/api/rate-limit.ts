@@ -8,15 +8,15 @@ interface Window {
   blocked: { until: number; status: 403 | 429; tells: boolean } | undefined;
 }
 
-/** Requests of an hour, for each installation (REST API, "Primary rate limit for GitHub App installations"), and pauses. */
+/** Requests per hour of each installation (REST API, "Primary rate limit for GitHub App installations"), and secondary limits. */
 export interface RateLimit {
   headers(who: string): Record<string, string>;
   figures(who: string): { limit: number; used: number; remaining: number; reset: number };
   isOver(who: string): boolean;
   spend(who: string): void;
-  /** All that is left is gone, until the window ends. */
+  /** Uses up the remaining calls until the window ends. */
   exhaust(who: string): void;
-  /** A secondary limit: nothing is answered for so long. `tells`: the answers say how long. */
+  /** A secondary limit: refuses all calls for so long. `tells`: the answers say how long. */
   block(who: string, seconds: number, status: 403 | 429, tells: boolean): void;
   blocked(who: string): { status: 403 | 429; retryAfter: number | undefined } | undefined;
 }

@@ -31,7 +31,7 @@ type Handler = (deps: Deps, request: ApiRequest, where: { owner: string; id: str
 interface Route {
   readonly method: string;
   readonly path: RegExp;
-  /** What a token must allow; an App with its assertion; or anybody who has a token. */
+  /** The permission that the token needs; `app`: a JWT of the App; `token`: any token. */
   readonly needs: RequiredPermission | 'app' | 'token';
   readonly respond: Handler;
 }
@@ -88,20 +88,20 @@ const routes: readonly Route[] = [
   route('GET', `${repository}/actions/runs/${number}/jobs`, { permission: 'actions', level: 'read' }, listJobs),
 ];
 
-/** `Bearer` or `token`: both are taken. */
+/** Accepts `Bearer` and `token`. */
 const tokenOf = ({ headers }: ApiRequest): string | undefined =>
   /^(?:bearer|token) +(\S+)$/i.exec(headers['authorization'] ?? '')?.[1];
 
 const grantOf = (deps: Deps, request: ApiRequest): AccessToken | undefined =>
   deps.tokens.accessToken(tokenOf(request) ?? '');
 
-/** Whose calls are counted. */
+/** The key under which calls are counted. */
 const rateLimitKey = (deps: Deps, request: ApiRequest): string => {
   const grant = grantOf(deps, request);
   return grant === undefined ? 'the App' : `installation ID ${grant.installation.id}`;
 };
 
-/** What is said to somebody who asks for himself as an App. */
+/** The error for a call as the App, if its JWT is invalid. */
 const appAuthenticationError = (deps: Deps, request: ApiRequest): ApiResponse | undefined => {
   const token = tokenOf(request);
   if (token === undefined) return requiresAuthentication();
@@ -109,7 +109,7 @@ const appAuthenticationError = (deps: Deps, request: ApiRequest): ApiResponse | 
   return why === undefined ? undefined : badJwt(why);
 };
 
-/** The whole of the REST API: an answer to anything. */
+/** The whole REST API: answers every request. */
 const routeRequest = (deps: Deps, request: ApiRequest): ApiResponse => {
   for (const { method, path, needs, respond } of routes) {
     const match = method === request.method ? path.exec(request.path) : null;
@@ -120,7 +120,7 @@ const routeRequest = (deps: Deps, request: ApiRequest): ApiResponse => {
     const grant = grantOf(deps, request);
     if (grant === undefined) return badCredentials();
     if (needs === 'token') return respond(deps, request, { owner, id });
-    // What a token does not reach is not there for it: GitHub does not tell what exists.
+    // A resource outside of the token's access does not exist for it: GitHub does not reveal what exists.
     const written = canonicalName(grant.installation, owner);
     if (written === undefined) return notFound();
     if (grant.installation.suspended === true || !isAllowed(grant.permissions, needs)) return notAccessible();
@@ -130,8 +130,8 @@ const routeRequest = (deps: Deps, request: ApiRequest): ApiResponse => {
 };
 
 /**
- * REST API, "Best practices": what has not changed is a 304, which costs nothing of the limit. A tag is good for one token only
- * (`github/docs#34689`), so those of an App are worth nothing after an hour.
+ * REST API, "Best practices": an unchanged response is a 304, which does not count against the limit. An ETag is valid for one token only
+ * (`github/docs#34689`), so those of an App are useless after an hour.
  */
 const withETag = ({ method, headers }: ApiRequest, answer: ApiResponse): ApiResponse => {
   if (method !== 'GET' || answer.status !== 200) return answer;
@@ -142,7 +142,7 @@ const withETag = ({ method, headers }: ApiRequest, answer: ApiResponse): ApiResp
   return headers['if-none-match'] === etag ? { status: 304, headers: tagged } : { ...answer, headers: tagged };
 };
 
-/** A call of the REST API, with what it costs: limits come before everything else, and each answer tells what is left. */
+/** A call of the REST API with its cost: limits are checked first, and each answer has the remaining quota. */
 export const handleApiRequest = (deps: Deps, request: ApiRequest, fault: CallFault | undefined): ApiResponse => {
   const { limit } = deps;
   const who = rateLimitKey(deps, request);
@@ -154,7 +154,7 @@ export const handleApiRequest = (deps: Deps, request: ApiRequest, fault: CallFau
   const limited = typeof fault === 'object' && 'limit' in fault ? fault : undefined;
   if (limited?.limit === 'primary') limit.exhaust(who);
   if (limited?.limit === 'secondary') limit.block(who, limited.seconds, limited.status ?? 403, limited.tells ?? true);
-  // The one call that costs nothing (REST API, "Rate limit").
+  // The only call that costs nothing (REST API, "Rate limit").
   if (request.path === '/rate_limit') return routeRequest(deps, request);
   const pause = limit.blocked(who);
   if (pause !== undefined) return secondaryLimit(pause.status, pause.retryAfter);

@@ -3,7 +3,7 @@ import type { Clock, Random } from '@tartan/kube/clock';
 import { parseBody } from '../api/handler.ts';
 import type { Installation, Permissions } from './installation.ts';
 
-/** Who an App is, as far as it must prove it. */
+/** The identity of an App. */
 export interface AppIdentity {
   readonly id: number;
   readonly clientID: string;
@@ -15,7 +15,7 @@ const maxLifetimeSeconds = 600;
 const decodePart = (text: string): Readonly<Record<string, unknown>> | undefined =>
   parseBody(Buffer.from(text, 'base64url').toString());
 
-/** Why this JSON web token is no proof, or nothing. `now`: seconds. ("Generating a JSON Web Token for a GitHub App") */
+/** Why this JSON web token is invalid; undefined: it is valid. `now`: seconds. ("Generating a JSON Web Token for a GitHub App") */
 export const jwtError = (app: AppIdentity, token: string, now: number): string | undefined => {
   const [head = '', claims = '', signature = '', ...more] = token.split('.');
   const undecoded = 'A JSON web token could not be decoded';
@@ -25,7 +25,7 @@ export const jwtError = (app: AppIdentity, token: string, now: number): string |
   const { iat, exp, iss } = decodePart(claims) ?? {};
   // The client ID is recommended; the number still works, as a number or as text.
   if (String(iss) !== String(app.id) && iss !== app.clientID) return 'Integration not found';
-  // One second ahead is enough to be refused (`octomachinery#75`), which is why 60 s in the past are recommended.
+  // GitHub refuses even one second in the future (`octomachinery#75`), so it recommends 60 s in the past.
   if (!Number.isInteger(iat) || (iat as number) > now) {
     return "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued";
   }
@@ -48,7 +48,7 @@ export interface AccessToken {
   expiresAt: number;
 }
 
-/** Given to whoever is to add a runner to one account or repository, or to take it away. */
+/** A token to add or remove runners of one account or repository. */
 interface RunnerToken {
   readonly token: string;
   readonly owner: string;
@@ -61,7 +61,7 @@ export interface Tokens {
   accessToken(token: string): AccessToken | undefined;
   createRunnerToken(owner: string, use: RunnerToken['use']): RunnerToken;
   runnerToken(token: string, use: RunnerToken['use']): RunnerToken | undefined;
-  /** As if somebody had revoked them all. */
+  /** Revokes all tokens. */
   expire(): void;
 }
 
@@ -75,7 +75,7 @@ export const createTokens = (clock: Clock, random: Random, appID: number): Token
   const runner = new Map<string, RunnerToken>();
   return {
     grant: (installation, permissions) => {
-      // Since April 2026 `ghs_APPID_JWT`, and not 40 characters any more ("Generating an installation access token").
+      // Since April 2026 `ghs_APPID_JWT`, no longer 40 characters ("Generating an installation access token").
       const token = `ghs_${appID}_${randomText(random, 180)}`;
       const made = { token, installation, permissions, expiresAt: clock.now() + hour };
       access.set(token, made);

@@ -3,7 +3,7 @@ import { type ApiRequest, type ApiResponse, paginate, parseBody } from '../api/h
 import type { Deps } from '../deps.ts';
 import { canonicalName, type Installation, isSameName, isSubset, type Permissions } from './installation.ts';
 
-/** What an App is told about itself, for its JSON web token. */
+/** Calls as the App itself, with its JSON web token. */
 
 const timestamp = (milliseconds: number): string => `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
 
@@ -35,7 +35,7 @@ export const listInstallations = (deps: Deps, request: ApiRequest): ApiResponse 
   const { body, ...answer } = paginate(request, deps.url(), 'installations', deps.installations, (each) =>
     installationJSON(deps, each),
   );
-  // A bare list, unlike those of runners.
+  // A bare list, unlike the lists of runners.
   return { ...answer, body: (body as { installations: unknown[] }).installations };
 };
 
@@ -60,13 +60,13 @@ export const createAccessToken = (deps: Deps, { body }: ApiRequest, { id }: { id
   };
 };
 
-/** Somebody pushed before each run. One without any is as old as the deps. */
+/** Each run counts as a push. A repository without runs gets the epoch. */
 const pushedAt = ({ jobs }: Deps, fullName: string): string => {
   const queued = jobs.all().flatMap((job) => (isSameName(job.repository, fullName) ? [job.queuedAt] : []));
   return timestamp(Math.max(0, ...queued));
 };
 
-/** "List repositories accessible to the app installation": needs no permission, and cannot be told an order. */
+/** "List repositories accessible to the app installation": needs no permission, and has no parameter for the order. */
 export const listRepositories = (
   deps: Deps,
   request: ApiRequest,

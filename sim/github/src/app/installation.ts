@@ -1,7 +1,7 @@
 type Level = 'read' | 'write';
 export type Permissions = Readonly<Record<string, Level>>;
 
-/** What an operation needs, as the REST API names it below "Fine-grained access tokens". */
+/** The permission of an operation, as the REST API names it under "Fine-grained access tokens". */
 export interface RequiredPermission {
   readonly permission: 'organization_self_hosted_runners' | 'administration' | 'actions';
   readonly level: Level;
@@ -10,13 +10,13 @@ export interface RequiredPermission {
 export const isAllowed = (granted: Permissions, { permission, level }: RequiredPermission): boolean =>
   granted[permission] === 'write' || granted[permission] === level;
 
-/** Whether nothing more is asked for than there is. */
+/** Whether all requested permissions are granted. */
 export const isSubset = (granted: Permissions, asked: Readonly<Record<string, unknown>>): boolean =>
   Object.entries(asked).every(
     ([permission, level]) => granted[permission] === 'write' || (level === 'read' && granted[permission] === 'read'),
   );
 
-/** One account in which the App is installed. */
+/** One account with the App installed. */
 export interface Installation {
   readonly id: number;
   readonly account: string;
@@ -29,7 +29,7 @@ export interface Installation {
 /** Names are not case sensitive. */
 export const isSameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
-/** `owner`: `acme` or `acme/app`. As it is really written, or nothing if the installation has not to do with it. */
+/** `owner`: `acme` or `acme/app`. In its canonical spelling; undefined if the installation has no access to it. */
 export const canonicalName = (installation: Installation, owner: string): string | undefined => {
   const [account = '', repository] = owner.split('/');
   if (!isSameName(account, installation.account)) return undefined;

@@ -3,7 +3,7 @@ import { type ApiRequest, type ApiResponse, paginate } from '../api/handler.ts';
 import type { Deps } from '../deps.ts';
 import type { JobRecord } from './jobs.ts';
 
-/** What the REST API answers about workflow runs and their jobs. */
+/** The REST API of workflow runs and jobs. */
 
 interface PathParams {
   readonly owner: string;
@@ -13,7 +13,7 @@ interface PathParams {
 const timestamp = (milliseconds: number | undefined): string | null =>
   milliseconds === undefined ? null : `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
 
-/** A run is as far as its jobs are: over when all are, waiting as long as none has begun. */
+/** The status of a run: completed when all jobs are, queued while none has begun. */
 export const statusOfRun = (jobs: readonly Pick<JobRecord, 'status'>[]): JobRecord['status'] => {
   if (jobs.every(({ status }) => status === 'completed')) return 'completed';
   return jobs.every(({ status }) => status === 'queued') ? 'queued' : 'in_progress';
@@ -35,7 +35,7 @@ const runJSON = (deps: Deps, owner: string, id: number, jobs: readonly JobRecord
 };
 
 const jobJSON = (deps: Deps, job: JobRecord): unknown => {
-  // Nobody is told to whom it was given before it has begun.
+  // The API does not show the assigned runner before the job has begun.
   const runner = job.status === 'queued' ? undefined : job.runner;
   return {
     id: job.id,
@@ -57,7 +57,7 @@ const jobJSON = (deps: Deps, job: JobRecord): unknown => {
 const jobsOf = (deps: Deps, owner: string): readonly JobRecord[] =>
   deps.jobs.all().filter(({ repository }) => repository.toLowerCase() === owner.toLowerCase());
 
-/** `status` may be a conclusion as well. Newest first. */
+/** `status` may also be a conclusion. Newest first. */
 export const listRuns = (deps: Deps, request: ApiRequest, { owner }: PathParams): ApiResponse => {
   const wanted = request.query.get('status');
   const runs = [...Map.groupBy(jobsOf(deps, owner), ({ runID }) => runID)].reverse();

@@ -6,7 +6,7 @@ import { isBusy, type RunnerGroup, type RunnerRecord } from '../runners/runner.t
 import type { Runners } from '../runners/runners.ts';
 import type { Timers } from '../timers.ts';
 
-/** A job that a workflow asks for. */
+/** A job of a workflow. */
 export interface JobRequest {
   /** `acme/app`. */
   readonly repository: string;
@@ -15,7 +15,7 @@ export interface JobRequest {
   /** Name of the runner group of `runs-on`. */
   readonly group?: string;
   readonly name?: string;
-  /** Of a run that is there already; a run of its own unless told. */
+  /** An existing run. Default: a new one. */
   readonly runID?: number;
 }
 
@@ -28,20 +28,20 @@ export interface JobRecord extends JobRequest {
   conclusion: string | undefined;
   startedAt: number | undefined;
   completedAt: number | undefined;
-  /** To which it was given, also before it has said that it began. */
+  /** The assigned runner, also before it has reported the start. */
   runner: RunnerRecord | undefined;
-  /** Its runner was not heard of again. */
+  /** Its runner disappeared. */
   lost: boolean;
 }
 
-/** "Routing precedence for self-hosted runners": no runner has come within a day. */
+/** "Routing precedence for self-hosted runners": a job without a runner fails after a day. */
 const maxQueueMs = 24 * 3_600_000;
-/** The same: a runner that does not begin within that loses the job to others. */
+/** The same page: a runner that does not start a job within this time loses it to others. */
 const maxPickUpMs = 60_000;
-/** Runners renew every minute, and are believed for ten (`actions/runner#3539`, `#4703`). */
+/** Runners renew every minute, and a lease lasts ten (`actions/runner#3539`, `#4703`). */
 const leaseMs = 10 * 60_000;
 
-/** Whether a runner may have a job: labels are cumulative and not case sensitive; a group says whose jobs its runners do. */
+/** Whether a runner may get a job: it needs all labels (case does not matter), and its group must serve the repository. */
 const canRunJob = (runner: RunnerRecord, job: JobRequest, groups: readonly RunnerGroup[]): boolean => {
   if (!job.labels.every((label) => runner.labels.some(({ name }) => isSameName(name, label)))) return false;
   const group = groups.find(({ id }) => id === runner.groupID);
@@ -54,15 +54,15 @@ const canRunJob = (runner: RunnerRecord, job: JobRequest, groups: readonly Runne
   );
 };
 
-/** Jobs, from the moment somebody wants them until they are over. */
+/** Jobs from queueing to completion. */
 export interface Jobs {
   all(): readonly JobRecord[];
   queue(wanted: JobRequest): JobRecord;
-  /** Gives out what can be given out. */
+  /** Assigns queued jobs to free runners. */
   assign(): void;
-  /** These were shown as idle just now. */
+  /** An answer has just shown these as idle. */
   onShownIdle(runners: readonly RunnerRecord[]): void;
-  /** What a runner says about its job. False: it is not, or no longer, its job. */
+  /** Reports of a runner about its job. False: it is not, or no longer, its job. */
   start(runner: RunnerRecord, id: number): boolean;
   renew(runner: RunnerRecord, id: number): boolean;
   finish(runner: RunnerRecord, id: number, conclusion: string): boolean;
@@ -80,7 +80,7 @@ interface JobsOptions {
 
 export const createJobs = ({ clock, timers, random, faults, history, groups, runners }: JobsOptions): Jobs => {
   const jobs: JobRecord[] = [];
-  /** What happens to a job if nothing is heard. */
+  /** What happens to a job without a report in time. */
   const deadlines = new Map<JobRecord, () => void>();
   let lastID = 4000;
 
@@ -131,14 +131,14 @@ export const createJobs = ({ clock, timers, random, faults, history, groups, run
     recordEvent('lost', job);
     if (job.runner === undefined) return;
     release(job.runner);
-    // It is dropped from the list (`actions/runner#4703`). Others come back when they come back.
+    // It is removed from the list (`actions/runner#4703`). Others stay and may reconnect.
     if (job.runner.isEphemeral || job.runner.isRemoved) runners().remove(job.runner, 'job lost');
   };
 
   const assign = (): void => {
     if (faults.outage.actions !== undefined) return;
     for (const job of jobs.filter(isWaiting)) {
-      // Any that fits, and not the one that somebody had in mind for it.
+      // Any runner that fits, not the one that was created for the job.
       const free = runners()
         .all()
         .filter((each) => each.isOnline && !isBusy(each) && each.session?.deliver && canRunJob(each, job, groups));

@@ -3,14 +3,14 @@ import { type ApiRequest, type ApiResponse, paginate, parseBody } from '../api/h
 import type { Deps } from '../deps.ts';
 import { encodeJitConfig, isBusy, runnerError, type RunnerRecord } from './runner.ts';
 
-/** What the REST API answers about self-hosted runners. `owner`: `acme` or `acme/app`. */
+/** The REST API of self-hosted runners. `owner`: `acme` or `acme/app`. */
 
 interface PathParams {
   readonly owner: string;
   readonly id: string;
 }
 
-/** Whether the API knows already. */
+/** Whether answers still show the old state. */
 const isStale = ({ clock, faults }: Deps, { busySince }: RunnerRecord): boolean =>
   busySince !== undefined && clock.now() - busySince < faults.staleBusyFor;
 
@@ -34,7 +34,7 @@ const find = (deps: Deps, { owner, id }: PathParams): RunnerRecord | undefined =
   deps.runners.of(owner).find((runner) => String(runner.id) === id);
 
 export const listRunners = (deps: Deps, request: ApiRequest, { owner }: PathParams): ApiResponse => {
-  // The whole name, not a part of it.
+  // Matches the whole name, not a part.
   const name = request.query.get('name');
   const found = deps.runners.of(owner).filter((runner) => name === null || runner.name === name);
   const shown: RunnerRecord[] = [];
@@ -63,14 +63,14 @@ export const deleteRunner = (deps: Deps, _request: ApiRequest, where: PathParams
   return { status: 204 };
 };
 
-/** Its name is taken, and it is listed as offline, from this moment on (`ubicloud#692`). */
+/** From now on the name is taken, and the runner is listed as offline (`ubicloud#692`). */
 export const generateJitConfig = (deps: Deps, { body }: ApiRequest, { owner }: PathParams): ApiResponse => {
   const fields = parseBody(body);
   if (fields === undefined) return problemsParsing();
   const why = runnerError(fields);
   if (why !== undefined) return invalidInput(why);
   const wanted = fields as { name: string; runner_group_id: number; labels: string[]; work_folder?: string };
-  // Runners of a repository are in no group but the first (`cdk-github-runners`, `token-retriever.lambda.ts`).
+  // Runners of a repository are always in the first group (`cdk-github-runners`, `token-retriever.lambda.ts`).
   const groups = owner.includes('/') ? deps.groups.slice(0, 1) : deps.groups;
   if (!groups.some(({ id }) => id === wanted.runner_group_id)) return notFound();
   if (deps.runners.of(owner).some(({ name }) => name === wanted.name)) return nameTaken(wanted.name);
@@ -79,7 +79,7 @@ export const generateJitConfig = (deps: Deps, { body }: ApiRequest, { owner }: P
       owner,
       name: wanted.name,
       groupID: wanted.runner_group_id,
-      // No label comes by itself, and all are in lower case (`docs.rs/runner-manager-github`, `JitRunner`).
+      // There are no default labels, and all are in lower case (`docs.rs/runner-manager-github`, `JitRunner`).
       labels: wanted.labels.map((name) => ({ name: name.toLowerCase(), type: 'custom' })),
       isEphemeral: true,
       workFolder: wanted.work_folder ?? '_work',
@@ -92,9 +92,7 @@ export const generateJitConfig = (deps: Deps, { body }: ApiRequest, { owner }: P
   };
 };
 
-/**
- * REST API, "List runner applications for an organization": a list without pages, an entry for each system. No date is told.
- */
+/** REST API, "List runner applications for an organization": a list without pages, an entry for each system, without a date. */
 export const listDownloads = (deps: Deps): ApiResponse => {
   const version = deps.releases.newest()?.version;
   const systems = [

@@ -7,7 +7,7 @@ export interface RunnerRelease {
   readonly publishedAt: number;
 }
 
-/** "Runner software updates on self-hosted runners" in GitHub's documentation: after that no job is queued to an older runner. */
+/** "Runner software updates on self-hosted runners" in GitHub's documentation: after this time an older runner gets no jobs. */
 const graceMs = 30 * 24 * 3_600_000;
 
 const partsOf = (version: string): number[] => version.split('.').map(Number);
@@ -19,7 +19,7 @@ const isOlder = (one: string, other: string): boolean => {
 
 export interface Releases {
   newest(): RunnerRelease | undefined;
-  /** Whether a newer release has been out for so long that this one gets no jobs. */
+  /** Whether a newer release is so old that this one gets no jobs. */
   isRefused(version: string): boolean;
 }
 

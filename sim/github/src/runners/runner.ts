@@ -1,7 +1,7 @@
 import { parseBody } from '../api/handler.ts';
 import type { JobRecord } from '../jobs/jobs.ts';
 
-/** Which runners may do which repositories' jobs. `repositories`: names without the account; all unless told. */
+/** Restricts which repositories' jobs its runners may run. `repositories`: names without the account. Default: all. */
 export interface RunnerGroup {
   readonly id: number;
   readonly name: string;
@@ -19,36 +19,36 @@ export interface RunnerRecord {
   readonly labels: readonly { readonly name: string; readonly type: 'read-only' | 'custom' }[];
   readonly isEphemeral: boolean;
   readonly workFolder: string;
-  /** What it proves itself with. */
+  /** Its credential. */
   readonly secret: string;
-  /** Not known before it connects. */
+  /** Unknown until it connects. */
   os: 'unknown' | 'macOS' | 'Linux';
   isOnline: boolean;
   /** Whether GitHub has noticed its connection. */
   isAdmitted: boolean;
   session: Session | undefined;
   job: JobRecord | undefined;
-  /** When it was given the job. */
+  /** When it got the job. */
   busySince: number | undefined;
   isRemoved: boolean;
 }
 
-/** A connection of a runner, which it has one of. */
+/** The only connection of a runner. */
 export interface Session {
   readonly id: string;
-  /** Answers the question for work that it has open. */
+  /** Answers its open request for work. */
   deliver: ((what: JobRecord | 'nothing') => void) | undefined;
 }
 
 export const isBusy = ({ busySince }: RunnerRecord): boolean => busySince !== undefined;
 
-/** A runner's name as it may be: GitHub refuses longer ones, and `config.sh` says the same. */
+/** GitHub's limit, and that of `config.sh`. */
 const maxNameLength = 64;
 const maxLabels = 100;
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
 
-/** What is wrong with the wish for a runner, or nothing. `runner_group_id` has no default (`docs.rs/runner-manager-github`). */
+/** Why the request for a runner is invalid; undefined: it is valid. `runner_group_id` has no default (`docs.rs/runner-manager-github`). */
 export const runnerError = (fields: Readonly<Record<string, unknown>>): string | undefined => {
   for (const key of ['name', 'runner_group_id', 'labels']) {
     if (fields[key] === undefined) return `object is missing required key: ${key}`;
@@ -65,8 +65,8 @@ export const runnerError = (fields: Readonly<Record<string, unknown>>): string |
 };
 
 /**
- * What `run.sh --jitconfig` takes: files of the runner's folder by name, each in base64, and the whole in base64 once more
- * (`actions/runner`, `ConfigurationStore`). Nobody but a runner should look into it.
+ * The argument of `run.sh --jitconfig`: files of the runner's folder by name, each in base64, and the whole in base64 again
+ * (`actions/runner`, `ConfigurationStore`). Opaque to everything but a runner.
  */
 export const encodeJitConfig = (runner: RunnerRecord, url: string): string => {
   const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
@@ -85,7 +85,7 @@ export const encodeJitConfig = (runner: RunnerRecord, url: string): string => {
   });
 };
 
-/** The runner's secret that such a text carries, or nothing. */
+/** The runner's secret in such a text; undefined if there is none. */
 export const secretIn = (encoded: string): string | undefined => {
   const decode = (text: unknown): Readonly<Record<string, unknown>> =>
     (typeof text === 'string' ? parseBody(Buffer.from(text, 'base64').toString()) : undefined) ?? {};

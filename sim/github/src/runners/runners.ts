@@ -7,16 +7,16 @@ import type { Timers } from '../timers.ts';
 import type { RunnerRecord, Session } from './runner.ts';
 
 const day = 24 * 3_600_000;
-/** "Removing self-hosted runners": after 14 days without a connection, an ephemeral one after one, also if it never had any. */
+/** "Removing self-hosted runners": after 14 days without a connection, an ephemeral one after one day, even if it never connected. */
 const retentionMs = ({ isEphemeral }: RunnerRecord): number => (isEphemeral ? day : 14 * day);
-/** How long a runner that asks for nothing is still thought to be there. GitHub does not say; a minute or two is what people see. */
+/** How long a runner without requests still counts as online. GitHub does not document it; users observe a minute or two. */
 const onlineTimeoutMs = 60_000;
-/** How long a question for work stays open without an answer: shorter, so that whoever asks again and again stays online. */
+/** How long a request for work stays open: shorter, so that a runner that keeps asking stays online. */
 const longPollMs = 50_000;
 
 type NewRunner = Pick<RunnerRecord, 'name' | 'owner' | 'groupID' | 'labels' | 'isEphemeral' | 'workFolder'>;
 
-/** Runners: which there are, and which of them are heard of. */
+/** All registered runners and their connections. */
 export interface Runners {
   all(): readonly RunnerRecord[];
   of(owner: string): readonly RunnerRecord[];
@@ -24,11 +24,11 @@ export interface Runners {
   withSession(id: string): RunnerRecord | undefined;
   register(runner: NewRunner, how: string): RunnerRecord;
   remove(runner: RunnerRecord, why: string): void;
-  /** Nothing if it has a connection already (`actions/runner#1603`). */
+  /** Undefined if it already has a connection (`actions/runner#1603`). */
   connect(runner: RunnerRecord, os: RunnerRecord['os']): Session | undefined;
-  /** Something was heard of it. */
+  /** Records that the runner is alive. */
   heartbeat(runner: RunnerRecord): void;
-  /** Its question for work, open until there is some. */
+  /** Its request for work, open until there is some. */
   waitForJob(runner: RunnerRecord, session: Session, signal: AbortSignal | undefined): Promise<JobRecord | 'nothing'>;
   disconnect(runner: RunnerRecord): void;
 }
@@ -38,7 +38,7 @@ interface RunnersOptions {
   readonly random: Random;
   readonly faults: GitHubFaults;
   readonly history: EventLog;
-  /** One of them could take a job now. */
+  /** Called when a runner can take a job. */
   readonly onReady: () => void;
 }
 
@@ -81,7 +81,7 @@ export const createRunners = ({ timers, random, faults, history, onReady }: Runn
     session.deliver?.('nothing');
   };
   const remove: Runners['remove'] = (runner, reason) => {
-    // One that still runs a job keeps what it reports with.
+    // A runner with a job keeps its session for reports.
     if (runner.job === undefined) endSession(runner);
     if (runner.isRemoved) return;
     runner.isRemoved = true;
@@ -147,7 +147,7 @@ export const createRunners = ({ timers, random, faults, history, onReady }: Runn
     },
     heartbeat,
     waitForJob: (runner, session, signal) => {
-      // It asks again: whoever asked before has gone without a word.
+      // A new request: the client of the previous one is gone.
       session.deliver?.('nothing');
       return new Promise((resolve) => {
         const tell = (what: JobRecord | 'nothing'): void => {

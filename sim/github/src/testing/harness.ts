@@ -3,11 +3,11 @@ import { type ManualClock, manualClock } from '@tartan/kube/clock';
 import { createGitHub } from '../create-github.ts';
 import type { EmbeddedGitHub, GitHubOptions } from '../github.ts';
 
-/** One key for all tests: making one takes longer than a test. */
+/** One key for all tests: generating one takes longer than a test. */
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 export const privateKeyPEM = privateKey.export({ type: 'pkcs8', format: 'pem' });
 
-/** A JSON web token as an App makes it. */
+/** A JSON web token of an App. */
 export const createJwt = (claims: object, key = privateKeyPEM, head: object = { alg: 'RS256', typ: 'JWT' }): string => {
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const signed = `${encode(head)}.${encode(claims)}`;
@@ -23,12 +23,12 @@ interface Asked {
 export interface GitHubHarness {
   readonly github: EmbeddedGitHub;
   readonly clock: ManualClock;
-  /** `POST /orgs/acme/…`, with the token of the first installation unless told. `''`: with none. */
+  /** `POST /orgs/acme/…`, with the token of the first installation by default. `''`: with none. */
   ask(call: string, body?: unknown, token?: string, headers?: Record<string, string>): Promise<Asked>;
   /** For an App. */
   jwt(): string;
   newToken(permissions?: object): Promise<string>;
-  /** A runner that is registered, with the text that it starts with. */
+  /** Registers a runner and returns its JIT configuration. */
   jit(name: string, labels?: readonly string[], owner?: string): Promise<{ id: number; config: string }>;
   /** Connects, and asks for work. */
   connect(config: string): Promise<string>;
@@ -91,7 +91,7 @@ export const createHarness = async (options: Omit<GitHubOptions, 'port'> = {}): 
   };
 };
 
-/** Lets everything that waits for nothing happen. */
+/** Runs everything that is ready in the event loop. */
 export const flushEventLoop = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
