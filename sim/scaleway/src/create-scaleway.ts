@@ -19,7 +19,7 @@ import type { ServerRecord } from './servers/server-record.ts';
 
 /** Counts requests in windows of a second. */
 interface RateLimit {
-  /** Counts one. When it was one too many: in how many milliseconds the next window begins. */
+  /** Counts one request. If it exceeds the limit: the milliseconds until the next window. */
   count(): number | undefined;
 }
 
@@ -59,7 +59,7 @@ const defaults = {
 };
 const organizationID = '0c4b3a29-1817-4605-9f3e-2d1c0b9a8f7e';
 
-/** Scaleway without sockets: requests are answered by a function, in this very process. `keep` gets a copy after each change. */
+/** Scaleway without sockets: a function in this process answers requests. `persist` gets a copy after each change. */
 export const createScaleway = (
   options: Omit<ScalewayOptions, 'port' | 'data'> = {},
   persist?: (copy: ScalewayState) => void,
@@ -95,7 +95,7 @@ export const createScaleway = (
       try {
         onChange();
       } catch {
-        // Nobody asked who could be told. The next change keeps all, or the end says why not.
+        // There is no caller to report to. The next change saves everything, or the end reports the error.
       }
     },
   });
@@ -195,7 +195,7 @@ export const createScaleway = (
       const found = [...servers.values()];
       if (options.startMac) await restartMacs(found, options.startMac, authorizedKeys);
       for (const server of found) {
-        // Ordered, and not delivered yet.
+        // Ordered, but not delivered yet.
         if (server.status === 'starting') deliver(server);
         lifecycle.resume(server);
       }
@@ -203,10 +203,10 @@ export const createScaleway = (
     stop: async () => {
       const isFirst = !isStopped;
       isStopped = true;
-      // A Mac that is still being started is stopped once it is there.
+      // Wait for Macs that are still starting, so that they are stopped too.
       await Promise.allSettled(orders);
       try {
-        // What a person in the console did since the last change. Only once: another one may have the folder afterwards.
+        // Saves changes from the console since the last save. Only once: later the folder may belong to another process.
         if (isFirst) onChange();
       } finally {
         await lifecycle.end(servers.values());

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { ApiRequest, ApiResponse } from './api/handler.ts';
 
-/** What becomes of one exchange. */
+/** The result of one exchange. */
 export type Reply = { readonly send: ApiResponse } | 'disconnect' | 'hang';
 
 interface Served {
@@ -12,7 +12,7 @@ interface Served {
   stop(): Promise<void>;
 }
 
-/** HTTP on 127.0.0.1 around a function. */
+/** Serves a function over HTTP on 127.0.0.1. */
 export const serve = async (port: number, reply: (request: ApiRequest, target: string) => Reply): Promise<Served> => {
   const server = createServer((incoming, outgoing) => {
     const target = incoming.url ?? '/';
@@ -35,11 +35,11 @@ export const serve = async (port: number, reply: (request: ApiRequest, target: s
         return;
       }
       const { status, body: content, headers } = what.send;
-      // The SDK parses a body only if this header says exactly this.
+      // The SDK parses a body only with exactly this header.
       outgoing.writeHead(status, { 'content-type': 'application/json', ...headers });
       outgoing.end(content === undefined ? undefined : JSON.stringify(content));
     };
-    // Whoever hangs up in the middle of a request has asked nothing.
+    // A client that disconnects during its request gets no answer.
     text(incoming).then(answer, () => incoming.socket.destroy());
   });
   server.listen(port, '127.0.0.1');
@@ -56,7 +56,7 @@ export const serve = async (port: number, reply: (request: ApiRequest, target: s
   };
 };
 
-/** Asks a function as if it was far away: what has no answer is waited for until the signal fires. */
+/** Calls a function like a remote server: without an answer it waits until the signal fires. */
 export const createFetch =
   (reply: (request: ApiRequest, target: string) => Reply): typeof fetch =>
   async (input, init) => {

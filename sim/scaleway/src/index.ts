@@ -1,4 +1,4 @@
-/** Scaleway on this machine: its Apple-silicon and IAM API over HTTP, with simulated Macs behind the servers. */
+/** A simulated Scaleway: its Apple-silicon and IAM API over HTTP, with simulated Macs as servers. */
 export type {
   EmbeddedScaleway,
   ScalewayState,

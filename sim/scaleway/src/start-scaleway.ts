@@ -3,7 +3,7 @@ import { serve } from './http.ts';
 import type { ScalewayOptions, SimulatedScaleway } from './scaleway.ts';
 import { openStorage } from './storage.ts';
 
-/** Scaleway over HTTP, on this machine. */
+/** Serves a simulated Scaleway over HTTP on this machine. */
 export const startScaleway = async ({
   port = 0,
   data: folder,
@@ -11,7 +11,7 @@ export const startScaleway = async ({
 }: ScalewayOptions = {}): Promise<SimulatedScaleway> => {
   const data = folder === undefined ? undefined : openStorage(folder);
   const saved = data?.state ?? options.saved;
-  // One that does not come up, as when another has these Macs, leaves the folder as it is.
+  // If the start fails, for example because another process has these Macs, the folder stays unchanged.
   let isUp = false;
   const created = createScaleway({ ...options, ...(saved === undefined ? {} : { saved }) }, (copy) => {
     if (isUp) data?.save(copy);

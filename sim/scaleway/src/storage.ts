@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import type { ScalewayState } from './scaleway.ts';
 
-/** The form in which copies are written now. */
+/** The version of the file format. */
 const format = 1;
 
 type Shape = Readonly<Record<string, 'string' | 'number' | 'boolean' | 'object'>>;
@@ -55,7 +55,7 @@ const checkServer = (value: unknown, index: number): void => {
   if (kind === 'reinstall') check(`the image for ${what}`, fieldOf(work, 'image'), imageShape);
 };
 
-/** Nothing for what is no JSON, without what a parser quotes of it: copies hold passwords. */
+/** Undefined if it is no JSON. Drops the parser's error, which may quote passwords of the file. */
 const parse = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -64,7 +64,7 @@ const parse = (text: string): unknown => {
   }
 };
 
-/** What a text holds that was written by `writeCopy`. Throws with the reason why it is none. */
+/** Parses a text of `formatState`. Throws with the reason if it is invalid. */
 export const parseState = (text: string): ScalewayState => {
   const value = parse(text);
   if (value === undefined) throw new Error('it is no JSON');
@@ -78,11 +78,11 @@ export const parseState = (text: string): ScalewayState => {
 export const formatState = ({ servers, keys }: ScalewayState): string =>
   `${JSON.stringify({ format, servers, keys }, undefined, 1)}\n`;
 
-/** The folder in which Scaleway keeps what it knows. */
+/** The folder with Scaleway's state. */
 interface Storage {
-  /** As it was kept last; nothing in a folder that is new. */
+  /** The last saved state; undefined in a new folder. */
   readonly state: ScalewayState | undefined;
-  /** Kept when it returns. Whoever is killed in between leaves the copy before. */
+  /** Saved when it returns. A process that is killed before leaves the previous copy. */
   save(copy: ScalewayState): void;
 }
 
@@ -101,7 +101,7 @@ const readState = (file: string): ScalewayState | undefined => {
   }
 };
 
-/** Opens the folder, which is made when missing. It holds passwords: only its owner reads the file. */
+/** Opens the folder, which is created if missing. It holds passwords: only its owner can read the file. */
 export const openStorage = (folder: string): Storage => {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'scaleway.json');
@@ -109,7 +109,7 @@ export const openStorage = (folder: string): Storage => {
     state: readState(file),
     save: (copy) => {
       const fresh = `${file}.new`;
-      // One that was left behind would keep its mode.
+      // An existing file would keep its mode.
       rmSync(fresh, { force: true });
       writeFileSync(fresh, formatState(copy), { mode: 0o600 });
       renameSync(fresh, file);

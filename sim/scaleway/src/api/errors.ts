@@ -1,8 +1,8 @@
 import type { ApiResponse } from './handler.ts';
 
 /**
- * The ways in which Scaleway says no, as its SDKs read them (`sdk-client/dist/scw/errors/standard`). The texts of 401 and 403 are those
- * of recorded answers.
+ * Scaleway's refusals, as its SDKs read them (`sdk-client/dist/scw/errors/standard`). The texts of 401 and 403 are those of recorded
+ * answers.
  */
 
 const errorResponse = (status: number, type: string, message: string, more: object = {}): ApiResponse => ({
@@ -41,7 +41,7 @@ export const locked = (resource: string, id: string): ApiResponse =>
 export const preconditionFailed = (precondition: string, help_message: string): ApiResponse =>
   errorResponse(412, 'precondition_failed', 'precondition failed', { precondition, help_message });
 
-/** The reset stands in the body: the SDKs look at no header. */
+/** The reset is in the body: the SDKs read no header. */
 export const tooManyRequests = (quota: number, resetAt: number, now: number): ApiResponse =>
   errorResponse(429, 'too_many_requests', 'too many requests', {
     help_message: 'slow down',
@@ -50,7 +50,7 @@ export const tooManyRequests = (quota: number, resetAt: number, now: number): Ap
     reset_at: new Date(resetAt).toISOString(),
   });
 
-/** A copy could not be written: what was asked for may be lost with this process. */
+/** The state could not be saved: the change may be lost with this process. */
 export const internalError = (): ApiResponse => errorResponse(500, 'internal_error', 'internal error');
 
 export const serviceUnavailable = (): ApiResponse => errorResponse(503, 'service_unavailable', 'service unavailable');

@@ -4,7 +4,7 @@ import type { ServerRecord } from '../servers/server-record.ts';
 import { invalidArgument } from './errors.ts';
 import type { Key } from './ssh-keys.ts';
 
-/** What somebody asks for. */
+/** An HTTP request. */
 export interface ApiRequest {
   readonly method: string;
   readonly path: string;
@@ -21,7 +21,7 @@ export interface ApiResponse {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What becomes different by a request. The answer alone changes nothing. */
+/** The effect of a request. The answer alone changes nothing. */
 export type Change =
   | { readonly kind: 'rename'; readonly id: string; readonly name: string }
   | { readonly kind: 'reboot'; readonly id: string }
@@ -35,16 +35,16 @@ export interface Outcome {
   readonly change?: Change;
 }
 
-/** All that an answer depends on, at one moment. */
+/** Everything that an answer depends on, at one time. */
 export interface Snapshot {
   readonly now: number;
   readonly pace: number;
   readonly organizationID: string;
-  /** Of the key, if it holds for one project only. */
+  /** The project of the key, if it is limited to one. */
   readonly projectID: string | undefined;
   readonly secretKey: string;
   readonly permissions: readonly string[];
-  /** In the order in which they were made. */
+  /** In the order of creation. */
   readonly servers: ReadonlyMap<string, ServerRecord>;
   readonly images: readonly Image[];
   readonly keys: ReadonlyMap<string, Key>;
@@ -52,11 +52,11 @@ export interface Snapshot {
   readonly newID: () => string;
 }
 
-/** Whether the key may see what belongs to that project. */
+/** Whether the key has access to that project. */
 export const canAccess = (snapshot: Snapshot, projectID: string): boolean =>
   snapshot.projectID === undefined || snapshot.projectID === projectID;
 
-/** The fields of a JSON object, or nothing if it is none. No body at all is an empty object. */
+/** The fields of a JSON object; undefined if it is none. An empty body is an empty object. */
 export const parseBody = (body: string): Readonly<Record<string, unknown>> | undefined => {
   if (body === '') return {};
   try {
@@ -73,16 +73,16 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 
 export const isUUID = (text: string): boolean => uuidPattern.test(text);
 
-/** Without `page_size`. */
+/** The default of `page_size`. */
 const defaultPageSize = 20;
-/** As `validation-rules.gen.js` of the SDK has it for IAM. */
+/** As in the SDK's `validation-rules.gen.js` for IAM. */
 const maxPageSize = 100;
 const lastPage = 10_000;
 
 const wholeNumber = (text: string | null, otherwise: number): number =>
   text === null ? otherwise : /^\d+$/.test(text) ? Number(text) : Number.NaN;
 
-/** One page of a list, with the number of all of its items: `{ servers: [...], total_count: 57 }`. */
+/** One page of a list, with the total number of items: `{ servers: [...], total_count: 57 }`. */
 export const paginate = <T>(
   query: URLSearchParams,
   name: string,

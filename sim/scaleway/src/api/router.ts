@@ -19,7 +19,7 @@ interface PermissionSet {
   readonly writes: boolean;
 }
 
-/** Permission sets of Scaleway's IAM that say anything about what is played here. */
+/** Permission sets of Scaleway's IAM that concern the simulated APIs. */
 const permissionSets: Readonly<Record<string, PermissionSet>> = {
   AppleSiliconFullAccess: { resources: ['server', 'os'], writes: true },
   AppleSiliconReadOnly: { resources: ['server', 'os'], writes: false },
@@ -33,7 +33,7 @@ export const isAllowed = (sets: readonly string[], action: Action, resource: Res
     return set?.resources.includes(resource) === true && (set.writes || action === 'list' || action === 'read');
   });
 
-/** Zones that have Macs: those that the SDK names for the two parts of the API. */
+/** Zones with Macs, as the SDK lists them for the two parts of the API. */
 export const zones: readonly string[] = ['fr-par-1', 'fr-par-3'];
 
 interface Route {
@@ -72,7 +72,7 @@ const routes: readonly Route[] = [
 const unknownZone: ApiResponse = { status: 400, body: { message: 'Unknown zone in path' } };
 const unknownPath: ApiResponse = { status: 404, body: { message: 'page not found' } };
 
-/** The whole of the API: an answer to anything, and what it changes. Changes nothing itself. */
+/** The whole API: returns an answer to every request, and its effect. Pure. */
 export const handleRequest = (snapshot: Snapshot, request: ApiRequest): Outcome => {
   const { token = '' } = request;
   if (!isUUID(token)) return { answer: deniedAuthentication('invalid_argument') };

@@ -13,10 +13,10 @@ import {
   type Snapshot,
 } from './handler.ts';
 
-/** In place of a password that Scaleway does not tell (INC-207). */
+/** Scaleway's value for a password that it does not reveal (INC-207). */
 const sealed = '<sealed>';
 
-/** Scaleway says it only shortly after the order. */
+/** Scaleway shows the password only shortly after the order. */
 const shownForMs = 10 * 60_000;
 
 export interface PasswordContext {
@@ -24,14 +24,14 @@ export interface PasswordContext {
   readonly password: string;
   /** Of VNC, `host:port`. */
   readonly address: string;
-  /** Since the server was ordered, in Scaleway's own time. */
+  /** Since the order, in Scaleway's own time. */
   readonly age: number;
-  /** Answers to a write hold sealed values, as recorded; only reads tell. */
+  /** Answers to writes have sealed values, as recorded; only reads show them. */
   readonly to: 'read' | 'write';
   readonly mode: ScalewayFaults['password'];
 }
 
-/** What the two fields that can hold the password say. */
+/** The two fields that can hold the password. */
 export const passwordFields = (occasion: PasswordContext): { sudo_password: string; vnc_url: string } => {
   const { user, password, address, mode } = occasion;
   if (occasion.to === 'write' || mode === 'sealed') return { sudo_password: sealed, vnc_url: sealed };
@@ -48,7 +48,7 @@ const defaultUser = 'm1';
 
 const timestamp = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
-/** A server as the API writes it: every field that a recorded answer has. */
+/** A server in the wire format: every field of a recorded answer. */
 const serverJSON = (snapshot: Snapshot, server: ServerRecord, to: 'read' | 'write'): unknown => ({
   id: server.id,
   type: server.type,
@@ -82,7 +82,7 @@ const serverJSON = (snapshot: Snapshot, server: ServerRecord, to: 'read' | 'writ
   tags: [],
 });
 
-/** What the Apple-silicon API answers, and what becomes of it. */
+/** The Apple-silicon API. */
 
 const refuse = (answer: ApiResponse): Outcome => ({ answer });
 
@@ -116,7 +116,7 @@ interface OneServer {
   readonly id: string;
 }
 
-/** Looks the server up for one of the calls below; says no in its place if there is none to be had. */
+/** Finds the server for one of the calls below, or refuses the call. */
 const withServer =
   (
     action: 'read' | 'update' | 'delete',
@@ -155,7 +155,7 @@ export const renameServer = withServer('update', (snapshot, server, { body }) =>
   };
 });
 
-/** A server that is in the middle of something, or locked, begins nothing else. */
+/** A server that is busy or locked accepts no other operation. */
 const busy = ({ id, status }: ServerRecord): ApiResponse | undefined => {
   if (status === 'locked') return locked('server', id);
   return transientStates.has(status) ? transientState('server', id, status) : undefined;
@@ -171,7 +171,7 @@ export const rebootServer = withServer('update', (snapshot, server) => {
   };
 });
 
-/** The image that is asked for, or the default of the type: what was retired is gone from the catalogue (INC-328). */
+/** The requested image, or the default of the type: a retired image is not in the catalogue any more (INC-328). */
 const imageFor = (snapshot: Snapshot, server: ServerRecord, id: unknown): Image | ApiResponse => {
   if (id === undefined || id === null || id === '') {
     return defaultImage(snapshot.images, server.type) ?? invalidArgument('os_id', 'required');

@@ -12,7 +12,7 @@ import {
   type Snapshot,
 } from './handler.ts';
 
-/** A public key that was registered for a project. */
+/** A registered public key of a project. */
 export type Key = ReturnType<SimulatedScaleway['keys']>[number] & { readonly createdAt: number };
 
 const kinds: ReadonlySet<string> = new Set([
@@ -24,7 +24,7 @@ const kinds: ReadonlySet<string> = new Set([
   'sk-ssh-ed25519@openssh.com',
 ]);
 
-/** The bytes of a key in OpenSSH's form: `kind base64 comment`, where the bytes begin with the kind. */
+/** The bytes of a key in OpenSSH's format: `kind base64 comment`; the bytes begin with the kind. */
 const bytesOf = (publicKey: string): Buffer | undefined => {
   const [kind = '', encoded = ''] = publicKey.trim().split(/\s+/);
   if (!kinds.has(kind) || /[\r\n]/.test(publicKey.trim())) return undefined;
@@ -35,14 +35,14 @@ const bytesOf = (publicKey: string): Buffer | undefined => {
 
 export const isPublicKey = (text: string): boolean => bytesOf(text) !== undefined;
 
-/** `256 MD5:… (ED25519)` at Scaleway; only that it differs between keys is used by anybody. */
+/** Scaleway has `256 MD5:… (ED25519)`; clients only need it to differ between keys. */
 export const fingerprint = (publicKey: string): string =>
   `SHA256:${createHash('sha256')
     .update(bytesOf(publicKey) ?? '')
     .digest('base64')
     .replace(/=+$/, '')}`;
 
-/** What IAM answers about SSH keys, and what becomes of it. */
+/** The IAM API of SSH keys. */
 
 const refuse = (answer: ApiResponse): Outcome => ({ answer });
 
@@ -58,7 +58,7 @@ const keyJSON = (snapshot: Snapshot, key: Key): unknown => ({
   disabled: false,
 });
 
-/** Without `project_id` it is a list of the whole organization, which a key of one project may not have (INC-333). */
+/** Without `project_id` it lists the whole organization, which a project's API key may not read (INC-333). */
 export const listKeys = (snapshot: Snapshot, { query }: ApiRequest): Outcome => {
   const projectID = query.get('project_id') ?? undefined;
   if (snapshot.projectID !== undefined && projectID !== snapshot.projectID) {

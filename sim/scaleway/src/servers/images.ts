@@ -20,8 +20,8 @@ const image = (
 });
 
 /**
- * Names, families and versions as in the real catalogue: the version may be finer than the name, a beta stands in its family, and DevOS
- * is a family of its own whatever macOS it holds. The default is not the newest, so that a reinstall without `os_id` shows (INC-328).
+ * Names, families and versions as in the real catalogue: the version may be more precise than the name, a beta is in its family, and DevOS
+ * is a separate family for any macOS. The default is not the newest, so that a reinstall without `os_id` is noticed (INC-328).
  */
 export const standardImages = (): Image[] => [
   image(1, 'macos-tahoe-26.3', 'Tahoe', '26.3'),
@@ -33,11 +33,11 @@ export const standardImages = (): Image[] => [
   image(7, 'devos-tahoe-26.3', 'DevOS', '26.3', { serverTypes: ['M2-L'] }),
 ];
 
-/** What is installed on that type now if nobody says what. */
+/** The image for that type if the request names none. */
 export const defaultImage = (images: readonly Image[], type: string): Image | undefined =>
   images.find((each) => !each.isBeta && each.serverTypes.includes(type));
 
-/** `supported_server_types` is filled in lists and empty inside a server, as recorded. */
+/** `supported_server_types` is filled in lists and empty in a server, as recorded. */
 export const imageJSON = (each: Image, place: 'in a list' | 'in a server'): unknown => ({
   id: each.id,
   name: each.name,

@@ -8,30 +8,30 @@ export interface LifecycleOptions {
   readonly clock: Clock;
   readonly pace: number;
   readonly faults: Pick<ScalewayFaults, 'reinstallFails' | 'reinstallDoesNotWipe'>;
-  /** Registered for the project now. A key that comes later reaches no Mac before its next reinstall (INC-330). */
+  /** The keys of the project now. A Mac gets a later key only at its next reinstall (INC-330). */
   readonly authorizedKeys: (projectID: string) => readonly string[];
-  /** Something that was under way is over. */
+  /** Called when a pending operation has ended. */
   readonly onChange: () => void;
 }
 
-/** What happens to servers in time, and to the Macs behind them. */
+/** Operations of servers over time, and of their Macs. */
 export interface ServerLifecycle {
   reboot(server: ServerRecord): void;
   reinstall(server: ServerRecord, image: Image): void;
-  /** Goes on with what was under way when everything stopped. Its Mac has just booted. */
+  /** Continues the operation that was pending when everything stopped. Its Mac has just booted. */
   resume(server: ServerRecord): void;
-  /** The end of one server. */
+  /** Deletes one server. */
   remove(server: ServerRecord): void;
-  /** Nothing happens any more; every Mac of them is stopped. */
+  /** Cancels all operations and stops all Macs. */
   end(servers: Iterable<ServerRecord>): Promise<void>;
 }
 
-/** Whoever restarts a Mac from outside has a hand on its power, and switches on one that is off. */
+/** A restart by Scaleway also powers on a Mac that is off. */
 const restart = (mac: Mac): Promise<void> => (mac.isOn() ? mac.reboot() : mac.powerOn());
 
 /**
- * A state lasts its time, and longer if the Mac behind takes longer. The Mac of a reinstall is wiped when the reinstall is taken, not
- * when it ends: from then on nothing of the old system can be met.
+ * A state lasts its duration, or longer if the Mac takes longer. A reinstall wipes the Mac when it is accepted, not when it ends: from then
+ * on nothing of the old system is reachable.
  */
 export const createLifecycle = ({
   clock,
@@ -55,7 +55,7 @@ export const createLifecycle = ({
     server.updatedAt = clock.now();
   };
 
-  /** Its state afterwards. A Mac that does not come back is a server that failed. */
+  /** The state afterwards. The server of a Mac that does not start is in `error`. */
   const finish = (server: ServerRecord, work: PendingOperation, isUp: boolean): string => {
     if (!isUp) return 'error';
     if (work.kind === 'reboot') return work.before;
@@ -67,7 +67,7 @@ export const createLifecycle = ({
     return 'ready';
   };
 
-  /** Waits until time and Mac are done with it, unless somebody has changed the server's state meanwhile. */
+  /** Waits for the duration and for the Mac, unless a user has changed the server's state meanwhile. */
   const finishLater = (server: ServerRecord, work: PendingOperation, mac: Promise<void> | undefined): void => {
     const isUp = mac?.then(
       () => true,
@@ -75,7 +75,7 @@ export const createLifecycle = ({
     );
     if (isUp) track(isUp.then(() => undefined));
     const end = (up: boolean): void => {
-      // A Mac that is stopped with all others has not come to its end: whoever starts again goes on.
+      // At shutdown the Mac has not finished its operation: the next start continues it.
       if (isEnded || server.underWay !== work) return;
       server.underWay = undefined;
       if (server.status === statusDuring(work)) setStatus(server, finish(server, work, up));
@@ -95,7 +95,7 @@ export const createLifecycle = ({
     finishLater(server, work, mac);
   };
 
-  /** A fault that somebody else put there is left alone. */
+  /** Keeps a fault that a test has set. */
   const wipe = async (mac: Mac, server: ServerRecord, fails: boolean): Promise<void> => {
     if (fails) mac.faults.ssh = 'refuse';
     else if (server.unheard === true) mac.faults.ssh = 'normal';
@@ -128,7 +128,7 @@ export const createLifecycle = ({
       finishLater(server, work, isWiped && mac ? wipe(mac, server, work.outcome === 'failed') : undefined);
     },
     remove: (server) => {
-      // So that nothing that is still under way brings it back.
+      // So that no pending operation restores it.
       server.underWay = undefined;
       server.status = 'unknown_status';
       if (server.mac) track(server.mac.stop());

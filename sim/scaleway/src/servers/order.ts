@@ -11,13 +11,13 @@ const isFree = (port: number): Promise<boolean> =>
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 
-/** The port that the Mac of a server had, if nobody else has it now. A server without a Mac has an address without a port. */
+/** The previous port of a server's Mac, if it is free. The address of a server without a Mac has no port. */
 const previousPort = async ({ ip }: ServerRecord): Promise<number | undefined> => {
   const port = Number(/:(?<port>\d+)$/.exec(ip)?.groups?.['port'] ?? 0);
   return port !== 0 && (await isFree(port)) ? port : undefined;
 };
 
-/** Starts the Mac behind a server and notes where it is. */
+/** Starts the Mac of a server and records its address. */
 const startMacFor = async (
   server: ServerRecord,
   startMac: NonNullable<ScalewayOptions['startMac']>,
@@ -29,13 +29,13 @@ const startMacFor = async (
   server.ip = `${server.mac.address.host}:${server.mac.address.port}`;
 };
 
-/** Starts the Macs of servers that were there before. Resolves or rejects when each has started or failed. */
+/** Starts the Macs of existing servers. Settles when each has started or failed. */
 export const restartMacs = async (
   servers: readonly ServerRecord[],
   startMac: NonNullable<ScalewayOptions['startMac']>,
   authorizedKeys: (projectID: string) => readonly string[],
 ): Promise<void> => {
-  // All ports are looked at before the first Mac without one takes any.
+  // Checks all ports before a Mac without a port takes one.
   const ports = await Promise.all(servers.map(previousPort));
   const outcomes = await Promise.allSettled(
     servers.map((server, index) => startMacFor(server, startMac, authorizedKeys(server.projectID), ports[index])),
@@ -46,7 +46,7 @@ export const restartMacs = async (
 interface OrderOptions {
   readonly servers: Map<string, ServerRecord>;
   readonly images: readonly Image[];
-  /** Whose it is unless told. */
+  /** The default project. */
   readonly projectID: string;
   readonly startMac: ScalewayOptions['startMac'];
   readonly authorizedKeys: (projectID: string) => readonly string[];
@@ -55,10 +55,10 @@ interface OrderOptions {
   readonly onChange: () => void;
 }
 
-/** Addresses of RFC 2544, where nobody is: a server without a Mac cannot be reached. */
+/** Addresses of RFC 2544, which are unused: a server without a Mac cannot be reached. */
 const unreachableAddress = (number: number): string => `198.18.${(number >> 8) & 255}.${number & 255}`;
 
-/** Makes servers, as a person in the console does. */
+/** Creates servers, as a user does in the console. */
 export const createOrder = (options: OrderOptions): EmbeddedScaleway['order'] => {
   const { servers, images, startMac, authorizedKeys, newID, now, onChange } = options;
   let ordered = servers.size;
@@ -68,12 +68,12 @@ export const createOrder = (options: OrderOptions): EmbeddedScaleway['order'] =>
     return [...servers.values()].some((server) => server.ip === ip) ? nextAddress() : ip;
   };
 
-  /** Nothing of an order that failed is left, also in what is kept; the failure itself is what is told. */
+  /** Saves that a failed order left nothing; the caller reports the failure of the order itself. */
   const saveRemoval = (): void => {
     try {
       onChange();
     } catch {
-      // The next change keeps all.
+      // The next change saves everything.
     }
   };
 
@@ -82,7 +82,7 @@ export const createOrder = (options: OrderOptions): EmbeddedScaleway['order'] =>
     const ofFamily = images.filter((image) => family === undefined || image.family === family);
     const image = defaultImage(ofFamily, type) ?? ofFamily.find((each) => each.serverTypes.includes(type));
     if (image === undefined) throw new Error(`no image of ${family ?? 'any family'} can be installed on ${type}`);
-    // Seen by the API from now on, as `starting`: that it shows only once it is there would hide it from those who look too early.
+    // Visible in the API from now on, as `starting`: otherwise early readers would not see it.
     const server: ServerRecord = {
       id: newID(),
       zone,
@@ -115,7 +115,7 @@ export const createOrder = (options: OrderOptions): EmbeddedScaleway['order'] =>
   };
 };
 
-/** Its Mac is there. */
+/** The Mac of the server is ready. */
 export const deliver = (server: ServerRecord): void => {
   server.status = 'ready';
   server.delivered = true;

@@ -1,6 +1,6 @@
 import type { SimulatedScaleway } from '../scaleway.ts';
 
-/** The secret key that is valid unless a test says otherwise. */
+/** The default secret key. */
 export const secretKey = '11111111-1111-4111-8111-111111111111';
 export const projectID = '22222222-2222-4222-8222-222222222222';
 
@@ -9,7 +9,7 @@ export interface CallResult {
   readonly body: Record<string, unknown>;
 }
 
-/** Plain HTTP, so that a test sees what is on the wire. */
+/** Plain HTTP, so that a test sees the wire format. */
 export const ask = async (
   scaleway: Pick<SimulatedScaleway, 'url'>,
   call: string,
@@ -29,7 +29,7 @@ export const ask = async (
 export const macs = '/apple-silicon/v1alpha1/zones/fr-par-1';
 export const keys = '/iam/v1alpha1/ssh-keys';
 
-/** A key that OpenSSH would take. Different texts make different keys. */
+/** A key that OpenSSH accepts. Different texts give different keys. */
 export const publicKey = (text: string): string => {
   const kind = Buffer.from('ssh-ed25519');
   const material = Buffer.alloc(32, text);

@@ -9,7 +9,7 @@ import { projectID, secretKey } from './ask.ts';
 
 const folderVariable = 'TARTAN_SCALEWAY_TO_KILL';
 
-/** Scaleway with real simulated Macs, all of it below one folder. */
+/** Scaleway with simulated Macs, all below one folder. */
 export const withMacs = (
   folder: string,
   pace: number,
@@ -22,7 +22,7 @@ export const withMacs = (
     startMac({ folder: join(folder, id), pace: 0, port, user: { password }, authorizedKeys }),
 });
 
-/** The same in a process of its own, with three servers, until it is killed outright. Nothing that takes time comes to its end there. */
+/** The same in a separate process, with three servers, until it is killed. Operations that take time never end there. */
 export const startScalewayProcess = async (folder: string): Promise<{ url: string; kill(): Promise<void> }> => {
   const child = spawn(process.execPath, [import.meta.filename], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -44,7 +44,7 @@ if (import.meta.main) {
   const { startMac: start, ...options } = withMacs(process.env[folderVariable] ?? '', 1);
   const scaleway = await startScaleway({
     ...options,
-    // Taken, and never begun: the worst moment to be killed.
+    // Accepted, but never begun: the worst moment for a kill.
     startMac: async (server) => ({ ...(await start(server)), reinstall: () => new Promise(() => {}) }),
   });
   for (const name of ['a', 'b', 'c']) {
