@@ -12,7 +12,7 @@ const ignoreAlreadyExists = async (creation: Promise<unknown>): Promise<void> =>
   });
 };
 
-/** As the kubelet of a Linux server with room for everything. */
+/** Registers the Node like the kubelet of a Linux server, with plenty of resources. */
 export const registerNode = async (
   client: Client,
   clock: Clock,
@@ -64,7 +64,7 @@ export const registerNode = async (
   await client.patch(nodes, { name }, { type: 'strategic', body: { status } }, { subresource: 'status' });
 };
 
-/** Renews the Node's Lease until `signal` fires, also when the API server was away for a while. */
+/** Renews the Node's Lease until `signal` fires, also after an outage of the API server. */
 export const renewLease = async (client: Client, clock: Clock, name: string, signal: AbortSignal): Promise<void> => {
   const metadata = { namespace: leaseNamespace, name };
   const spec = () => ({ holderIdentity: name, leaseDurationSeconds: 40, renewTime: microTimestamp(clock.now()) });

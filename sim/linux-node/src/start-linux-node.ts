@@ -26,34 +26,34 @@ import { registerNode, renewLease } from './register-node.ts';
 
 export interface LinuxNodeOptions {
   readonly name: string;
-  /** As somebody who may do everything that a kubelet may. Stays open. */
+  /** With at least the permissions of a kubelet. The caller closes it. */
   readonly transport: Transport;
-  /** Where containers find the API server. */
+  /** The address of the API server for containers. */
   readonly url: string;
   /** For volumes and logs. */
   readonly folder: string;
-  /** By the reference that a Pod names. May change while the Node runs. */
+  /** By the image reference of a Pod. May change while the Node runs. */
   readonly images: ReadonlyMap<string, Image>;
-  /** What a second of probes and back-offs is worth; 1000 unless told. */
+  /** Milliseconds per second of probes and back-offs. Default: 1000. */
   readonly secondMs?: number;
-  /** Of the kubelet that it plays. */
+  /** The kubelet version of the Node. */
   readonly version?: string;
   readonly clock?: Clock;
 }
 
 /**
- * Caveats: containers share the network of this machine (each Pod has a loopback address of its own, and must listen there alone), memory
- * and CPU are not limited, there are no init containers, and logs are files, not an API.
+ * Caveats: containers share the network of this machine (each Pod has its own loopback address, and must listen only there), memory and CPU
+ * are not limited, there are no init containers, and logs are files, not an API.
  */
 export interface LinuxNode {
   readonly name: string;
-  /** The folder with the output of containers: `<namespace>_<pod>_<container>.log`, kept when the Pod is gone; and `node.log`, of what went wrong here. */
+  /** The folder with the output of containers, `<namespace>_<pod>_<container>.log`, kept after the Pod is gone; and errors in `node.log`. */
   readonly logs: string;
-  /** Ends all processes of its Pods. What it has written to the cluster stays. */
+  /** Ends all processes of its Pods. Its objects in the cluster stay. */
   stop(): Promise<void>;
 }
 
-/** One that hardly anybody else on this machine has: addresses of 127.0.0.0/8 need no setting up. */
+/** A random address that is probably unused on this machine: addresses of 127.0.0.0/8 need no setup. */
 const loopbackAddress = (): string => `127.${randomInt(64, 255)}.${randomInt(0, 256)}.${randomInt(1, 255)}`;
 
 const text = (base64: string): string => Buffer.from(base64, 'base64').toString();
@@ -142,7 +142,7 @@ export const startLinuxNode = async (options: LinuxNodeOptions): Promise<LinuxNo
   });
   cache.subscribe((change) => {
     if (change.type !== 'removed') return syncPod(change.object);
-    // Deleted by force: nobody is left to tell.
+    // A forced deletion: there is no Pod to report to.
     runs.get(change.previous.metadata.uid)?.abandon();
   });
   const followed = cache.run(stopping.signal);

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Makes the root of a container and becomes its program. Runs in a mount namespace of its own, so nothing of this is seen outside, and all
-# of it goes with the process. The environment is that of the container.
+# Mounts the root of a container and execs its program. Runs in its own mount namespace, so the mounts are invisible outside and end with
+# the process. The environment is that of the container.
 # enter.sh IMAGE SCRATCH USER READ_ONLY [FOLDER PATH READ_ONLY]... -- COMMAND...
 set -eu
 image=$1 scratch=$2 user=$3 read_only=$4
 shift 4
 root=$scratch/root
 mkdir -p "$root" "$scratch/upper" "$scratch/work"
-# What the program writes is its own: the image is shared.
+# An overlay, because the image is shared.
 mount -t overlay overlay -o "lowerdir=$image,upperdir=$scratch/upper,workdir=$scratch/work" "$root"
 mkdir -p "$root/proc" "$root/dev"
 mount --rbind /proc "$root/proc"
@@ -20,6 +20,6 @@ while [ "$1" != -- ]; do
 done
 shift
 [ "$read_only" = rw ] || mount -o remount,bind,ro "$root"
-# In a namespace of users there is nobody else to become.
+# A user namespace has no other users.
 [ "$user" != 0 ] || exec chroot "$root" "$@"
 exec chroot --userspec="$user:$user" --groups="$user" "$root" "$@"

@@ -13,7 +13,7 @@ interface HTTPProbe {
   readonly failureThreshold: number;
 }
 
-/** As the kubelet judges: 200 to 399 is good. */
+/** Like the kubelet: 200 to 399 is success. */
 const sendProbe = ({ host, port, path, timeoutMs }: HTTPProbe, signal: AbortSignal): Promise<boolean> =>
   new Promise((resolve) => {
     const request = get({ host, port, path, signal, agent: false }, (response) => {
@@ -30,7 +30,7 @@ const sendProbe = ({ host, port, path, timeoutMs }: HTTPProbe, signal: AbortSign
       });
   });
 
-/** Asks again and again until `signal` fires, and tells each time that the same answer came as often as it has to. */
+/** Probes repeatedly until `signal` fires, and reports a result each time its threshold is reached. */
 const runProbe = async (
   probe: HTTPProbe,
   clock: Clock,
@@ -53,15 +53,15 @@ interface ProbeOptions {
   readonly clock: Clock;
   readonly podIP: string;
   readonly signal: AbortSignal;
-  /** What a probe's second is worth, in milliseconds. */
+  /** Milliseconds per second of a probe's settings. */
   readonly secondMs: number;
   readonly onStarted: () => void;
   readonly onReady: (ready: boolean) => void;
-  /** Alive no longer: has to be killed. */
+  /** The liveness probe failed: the container must be killed. */
   readonly onDead: () => void;
 }
 
-/** With what Kubernetes fills in for those who do not say. `undefined`: there is no such probe. */
+/** With Kubernetes' defaults. `undefined`: there is no such probe. */
 const httpProbe = (
   { ports = [] }: Container,
   probe: Probe | undefined,
@@ -77,14 +77,14 @@ const httpProbe = (
     path: asked.path ?? '/',
     initialDelayMs: (probe.initialDelaySeconds ?? 0) * secondMs,
     periodMs: (probe.periodSeconds ?? 10) * secondMs,
-    // Real time, and much of it: the answer takes as long as a busy machine needs.
+    // Real time, and much of it: a busy machine may take long to answer.
     timeoutMs: (probe.timeoutSeconds ?? 1) * 30_000,
     successThreshold: probe.successThreshold ?? 1,
     failureThreshold: probe.failureThreshold ?? 3,
   };
 };
 
-/** The probes of a container that runs, in the order of a kubelet: the others begin when it has started. */
+/** The probes of a running container, in the order of a kubelet: the others begin after the startup probe. */
 export const runProbes = async (container: Container, health: ProbeOptions): Promise<void> => {
   const { clock, signal, onStarted, onReady, onDead } = health;
   const [startup, readiness, liveness] = [

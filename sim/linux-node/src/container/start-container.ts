@@ -4,36 +4,36 @@ import { createWriteStream } from 'node:fs';
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Roots of containers are mounted in a namespace of their own, for which Linux wants root, or namespaces of users. */
+/** Roots of containers are mounted in their own mount namespace, which needs root or user namespaces. */
 const namespaceFlags: readonly string[] = process.getuid?.() === 0 ? ['--mount'] : ['--map-root-user', '--mount'];
 
 let canRun: boolean | undefined;
 
-/** Whether this machine lets us: it is Linux, and we may mount. */
+/** Whether containers can run here: on Linux, with the permission to mount. */
 export const canRunContainers = (): boolean => {
   canRun ??= spawnSync('unshare', [...namespaceFlags, 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
   return canRun;
 };
 
-/** An image that needs no pulling: its file system, unpacked. */
+/** An image as an unpacked file system, which needs no pull. */
 export interface Image {
   readonly folder: string;
-  /** As whom its containers run when the Pod does not say; root unless told. */
+  /** The default user of its containers. Default: root. */
   readonly user?: number;
 }
 
 interface Mount {
-  /** Outside. */
+  /** On the host. */
   readonly folder: string;
-  /** Inside. */
+  /** In the container. */
   readonly path: string;
   readonly readOnly: boolean;
 }
 
 export interface ContainerSpec {
-  /** The file system of its image, which stays as it is. */
+  /** The file system of its image, which is not changed. */
   readonly image: string;
-  /** For what it writes beside its volumes; goes with it. */
+  /** For its writes outside of volumes; removed with it. */
   readonly scratch: string;
   /** Gets its output. */
   readonly log: string;
@@ -56,16 +56,16 @@ export interface RunningContainer {
 }
 
 const script = join(import.meta.dirname, 'enter.sh');
-/** As container runtimes have it for images that say nothing. */
+/** The default of container runtimes. */
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 const mode = (readOnly: boolean): string => (readOnly ? 'ro' : 'rw');
 
-/** One process, which is the program itself: every step on the way to it becomes the next. */
+/** One process: each step execs the next, and finally the program. */
 export const startContainer = async (spec: ContainerSpec): Promise<RunningContainer> => {
   const { image, scratch, command, env, mounts } = spec;
   await mkdir(scratch, { recursive: true });
-  // In a namespace of users nobody but its root is there.
+  // A user namespace has only its root.
   const user = namespaceFlags.includes('--map-root-user') ? 0 : spec.user;
   const child = spawn(
     'unshare',
@@ -81,7 +81,7 @@ export const startContainer = async (spec: ContainerSpec): Promise<RunningContai
       '--',
       ...command,
     ],
-    // With its own group of processes, nobody of it stays.
+    // With its own process group, all its processes can be killed.
     { env: { PATH: defaultPath, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
   );
   const log = createWriteStream(spec.log, { flags: 'a', mode: 0o600 });
@@ -103,7 +103,7 @@ export const startContainer = async (spec: ContainerSpec): Promise<RunningContai
     process.removeListener('exit', abandon);
     log.end();
     await once(log, 'close');
-    // The kernel leaves a folder there that nobody may look into.
+    // The overlay mount leaves a folder without permissions.
     await chmod(join(scratch, 'work/work'), 0o700).catch(() => {});
     await rm(scratch, { recursive: true, force: true, maxRetries: 5 });
     return { code: code ?? 137, signal: signal ?? undefined };

@@ -9,7 +9,7 @@ import {
 import { runProbes } from './probes.ts';
 import type { RunningContainer } from './start-container.ts';
 
-/** No such image. */
+/** The image does not exist. */
 export class ImagePullError extends Error {
   override name = 'ImageProblem';
 }
@@ -20,16 +20,16 @@ export interface SupervisorOptions {
   readonly podIP: string;
   readonly clock: Clock;
   readonly secondMs: number;
-  /** Rejects with ConfigProblem or ImageProblem where waiting may help. */
+  /** Rejects with `ContainerConfigError` or `ImagePullError` when a retry may help. */
   readonly start: () => Promise<RunningContainer>;
-  /** From the request to end until it is ended. */
+  /** From SIGTERM to SIGKILL. */
   readonly graceMs: () => number;
-  /** The Pod is to end. */
+  /** Fires when the Pod is to end. */
   readonly stopping: AbortSignal;
   readonly onStatus: (facts: ContainerSnapshot) => void;
 }
 
-/** As the kubelet's: twice as long each time, up to a limit. */
+/** Like the kubelet's: doubles each time, up to a limit. */
 const backOff = { firstSeconds: 10, mostSeconds: 300 };
 const retrySeconds = 2;
 
@@ -41,7 +41,7 @@ const waitingState = (error: unknown): ContainerState => {
   return waiting('CreateContainerError', error instanceof Error ? error.message : String(error));
 };
 
-/** Runs a container, as often as its Pod wants it, until the Pod has to end or does not want it again. */
+/** Runs a container, with restarts by the policy of its Pod, until the Pod ends or the policy ends them. */
 export const superviseContainer = async (keeping: SupervisorOptions): Promise<void> => {
   const { container, restartPolicy, podIP, clock, secondMs, start, graceMs, stopping, onStatus } = keeping;
   let facts: ContainerSnapshot = {
@@ -92,7 +92,7 @@ export const superviseContainer = async (keeping: SupervisorOptions): Promise<vo
       signal: ended.signal,
       onStarted: () => update({ started: true }),
       onReady: (ready) => ready !== facts.ready && update({ ready }),
-      // A probe that goes on failing does not give it more time.
+      // Further failures of the probe do not extend the grace period.
       onDead: () => cancelKill ?? end(),
     });
     const { code, signal } = await running.exited;

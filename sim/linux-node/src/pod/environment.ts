@@ -1,6 +1,6 @@
 import { ContainerConfigError, type Container, type Pod } from './pod.ts';
 
-/** Secrets and ConfigMaps of the Pod's namespace, as text. `undefined`: there is none of that name. */
+/** Secrets and ConfigMaps of the Pod's namespace, as text. `undefined`: it does not exist. */
 export interface ConfigSource {
   secret(name: string): Promise<Readonly<Record<string, string>> | undefined>;
   configMap(name: string): Promise<Readonly<Record<string, string>> | undefined>;
@@ -8,13 +8,13 @@ export interface ConfigSource {
 
 type Variable = NonNullable<Container['env']>[number];
 
-/** `$(NAME)` of a variable that is known; `$$(NAME)` is the text `$(NAME)`. What is not known stays as it is. */
+/** Expands `$(NAME)` of known variables; `$$(NAME)` is the text `$(NAME)`. Unknown ones stay unchanged. */
 export const expand = (text: string, known: Readonly<Record<string, string>>): string =>
   text.replace(/\$(\$|\(([A-Za-z_.][\w.-]*)\))/g, (whole, rest: string, name?: string) =>
     rest === '$' ? '$' : (known[name ?? ''] ?? whole),
   );
 
-/** What a Pod can say of itself. */
+/** A field of the Pod for the downward API. */
 export const fieldOf = (pod: Pod, podIP: string, hostIP: string, path: string): string => {
   const { name, namespace = '', uid, labels = {}, annotations = {} } = pod.metadata;
   const entry = /^metadata\.(labels|annotations)\['(.+)'\]$/.exec(path);
@@ -45,7 +45,7 @@ const entryOf = async (
   );
 };
 
-/** The environment of a container: what all have, then `envFrom`, then `env`, where each may name those before it. */
+/** The environment of a container: common variables, then `envFrom`, then `env`, where each may refer to those before it. */
 export const environmentOf = async (
   container: Container,
   {

@@ -9,12 +9,12 @@ export type ContainerState = NonNullable<ContainerStatus['state']>;
 type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
 type PodStatus = NonNullable<Pod['status']>;
 
-/** What a Pod asks for cannot be given: the kubelet says so in the state of its container, and tries again. */
+/** The Pod refers to something that does not exist: the kubelet reports it in the state of the container, and retries. */
 export class ContainerConfigError extends Error {
   override name = 'ConfigProblem';
 }
 
-/** A container of a Pod, as its kubelet knows it. */
+/** The kubelet's state of a container. */
 export interface ContainerSnapshot {
   readonly name: string;
   readonly image: string;
@@ -30,7 +30,7 @@ export interface ContainerSnapshot {
 
 type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
-/** Whether a container that has ended will be started again. */
+/** Whether a container that has ended is restarted. */
 export const shouldRestart = (policy: string | undefined, exitCode: number): boolean =>
   policy === 'Never' ? false : policy === 'OnFailure' ? exitCode !== 0 : true;
 
@@ -38,7 +38,7 @@ export const phaseOf = (policy: string | undefined, containers: readonly Contain
   const ended = containers.map(({ state }) => state.terminated?.exitCode);
   const isOver = ended.every((code) => code !== undefined && !shouldRestart(policy, code));
   if (isOver) return ended.every((code) => code === 0) ? 'Succeeded' : 'Failed';
-  // One that waits for its first start; one that has run before only waits for the next.
+  // Pending only before the first start, not between restarts.
   return containers.some(({ state, restarts, lastState }) => state.waiting && restarts === 0 && !lastState.terminated)
     ? 'Pending'
     : 'Running';

@@ -11,9 +11,9 @@ import { makeVolumes, type VolumeSources } from './volumes.ts';
 export interface PodRunOptions {
   readonly client: Client;
   readonly clock: Clock;
-  /** Of this Pod alone; goes with it. */
+  /** Only for this Pod; removed with it. */
   readonly folder: string;
-  /** Where the output of its containers is kept. */
+  /** The folder of its containers' output. */
   readonly logs: string;
   readonly images: ReadonlyMap<string, Image>;
   readonly podIP: string;
@@ -22,19 +22,19 @@ export interface PodRunOptions {
   readonly serviceEnv: Readonly<Record<string, string>>;
   readonly stored: ConfigSource;
   readonly token: VolumeSources['token'];
-  /** Hears what a Pod is not told. */
+  /** Gets errors that are not in the status of the Pod. */
   readonly onError: (error: unknown) => void;
 }
 
 export interface PodRun {
-  /** The Pod has a deletion timestamp: it is ended, told of, and deleted for good. */
+  /** The Pod has a deletion timestamp: ends it, reports that, and deletes it. */
   remove(pod: Pod): void;
-  /** Its processes are ended, and nobody is told: the Node goes. */
+  /** Ends its processes without a report: the Node is stopping. */
   abandon(): void;
   readonly done: Promise<void>;
 }
 
-/** As soon as this is called its containers start, one process each. */
+/** Starts its containers at once, one process each. */
 export const runPod = (pod: Pod, options: PodRunOptions): PodRun => {
   const { client, clock, folder, logs, images, podIP, hostIP, secondMs, stored } = options;
   const { name, namespace = '', uid } = pod.metadata;
@@ -47,7 +47,7 @@ export const runPod = (pod: Pod, options: PodRunOptions): PodRun => {
   const facts = new Map<string, ContainerSnapshot>();
   let latest = pod;
 
-  /** One write at a time; what changes meanwhile goes with the next. */
+  /** One write at a time; changes meanwhile are in the next. */
   let writing = Promise.resolve();
   let isDue = false;
   const write = async (): Promise<void> => {
@@ -138,7 +138,7 @@ export const runPod = (pod: Pod, options: PodRunOptions): PodRun => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await Promise.all(containers.map(supervise));
     await report();
-    // A Pod that has ended by itself stays to be looked at until somebody deletes it.
+    // A Pod that has ended by itself stays until it is deleted.
     if (!stopping.signal.aborted)
       await new Promise((resolve) => stopping.signal.addEventListener('abort', resolve, { once: true }));
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });

@@ -13,7 +13,7 @@ type Files = Record<string, string>;
 type Items = readonly { key: string; path: string }[] | undefined;
 type Projection = NonNullable<NonNullable<Volume['projected']>['sources']>[number];
 
-/** All of it, or the named entries under the names that are wanted. */
+/** All entries, or the selected ones under their wanted names. */
 const selectItems = (what: string, data: Readonly<Record<string, string>> | undefined, items: Items): Files => {
   if (data === undefined) throw new ContainerConfigError(`${what} not found`);
   if (items === undefined) return { ...data };
@@ -61,8 +61,8 @@ const filesOf = async (volume: Volume, sources: VolumeSources): Promise<Files> =
 };
 
 /**
- * Puts the volumes of a Pod into folders below `folder`, by their names. They are as they were at its start: what changes later in the
- * cluster does not show, and tokens are not renewed.
+ * Writes the volumes of a Pod to folders below `folder`, by their names. Later changes in the cluster do not show, and tokens are not
+ * renewed.
  */
 export const makeVolumes = async (
   folder: string,
@@ -77,7 +77,7 @@ export const makeVolumes = async (
     for (const [path, text] of Object.entries(files)) {
       await mkdir(dirname(join(place, path)), { recursive: true });
       await writeFile(join(place, path), text);
-      // Whoever the container runs as must be able to read it; the folder of the Node lets nobody else in.
+      // The user of the container must be able to read it; the folder of the Node is private.
       await chmod(join(place, path), 0o644);
     }
     await chmod(place, volume.emptyDir ? 0o777 : 0o755);

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** An image with `/bin/sh` and `/bin/sleep` of this machine, and the libraries that they need. */
+/** An image with a few programs of this machine, and their libraries. */
 export const tinyImage = (folder: string): void => {
   const programs = ['/bin/sh', '/bin/sleep', '/bin/cat'];
   const libraries = programs.flatMap((program) => {
