@@ -12,7 +12,7 @@ import {
   serverNames,
 } from './names.ts';
 
-/** Written out a second time on purpose: whoever changes one of these breaks fleets that are in use. */
+/** Written out a second time on purpose: changing one of these breaks fleets in use. */
 describe('names on the wire stay as they are', () => {
   const table: [string, string][] = [
     [kindNames.machine.plural, 'scalewayapplesiliconmachines'],

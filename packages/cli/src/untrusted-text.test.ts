@@ -43,7 +43,7 @@ describe('untrusted text from a Mac', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (words) => {
         assertSafe('it', escapeControls(words).replaceAll(colours, ''));
-        // What a program reads from JSON is what was said.
+        // A program that parses the JSON gets the original text.
         assert.equal(JSON.parse(escapeControls(JSON.stringify(words))), words);
       }),
     );

@@ -158,7 +158,7 @@ describe('runners of GitHub', () => {
   });
 });
 
-/** A service whose answers' statuses are kept apart. */
+/** A service that records the status of each answer. */
 const stageReports = (
   service: ReturnType<typeof createHarness>['service'],
 ): { service: ReturnType<typeof service>; statuses: (number | undefined)[] } => {

@@ -5,7 +5,7 @@ import { renderPlist } from './launchd-plist.ts';
 
 const minimal = { Label: 'dev.tuist.example', ProgramArguments: ['/usr/local/bin/example'] };
 
-/** What an XML parser makes of the text between tags. */
+/** Decodes the text between tags as an XML parser does. */
 const unescaped = (text: string): string =>
   text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&#13;', '\r').replaceAll('&amp;', '&');
 

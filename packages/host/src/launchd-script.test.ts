@@ -15,7 +15,7 @@ describe('scripts/launchd.sh', () => {
   });
   after(() => macs.stopAll());
 
-  /** Lives for as long as it is let. */
+  /** Runs until it is killed. */
   const job = (label: string, more: Partial<LaunchdJob> = {}): string =>
     renderPlist({
       Label: label,
@@ -68,7 +68,7 @@ describe('scripts/launchd.sh', () => {
   test('the text of a job changes only while it is not loaded, so what is loaded is what lies there', async () => {
     await register('text', job('text'));
     const changed = job('text', { ThrottleInterval: 20 });
-    // Cut as soon as the file is to be written: the old job is gone by then.
+    // Interrupted right before the file is written: the old job is already unloaded.
     const cut = await run(`write_file() { cat >/dev/null; kill -9 $$; }; register_job text ${quote(changed)}`);
     assert.notEqual(cut.code, 0);
     assert.equal(readFileSync(fileOf('text'), 'utf8'), job('text'));
@@ -88,7 +88,7 @@ describe('scripts/launchd.sh', () => {
   });
 
   test('a job is registered anew although launchd needs a while to let go of the old one (INC-220)', async () => {
-    // So slow that the script is at its bootstrap well before these four seconds are over.
+    // So slow that the script reaches its bootstrap well before these four seconds are over.
     const slow = await macs.start({ pace: 0.2 });
     const renew = (plist: string): ReturnType<Mac['run']> =>
       slow.run(shellCommand(program(`register_job drained ${quote(plist)}`), { asRoot: true }));

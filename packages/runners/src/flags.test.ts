@@ -4,7 +4,7 @@ import type { Flag } from '@tartan/kube/flags';
 import { allFlags, flagRules, flags, parseFlags, type RunnersOptions } from './flags.ts';
 import { defaultLimits } from './pool/limits.ts';
 
-/** Every flag, set to something else than its default, in a way that no rule objects to. */
+/** Every flag with a valid value other than its default. */
 const everything: Record<keyof typeof flags, string> = {
   metricsBindAddress: '127.0.0.1:9080',
   healthProbeBindAddress: '0',

@@ -126,7 +126,7 @@ describe('the pool at a simulated Scaleway', () => {
       sim.faults.goneServer = mood;
       assert.equal((await failureOf(pool.getServer(zone, randomUUID()))).kind, 'not found', mood);
     }
-    // There, and yet denied: a right is missing. Denied, and the list is not to be had: nobody knows.
+    // Denied but listed: a permission is missing. Denied and the list cannot be read: unknown, so it stays denied.
     const denied = { status: 403, body: { type: 'permissions_denied', details: [] } };
     sim.faults.calls.push({ match: /PATCH/, times: 1, with: denied });
     assert.equal((await failureOf(pool.rename(zone, id, 'x'))).kind, 'denied');

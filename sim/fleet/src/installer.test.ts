@@ -61,7 +61,7 @@ describe('the installer', () => {
 
 test('a kind that the API server does not serve ends in an error', async () => {
   const manual = manualClock();
-  // Time passes as soon as somebody sleeps.
+  // Time passes as soon as a sleep begins.
   const clock = {
     ...manual,
     after: (milliseconds: number, run: () => void) => {

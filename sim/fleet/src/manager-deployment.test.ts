@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { createManagerDeployment } from './manager-deployment.ts';
 
-/** Says hello to whoever listens, and then does what it is told in its first argument. */
+/** Sends its PID to the port, and then acts by its first argument. */
 const program = `
 import { connect } from 'node:net';
 const [what, port] = process.argv.slice(2);

@@ -110,7 +110,7 @@ describe('limits', () => {
     assert.match(over.body['message'] as string, /API rate limit exceeded for installation ID 7001/);
     const { core } = (await ask('GET /rate_limit')).body['resources'] as Record<string, object>;
     assert.deepEqual(core, { limit: 2, used: 2, remaining: 0, reset: told('reset') });
-    // An App may ask for itself nevertheless.
+    // Calls as the App itself still work.
     clock.advance(3_600_000);
     assert.equal((await ask(list, undefined, await newToken())).status, 200);
   });
@@ -203,7 +203,7 @@ describe('stale runner status', () => {
     on.github.faults.deleteWhileStale = 'accepted';
     assert.equal((await on.ask(`DELETE ${runners}/${runner.id}`)).status, 204);
     assert.equal((await on.ask(`GET ${runners}/${runner.id}`)).status, 404);
-    // The job goes on, if its machine is left alone.
+    // The job continues, as long as its machine is not deleted.
     assert.equal(await on.report(runner.session, queued.id, 'renew'), 204);
     assert.equal(await on.report(runner.session, queued.id, 'finished'), 204);
     assert.deepEqual([queued.conclusion, on.github.lostJobs()], ['success', []]);

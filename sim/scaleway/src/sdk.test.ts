@@ -8,7 +8,7 @@ import type { SimulatedScaleway } from './scaleway.ts';
 import { startScaleway } from './start-scaleway.ts';
 import { projectID, publicKey, secretKey } from './testing/ask.ts';
 
-/** That the SDK of Scaleway understands every answer is the best proof to be had that they are Scaleway's. */
+/** Scaleway's own SDK must parse every answer: the best available proof that they match Scaleway's. */
 describe('through the SDK', () => {
   const zone = 'fr-par-3';
   const clock = manualClock();

@@ -81,7 +81,7 @@ describe('the storage folder of Scaleway', () => {
     rmSync(root, { recursive: true, force: true });
   });
 
-  /** The one before is not stopped: it was killed, as far as the folder knows. */
+  /** Does not stop the previous one: to the folder it looks killed. */
   const start = async (options: ScalewayOptions = {}): Promise<SimulatedScaleway> => {
     const scaleway = await startScaleway({ clock, pace: 1, secretKey, projectID, data, ...options });
     started.push(scaleway);
@@ -132,7 +132,7 @@ describe('the storage folder of Scaleway', () => {
       ],
     );
     await order(second, 'c');
-    // Stopped twice, it leaves the folder to those who came after it.
+    // Stopped late, the first one does not overwrite the folder of its successor.
     await first.stop();
     assert.equal((await start()).servers().length, 3);
   });
@@ -153,7 +153,7 @@ describe('the storage folder of Scaleway', () => {
     clock.advance(10 * 60_000 - 90_000);
     assert.deepEqual(states(), ['ready 0', 'ready 1']);
     assert.equal((await told(second, reinstalling.id))['vnc_url'], vnc_url);
-    // Also what became of them by itself is kept.
+    // Changes over time are saved too.
     assert.deepEqual(
       (await start()).servers().map(({ status }) => status),
       ['ready', 'ready'],

@@ -48,7 +48,7 @@ describe('the Mac behind a server', () => {
   const begin = async (what: 'reboot' | 'reinstall'): Promise<void> => {
     assert.equal((await ask(scaleway, `POST ${macs}/servers/${server.id}/${what}`, {})).status, 200);
   };
-  /** Lets the time of the state pass, and waits for the Mac, whose time is real. */
+  /** Lets the duration of the state pass, and waits for the Mac, which runs in real time. */
   const finish = async (): Promise<string> => {
     const state = server.status;
     clock.advance(10 * 60_000);
@@ -129,7 +129,7 @@ describe('the Mac behind a server', () => {
   test('whose power is cut while it reboots is brought back by the next reboot', async () => {
     await begin('reboot');
     await mac.powerOff();
-    // Whether the plug came before or after the Mac was up again, the next reboot finds it off.
+    // Whether the power went before or after the Mac was up again, the next reboot finds it off.
     await finish();
     assert.equal(mac.isOn(), false);
     await begin('reboot');
@@ -198,7 +198,7 @@ describe('the Mac behind a server', () => {
     const other = await startScaleway({ startMac: () => slow.promise });
     const ordering = other.order({ zone: 'fr-par-1', name: 'x' });
     const stopping = other.stop();
-    // By now it listens no more, and waits for that Mac only.
+    // Wait until it does not listen any more, and only waits for that Mac.
     await assert.rejects(async () => {
       for (;;) await fetch(other.url);
     });

@@ -21,16 +21,16 @@ import {
 
 const run = promisify(execFile);
 
-/** Parsing one part takes some 20 bytes for each byte, and the goal for the memory of the agent has no more than 5 MB for that. */
+/** Parsing a part takes some 20 bytes per byte, and the memory goal of the agent allows 5 MB for that. */
 const mostOfOnePart = 250_000;
 
-/** Every name that a bundle imports, statically or when it gets there. */
+/** Every name that a bundle imports, statically or dynamically. */
 const importsOf = (text: string): string[] =>
   [...text.matchAll(/(?:\bfrom|\bimport|\bimport\(|\brequire\()\s*(["'`])([^"'`\n$]+)\1/g)].map(
     ([, , name = '']) => name,
   );
 
-/** The parts of a program that is one file, by the names that they import each other by. */
+/** The parts of a single-file program, by the names under which they import each other. */
 const partsIn = (file: string): Map<string, string> =>
   new Map(
     behindLoader(file).map((part) => {
@@ -44,7 +44,7 @@ const behindLoader = (file: string): string[] => readFileSync(file, 'utf8').spli
 describe('what ships', () => {
   let folder: string;
   before(async () => {
-    // Far from node_modules: whatever is not inside is not there.
+    // Far from node_modules, so that every missing package shows.
     folder = await mkdtemp(join(tmpdir(), 'tartan-build-'));
   });
   after(() => rm(folder, { recursive: true, force: true }));
@@ -58,7 +58,7 @@ describe('what ships', () => {
     assert.ok(statSync(agent).size < maxAgentBytes, `${statSync(agent).size} bytes`);
     const parts = partsIn(agent);
     const others = importsOf(readFileSync(agent, 'utf8')).filter((name) => !isBuiltin(name) && !parts.has(name));
-    // ws looks for two native helpers, and does without.
+    // ws looks for two native helpers, and works without them.
     assert.deepEqual(
       others.filter((name) => name !== 'bufferutil' && name !== 'utf-8-validate'),
       [],
@@ -138,7 +138,7 @@ describe('what ships', () => {
     const outside = names.flatMap((name) => importsOf(readFileSync(join(folder, 'tartan', name), 'utf8')));
     assert.deepEqual(
       [...new Set(outside)].filter((name) => name.startsWith('@tartan/')).sort(),
-      // Only what a checkout has: what is not asked for where the agent lies beside, and what says so when it is missing.
+      // Only in a checkout: the first is not needed with a shipped agent, and a missing second one is reported to the user.
       ['@tartan/tools-build', '@tartan/tools-kubernetes'],
     );
   });

@@ -6,7 +6,7 @@ import { mayImport } from './layer-rule.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Rows of the table of folders: `packages/kube`, or a link of that name; what is in it; what it may import. */
+/** Rows of the table of folders: `packages/kube`, or a link of that name; its content; its allowed imports. */
 const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
 const rows = page.split('\n').flatMap((line) => {
   const [, folder, what = '', imports = ''] =

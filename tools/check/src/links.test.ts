@@ -9,15 +9,15 @@ interface Page {
   readonly text: string;
 }
 
-/** What pages may lead to. */
+/** The possible targets of links. */
 interface Repository {
-  /** Whether there is such a file or folder, by its path from the root. */
+  /** Whether a file or folder exists, by its path from the root. */
   exists(path: string): boolean;
-  /** Of a page; undefined for what is none of ours. */
+  /** The text of a page; undefined for anything else. */
   textOf(path: string): string | undefined;
 }
 
-/** Lines of a page that are read as such: nothing in a code block is a link or a heading. */
+/** Lines of a page outside of code blocks, which have no links or headings. */
 const proseOf = (text: string): readonly { readonly line: string; readonly number: number }[] => {
   let fence: string | undefined;
   return text.split('\n').flatMap((line, index) => {
@@ -30,7 +30,7 @@ const proseOf = (text: string): readonly { readonly line: string; readonly numbe
   });
 };
 
-/** Where a page leads, each with its line. */
+/** The targets of a page's links, with their lines. */
 const linksOf = (text: string): readonly { readonly target: string; readonly number: number }[] =>
   proseOf(text).flatMap(({ line, number }) =>
     [...line.replaceAll(/(`+)(?:(?!\1).)+\1/g, '').matchAll(/\]\(\s*<?([^\s<>()]+)>?(?:\s+"[^"]*")?\s*\)/g)].map(
@@ -38,7 +38,7 @@ const linksOf = (text: string): readonly { readonly target: string; readonly num
     ),
   );
 
-/** The places within a page that a link can name, as GitHub makes them of its headings. */
+/** The anchors of a page, as GitHub derives them from its headings. */
 const anchorsOf = (text: string): ReadonlySet<string> => {
   const anchors = new Set<string>();
   for (const { line } of proseOf(text)) {
@@ -58,7 +58,7 @@ const anchorsOf = (text: string): ReadonlySet<string> => {
 
 const isElsewhere = (target: string): boolean => /^([a-z][a-z0-9+.-]*:|\/\/)/i.test(target);
 
-/** The links of a page that lead nowhere, in words. What is on the internet is not asked for. */
+/** Broken links of a page, as text. Does not check the internet. */
 const deadLinks = ({ path, text }: Page, ground: Repository): readonly string[] =>
   linksOf(text).flatMap(({ target, number }) => {
     if (isElsewhere(target)) return [];

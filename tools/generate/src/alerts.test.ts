@@ -8,7 +8,7 @@ import { runnerMetricsTable } from '@tartan/runners/metrics';
 import { agentMetricRows } from '@tartan/tart-kubelet/metrics';
 import { alertsIn } from './testing/alerts.ts';
 
-/** What an expression asks for: series, by which of their labels, and by which labels it groups or joins them. */
+/** The series of an expression with their labels, and the labels by which it groups or joins. */
 interface Selectors {
   readonly series: readonly { readonly metric: string; readonly labels: readonly string[] }[];
   readonly groupedBy: readonly string[];
@@ -18,7 +18,7 @@ const keywords = new Set(['and', 'or', 'unless', 'by', 'on', 'bool', 'offset']);
 
 const wordsOf = (list: string): string[] => list.match(/\w+/g) ?? [];
 
-/** As much of PromQL as the rules use: `promtool check rules` reads all of it. */
+/** The part of PromQL that the rules use: `promtool check rules` parses all of it. */
 const selectorsIn = (expression: string): Selectors => {
   const grouping = /\b(?:by|on|without|ignoring)\s*\(([^)]*)\)/g;
   const groupedBy = [...expression.matchAll(grouping)].flatMap(([, list = '']) => wordsOf(list));
@@ -40,7 +40,7 @@ const { own, runtime } = metricsTable();
 const table = new Map(
   [...own, ...runtime, ...agentMetricRows(), ...runnerMetricsTable()].map(({ name, labels }) => [name, labels]),
 );
-/** What Prometheus itself adds, by where it has a series from. */
+/** Labels that Prometheus adds by target. */
 const ofTargets = ['namespace', 'instance'];
 
 describe('what an expression asks for', () => {

@@ -18,14 +18,14 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 const codeIn = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 const cellsOf = (line: string): string[] => line.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '').trim());
-/** Without what is in brackets, which explains a word and may name others. */
+/** Ignores text in brackets, which explains a word and may name others. */
 const normalIn = (text: string): string[] =>
   codeIn(/^Normal: (.*?)\.(?:\s|$)/ms.exec(text.replaceAll(/ \([^)]*\)/gs, ''))?.[1] ?? '');
 
 interface Section {
   readonly heading: string;
   readonly rows: readonly (readonly string[])[];
-  /** Of the line "Normal: …", and of the first cells of the table. */
+  /** From the line "Normal: …", and from the first cells of the table. */
   readonly words: readonly string[];
 }
 
@@ -48,7 +48,7 @@ const wordsUnder = (heading: string): string[] => {
   return found.flatMap(({ words }) => words).sort();
 };
 
-/** What the page calls the kinds. */
+/** The page's names of the kinds. */
 const nicknames: Readonly<Record<keyof typeof conditionsByKind, string>> = {
   ScalewayAppleSiliconMachine: 'machine',
   ScalewayAppleSiliconCluster: 'cluster',
@@ -65,7 +65,7 @@ const isHeadingOf = (heading: string, nickname: string, type: string): boolean =
   return condition === type && kinds.toLowerCase().split(', ').includes(nickname);
 };
 
-/** Reasons that are in code and in no table of `packages/api`. */
+/** Reasons in code that are in no table of `packages/api`. */
 const inSource = (path: string, pattern: RegExp): string[] => {
   const words = [...read(path).matchAll(pattern)].map(([, word = '']) => word);
   assert.ok(words.length > 0, `${path} has no such reasons: update this test`);
@@ -121,7 +121,7 @@ test('every row says what to do', () => {
       );
 });
 
-/** A reason or event that no code sets misleads whoever looks it up. */
+/** A reason or event that no code sets misleads readers. */
 test('some code sets every reason and every event', () => {
   const files = globSync('packages/{github,provider,tart-kubelet,runners}/src/**/*.ts', { cwd: root });
   const source = files.filter((file) => !file.endsWith('.test.ts')).map(read);

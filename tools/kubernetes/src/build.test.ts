@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { recipes } from './build/recipes.ts';
 import { builtFolder, ensureBinaries } from './build.ts';
 
-/** A cache of its own, and a `go` that notes its calls and writes a file where the binary belongs. */
+/** Its own cache, and a `go` that records its calls and writes a file in place of the binary. */
 const fakeToolchain = (t: TestContext): { env: NodeJS.ProcessEnv; calls: () => string[]; folder: string } => {
   const folder = mkdtempSync(join(tmpdir(), 'tartan-build-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

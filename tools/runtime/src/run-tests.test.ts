@@ -9,7 +9,7 @@ import { eventually } from '@tartan/kube/testing';
 
 const program = join(import.meta.dirname, 'run-tests.ts');
 
-/** Test files of all sorts, each named by what becomes of it. */
+/** Test files of all kinds, each named after its outcome. */
 const files: Readonly<Record<string, string>> = {
   passes: "test('one', () => {}); describe('some', () => { test('two', () => {}); test.skip('three'); });",
   passesToo: "test('four', () => {});",
@@ -42,7 +42,7 @@ describe('npm test', { timeout: 120_000 }, () => {
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   const start = (...args: string[]) => {
-    // Else node takes it for a test file, and what it says for events.
+    // Otherwise node takes it for a test file, and parses its output as events.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     return spawn(process.execPath, [program, ...args], {
       cwd: folder,
@@ -122,10 +122,10 @@ describe('npm test', { timeout: 120_000 }, () => {
       child.kill(signal);
       const [code] = (await exited) as [number | null];
       assert.notEqual(code, 0);
-      // Whoever is killed cannot wait for those who are told of it.
+      // A killed process does not wait for its children.
       await eventually('all are gone', () => !pids.some(isThere));
       const left = readdirSync(temporary);
-      // On their way out tests may end what they have started. Whoever is killed cannot even remove its own folder.
+      // On exit, tests may end what they have started. A killed process cannot even remove its own folder.
       if (signal !== 'SIGKILL') assert.deepEqual(left, ['cleaned-up']);
       for (const each of left) rmSync(join(temporary, each), { recursive: true });
     });

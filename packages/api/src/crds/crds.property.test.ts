@@ -8,7 +8,7 @@ import { startEmbedded } from '../testing/embedded.ts';
 import { type AnyKind, schemaOf, type StructuralSchema } from './index.ts';
 import type { ClusterWithKinds } from './suite/run.ts';
 
-/** Values that a schema allows; rules between fields are not looked at. */
+/** Values that a schema allows, ignoring rules between fields. */
 
 const longestText = 20;
 const largestInteger = 2 ** 31 - 1;
@@ -68,7 +68,7 @@ interface Spec {
   template?: { spec?: { os?: string; zone?: string; type?: string } };
 }
 
-/** What rules between fields ask for, which a schema cannot say. */
+/** Makes values satisfy the rules between fields, which a schema cannot express. */
 const obeyRules = (spec: Spec): Spec => {
   if (spec.consumerRef) delete spec.release;
   if (spec.github) {
@@ -106,7 +106,7 @@ describe('what the schema of a kind allows', () => {
           const created = await client.create(resource, { apiVersion, kind: names.kind, metadata, spec });
           assert.deepEqual(created.spec, specSchema.parse(spec));
           if (statusSchema === undefined) return;
-          // A put and not a patch: a merge patch would merge with the defaults.
+          // A put instead of a patch: a merge patch would merge with the defaults.
           const written = await client.update(
             resource,
             { ...created, status: status as object },

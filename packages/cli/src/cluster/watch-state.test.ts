@@ -7,7 +7,7 @@ import { startCluster } from '../testing/cluster.ts';
 import { aHost } from '../testing/objects.ts';
 import { fleetView } from '../views/fleet.ts';
 
-/** Follows a cluster with one Mac, and answers what was written by the time that the second one shows. */
+/** Watches a cluster with one Mac, and returns the output until the second one shows. */
 const followed = async (
   t: { after(fn: () => void): void },
   options: Omit<ViewOptions, 'watch'>,

@@ -190,7 +190,7 @@ describe('preparing a Mac by hand', () => {
   test('what a hostile Mac says is escaped, by doctor and prepare-host alike', async () => {
     const mac = await freshMac();
     await prepare(mac, password);
-    // A tool of its own before the real ones: OSC 52 writes to the clipboard of whoever reads it on a terminal.
+    // A fake tool before the real ones: OSC 52 writes to the clipboard of the terminal's user.
     const bin = mac.path('/usr/bin');
     rmSync(bin);
     mkdirSync(bin);

@@ -69,7 +69,7 @@ const app = {
   privateKey: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }),
 };
 
-/** Sleepers wake up in between. */
+/** In steps, so that waiting code runs in between. */
 const pass = async (clock: ManualClock, seconds: number): Promise<void> => {
   for (let at = 0; at < seconds; at += 1) {
     clock.advance(1_000);

@@ -75,7 +75,7 @@ describe('missing permissions of an App', () => {
     const { id } = await mintRunner('one');
     const runners = service();
     assert.deepEqual(await runners.get(id + 1), { kind: 'none' });
-    // The App is taken away from the organisation.
+    // The App is uninstalled from the organisation.
     installations[0] = { id: 7001, account: 'somebody-else', repositories: [], permissions };
     clock.advance(60 * 60_000);
     for (const answer of [await runners.get(id), await runners.remove(id)]) {

@@ -8,7 +8,7 @@ import { renderPlist } from '../launchd-plist.ts';
 import { exampleSpec } from '../testing/example-spec.ts';
 import { agentArguments, agentLaunchdJob } from './job.ts';
 
-/** What once went wrong in production with how the agent is run, by the number of the incident. */
+/** Production incidents in how the agent is run, by number. */
 describe('the job of the agent', () => {
   let folder: string;
   let spec: HostSpec;

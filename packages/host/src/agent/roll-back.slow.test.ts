@@ -228,7 +228,7 @@ describe('rolling back the agent', () => {
         return mac;
       },
       check: async (_, nth) => {
-        // Sometimes the power goes as well: launchd then starts what it finds.
+        // Sometimes the power fails too: launchd then starts whatever is installed.
         if (nth % 3 === 0) await mac.reboot();
         assertBack(await goBack(), v1);
       },
@@ -242,7 +242,7 @@ describe('rolling back the agent', () => {
 
   test('finds the way back that a cut between the two memories of a proof has left', async () => {
     await roll(v1, v2);
-    // As `remember_proven` leaves it when it is cut: the new one runs, and both files hold the old one.
+    // As `remember_proven` leaves it when interrupted: the new agent runs, and both files have the old one.
     const proven = mac.path('/var/db/tartan/agent-proven');
     writeFileSync(proven, readFileSync(`${proven}-before`));
     assert.equal((await runStep(mac, agentJob, v2)).result, 'applied');
@@ -281,7 +281,7 @@ describe('rolling back the agent', () => {
   });
 
   test('gives the place back to an agent that was set up by other means', async () => {
-    // One of its own: launchd starts no job by itself any more that was registered as often as on the other (INC-09).
+    // Another Mac: on the first one launchd restarts no job any more after so many registrations (INC-09).
     mac = await macs.start();
     const old = renderPlist({
       Label: label,

@@ -70,7 +70,7 @@ describe('an artifact', () => {
     ];
     for (const write of change) {
       writeFileSync(file, content);
-      // Some file systems tell times only in steps of milliseconds.
+      // Some file systems have times only in milliseconds.
       utimesSync(file, 1, 1);
       const reading = openArtifact(artifact);
       await new Promise((resolve) => reading.once('readable', resolve));

@@ -53,7 +53,7 @@ describe('pushing an artifact to a Mac', () => {
 
   const store = (): string => mac.path('/var/db/tartan/artifacts');
   const kept = (): string => join(store(), artifact.sha256);
-  /** Everything in the store, also what is hidden. */
+  /** All files in the store, including hidden ones. */
   const inStore = (): string[] => readdirSync(store());
   /** A connection that counts what it sends. */
   const counted = () => {
@@ -68,7 +68,7 @@ describe('pushing an artifact to a Mac', () => {
     };
     return { sent, connection: { ...connection, run } };
   };
-  /** What a pusher that died leaves behind. */
+  /** A partial file of a dead pusher. */
   const leaveBehind = (owner: number): string => {
     const partial = join(store(), `.partial.${artifact.sha256}.${owner}`);
     mkdirSync(store(), { recursive: true });

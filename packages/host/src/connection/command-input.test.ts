@@ -46,7 +46,7 @@ test('the next piece of an input is sent only when the socket has taken the one 
   const taken: (() => void)[] = [];
   const socket = new Writable({ write: (_piece, _encoding, done) => void taken.push(done) });
   let sent = 0;
-  // As a channel of ssh2 does, within the window of the host: it asks for the next piece, however much waits in the socket.
+  // Like a channel of ssh2 within the window of the host: it requests the next piece, however much waits in the socket.
   const channel = new Writable({
     write: (piece, _encoding, done) => {
       sent++;

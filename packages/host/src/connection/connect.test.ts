@@ -37,7 +37,7 @@ describe('connecting to a host', () => {
     assert(outcome.kind === 'connected', outcome.kind);
     return outcome.connection;
   };
-  /** An address at which nobody listens. */
+  /** An address without a listener. */
   const nobody = async () => {
     const gone = await startServer();
     await gone.stop();

@@ -34,7 +34,7 @@ describe('a command on a host', () => {
 
   const run = (more: Partial<RemoteCommand> = {}, signal?: AbortSignal) =>
     connection.run({ command: 'true', deadline: 60_000, ...more }, signal);
-  /** Resolves with the next command's channel and session; the test plays the rest. */
+  /** Resolves with the next command's channel and session, which the test drives. */
   const started = (): Promise<Parameters<CommandHandler>> =>
     new Promise((resolve) => {
       server.onCommand = (...played) => resolve(played);
@@ -100,7 +100,7 @@ describe('a command on a host', () => {
     const outcome = run({ stdin: () => input });
     const [channel] = await playing;
     channel.pause();
-    // Until nothing moves any more: the window of the host (2 MB) is used up, and so are the buffers of both kernels.
+    // Until nothing moves any more: the window of the host (2 MB) and the buffers of both kernels are full.
     for (let quiet = 0, last = 0; quiet < 50; quiet = read === last ? quiet + 1 : 0) {
       last = read;
       await new Promise((resolve) => setImmediate(resolve));
@@ -186,7 +186,7 @@ describe('a command on a host', () => {
     const outcome = run({ deadline: 5_000 });
     const [channel] = await playing;
     channel.exit(0);
-    // What is sent on one connection arrives in order.
+    // One connection delivers in order: after this command the exit status has arrived.
     server.onCommand = (next) => exit(next, 0);
     await run();
     clock.advance(5_000);

@@ -286,7 +286,7 @@ describe('a host is converged', () => {
   test('by one of two pushers, while the other gets the lock holder', async () => {
     const outcomes = await Promise.all([converge([a, b], { owner: 'anna' }), converge([a, b], { owner: 'ben' })]);
     const kinds = outcomes.map(({ kind }) => kind);
-    // Both may work, one after the other; never both at once.
+    // Both may succeed, one after the other, but never both at once.
     assert.ok(kinds.includes('converged'), JSON.stringify(outcomes));
     assert.deepEqual(journal(), ['a', 'b']);
     const holder = await acquireLock(macConnection(mac), 'carla', hostRedactor({}));
@@ -329,7 +329,7 @@ describe('a host is converged', () => {
         cuts++;
       }
     }
-    // Three inventories, the lock, two steps; the release of the lock is nobody's concern.
+    // Three inventories, the lock and two steps, each cut before and after; a cut during the release of the lock has no effect.
     assert.equal(cuts, 12);
   });
 

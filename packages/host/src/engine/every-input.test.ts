@@ -12,7 +12,7 @@ import { stepRun } from './execute-step.ts';
 import { artifactsOf, sortSteps } from './plan.ts';
 import { stepHash } from './step-hash.ts';
 
-/** The original system lost a field on one of its two paths four times (INC-46, INC-237). Here nobody has to remember one. */
+/** The original system lost a field on one of its two paths four times (INC-46, INC-237). These tests make that impossible. */
 
 const secrets: HostSecrets = {
   userPassword: 'a password',
@@ -21,7 +21,7 @@ const secrets: HostSecrets = {
   actionsRunnerToken: 'a token',
 };
 
-/** All that a host gets of a step, but for the hash itself. */
+/** Everything that a host gets of a step, except the hash itself. */
 const sent = (step: Step, spec: HostSpec): string =>
   JSON.stringify([
     stepRun(step, spec, secrets, { verb: 'converge', hash: '', lockOwner: '', idle: true }),
@@ -30,13 +30,13 @@ const sent = (step: Step, spec: HostSpec): string =>
 
 type Path = readonly (string | number)[];
 
-/** Every value of a specification that is not itself made of values. */
+/** All leaf values of a specification. */
 const leavesOf = (value: unknown, path: Path = []): Path[] =>
   typeof value === 'object' && value !== null
     ? Object.entries(value).flatMap(([key, inner]) => leavesOf(inner, [...path, key]))
     : [path];
 
-/** Another value of the same kind, as valid as the first. */
+/** Another valid value of the same type. */
 const another = (value: unknown): unknown => {
   if (typeof value === 'number') return value + 1;
   if (typeof value === 'boolean') return !value;
@@ -64,7 +64,7 @@ describe('every input of a host', () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  /** The steps that a change concerns; a step whose hash and whose commands disagree about that fails. */
+  /** The steps that a change affects. Fails if the hash and the commands of a step disagree about that. */
   const concerned = (other: HostSpec): string[] =>
     hostSteps
       .filter((step) => {

@@ -50,7 +50,7 @@ describe('the lock of a host', () => {
     const when = systemClock.now() / 1000 - 32 * 60;
     utimesSync(mac.path(`/var/db/tartan/lock/${name}`), when, when);
   };
-  /** What every script that changes something does first. */
+  /** The first action of every script that changes something. */
   const mayWork = async (lock: HeldLock): Promise<boolean> => {
     const script = composeScript('', { LOCK_OWNER: lock.token, STEP: 'a-step' }, 'main() { hold_lock; }');
     const { code } = await mac.run(shellCommand(script, { asRoot: true }));

@@ -15,7 +15,7 @@ import type { HostEvent, HostOutcome } from './host-outcome.ts';
 
 const token = 'AABB-late-token';
 
-/** Holds what it was given, and must be given something only when it holds nothing. */
+/** Keeps its payload, and needs one only when it has none. */
 const registers = fakeStep('registers', {
   optional: true,
   needsIdle: true,

@@ -17,7 +17,7 @@ import { convergeHost } from './converge-host.ts';
 import type { HostEvent, HostOutcome } from './host-outcome.ts';
 import { summaryHash } from './step-hash.ts';
 
-/** All real steps over real SSH, cut wherever something begins or ends. */
+/** All real steps over real SSH, interrupted at each start and end. */
 describe('a host that is prepared over SSH', () => {
   let folder: string;
   let spec: HostSpec;
@@ -38,7 +38,7 @@ describe('a host that is prepared over SSH', () => {
     return mac;
   };
 
-  /** One run; `cutAt` says at which event our side hangs up. */
+  /** One run; `cutAt` says at which event our side disconnects. */
   const run = async (mac: Mac, owner: string, cutAt: (event: HostEvent) => boolean): Promise<HostOutcome> => {
     const connection = await connectToMac(mac, privateKey, { pinnedHostKey: mac.hostKey() });
     try {
@@ -54,7 +54,7 @@ describe('a host that is prepared over SSH', () => {
     }
   };
 
-  /** A script that was cut goes on on the host, and nobody gets the lock until it ends: so it is tried until it does. */
+  /** An interrupted script continues on the host, and holds the lock until it ends: so this retries. */
   const runToTheEnd = async (mac: Mac, owner = 'test'): Promise<HostOutcome> => {
     for (;;) {
       const outcome = await run(mac, owner, () => false);
@@ -75,7 +75,7 @@ describe('a host that is prepared over SSH', () => {
       const cut: string[] = [];
       const tried = hostSteps.filter((_, index) => index % stride === offset % stride);
       for (const { name } of tried) {
-        // A step that the host finished by itself, after the cut, does not come up again.
+        // A step that the host completed after the cut does not run again.
         let met = false;
         for (;;) {
           const outcome = await run(mac, 'test', (event) => {

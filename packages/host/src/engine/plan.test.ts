@@ -123,7 +123,7 @@ describe('the garbage on a host', () => {
       });
       const pending = exampleInventory({ rebootPendingSince: 'boot-1' });
       assert.deepEqual(garbageOn(pending, spec, steps), { artifacts: [], stamps: [], staleRebootMark: false });
-      // Who prepares a Mac knows nothing of what its Node wants.
+      // A preparation does not know the steps of a Node.
       const part = { artifacts: [], stamps: [], staleRebootMark: true };
       assert.deepEqual(garbageOn(inventory, { user: 'm1' }, preparationSteps), part);
     } finally {

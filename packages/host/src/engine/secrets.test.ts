@@ -13,7 +13,7 @@ import { stepsWith } from '../testing/step-results.ts';
 import { convergeHost } from './converge-host.ts';
 import type { HostEvent, HostOutcome } from './host-outcome.ts';
 
-/** Every real step that is given a secret, on a Mac that notes the arguments of every process. */
+/** Every real step that gets a secret, on a Mac that records the arguments of every process. */
 describe('a secret that was sent to a host', () => {
   let folder: string;
   let mac: Mac;
@@ -35,7 +35,7 @@ describe('a secret that was sent to a host', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** In the forms in which one could be found. */
+  /** In all forms in which a secret could appear. */
   const forms = (): { name: string; secret: string }[] => [
     ...Object.entries(secrets).flatMap(([name, secret]) => [
       { name, secret },

@@ -15,7 +15,7 @@ import { convergeHost, type ConvergeOptions } from './converge-host.ts';
 import type { HostEvent } from './host-outcome.ts';
 import { summaryHash } from './step-hash.ts';
 
-/** One Mac, all real steps, from the factory to a host and through its life. The tests stand in the order of that life. */
+/** One Mac, all real steps, from a new Mac to a host and through its life. The order of the tests matters. */
 describe('a Mac from the factory', () => {
   let folder: string;
   let mac: Mac;

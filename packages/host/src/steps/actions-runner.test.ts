@@ -45,18 +45,18 @@ describe('the step actions-runner', () => {
     putInStore(mac, software.actionsRunner, newer.actionsRunner);
     return mac;
   };
-  /** Somebody is logged in, and there is no runner. One Mac for all tests: most of their time would go into logging in. */
+  /** A Mac with a console session and no runner. One Mac for all tests: logging in takes most of their time. */
   const builder = async (): Promise<Mac> => {
     await runStep(shared, actionsRunner, noBuilder());
     return shared;
   };
   const inFolder = (mac: Mac, file: string): string => readFileSync(mac.path(`${folder}/${file}`), 'utf8');
-  /** Where, by which name and with which labels it is registered. */
+  /** The URL, name and labels of its registration. */
   const registration = (mac: Mac): string => {
     const { gitHubUrl, agentName, labels } = JSON.parse(inFolder(mac, '.runner')) as Record<string, string>;
     return `${gitHubUrl} ${agentName} ${labels}`;
   };
-  /** Other ones after each registration. */
+  /** They change with each registration. */
   const credentials = (mac: Mac): string => inFolder(mac, '.credentials');
 
   it('registers and starts a runner in the console session, and a second run changes nothing', async () => {
@@ -87,7 +87,7 @@ describe('the step actions-runner', () => {
     const { stdout, stderr, result } = await runStep(mac, actionsRunner, spec, { secrets });
     assert.equal(result, 'applied', stderr);
     const { stdout: files } = await mac.run(`grep -rl ${token} ${mac.root} || true`, { asRoot: true });
-    // The command that looks is itself in the journal.
+    // The searching command is itself in the journal.
     const journal = mac.journal.entries.filter(
       ({ detail }) => !detail.startsWith('grep') && !detail.includes('grep -rl'),
     );

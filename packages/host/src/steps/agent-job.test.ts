@@ -67,10 +67,10 @@ describe('the agent’s job', { concurrency: 2 }, () => {
   });
 
   const agentsHaveSaid = (mac: Mac, count: number) => agentsSay(mac, ({ length }) => length >= count);
-  /** Each once: on a busy machine it may take the second kickstart until one stays up. */
+  /** Without repetitions: on a busy machine an agent may stay up only after the second kickstart. */
   const agentsHaveRun = async (mac: Mac, count: number) =>
     (await agentsHaveSaid(mac, count)).filter((said, at, all) => !isDeepStrictEqual(said, all[at - 1]));
-  /** The last one that started is this one, and it stayed. */
+  /** The agent that started last is this one, and it stayed up. */
   const runsLast = (mac: Mac, version: string, spec: HostSpec): Promise<unknown> =>
     agentsSay(mac, (events) => isDeepStrictEqual(events.at(-1), ran(version, spec)));
 
@@ -80,7 +80,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     assert.equal(plistOf(mac), renderPlist(jobOf(spec)));
   };
 
-  /** Invariant 8: code and arguments only ever ran as they belong together. */
+  /** Invariant 8: code never ran with the arguments of another release. */
   const assertNeverSkewed = (mac: Mac, known: Readonly<Record<string, HostSpec>>): void => {
     for (const { version, event, arguments: args } of agentEvents(mac)) {
       const spec = known[version];
@@ -230,7 +230,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     const mac = await started(v1);
     const fuller = withAgent(v1, { maxPods: 4 });
     await prepareAgent(mac, fuller);
-    // It would make room for exactly what is written next.
+    // Its removal would free exactly the space for the next write.
     rmSync(mac.path(stampFile));
     mac.faults.diskFree = 0;
     const failed = await runStep(mac, agentJob, fuller);
@@ -244,7 +244,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
 
   test('counts as running only once it was seen to stay, whatever launchd says at this moment', async () => {
     const mac = await started(v1);
-    // As after a cut between the start and the proof.
+    // As after an interruption between the start and the proof.
     rmSync(mac.path(provenFile));
     const looked = await runStep(mac, agentJob, v1, { verb: 'check' });
     assert.deepEqual(looked.differences, [`the release ${agentReleaseID(v1)} was not seen running yet`]);
@@ -319,7 +319,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
   describe('cut anywhere', () => {
     test('is finished by the next run, and new code never ran with old arguments', async () => {
       const known = { v1, v2: withAgent(v2, { maxPods: 4 }) };
-      // To and fro: what one run was finished to is what the next one is cut on its way from.
+      // Alternates: each run is cut on the way from the release that the run before installed.
       const wanted = (nth: number): 'v1' | 'v2' => (nth % 2 === 0 ? 'v1' : 'v2');
       const mac = await started(known.v1);
       await prepareAgent(mac, known.v2);
@@ -332,7 +332,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
         check: async (_, nth) => {
           const spec = known[wanted(nth)];
           if (isSkewed(spec)) skewed += 1;
-          // Sometimes the power goes as well: launchd then starts what it finds.
+          // Sometimes the power fails too: launchd then starts whatever is installed.
           if (isSkewed(spec) && skewed % 2 === 1) {
             const before = agentEvents(mac).length;
             await mac.reboot();

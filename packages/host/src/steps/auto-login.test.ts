@@ -222,7 +222,7 @@ describe('auto-login', { concurrency: 2 }, () => {
     const cuts = await cutEverywhere(autoLogin, {
       spec,
       secrets: { userPassword: mac.user.password },
-      // The session is up, so that it alone proves nothing.
+      // The session exists, so it proves nothing by itself.
       prepare: async () => {
         writeFileSync(mac.path(file), kcpassword('before'));
         await setUser(mac, 'somebody');

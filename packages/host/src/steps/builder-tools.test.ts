@@ -46,7 +46,7 @@ describe('the step builder-tools', () => {
     await runStep(mac, builderTools, spec);
     for (const tool of ['packer', 'crane', 'oras']) {
       const { stderr } = await mac.run(`codesign -d ${mac.path(`/usr/local/bin/${tool}`)}`);
-      // And not 0x20002: that is what the linker did.
+      // Not 0x20002, which is the linker's signature.
       assert.match(stderr, /flags=0x2\(adhoc\)/);
     }
   });

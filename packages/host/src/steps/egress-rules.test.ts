@@ -32,7 +32,7 @@ test('every rule bears the label of its text', () => {
   const { text, label } = egressRules({ allow: [cache] });
   const rules = text.split('\n').filter((line) => /^(pass|block)/.test(line));
   assert.ok(rules.every((rule) => rule.endsWith(`label "${label}"`)));
-  // pf takes 63 characters.
+  // pf accepts 63 characters.
   assert.ok(label.length < 64);
 });
 

@@ -86,7 +86,7 @@ describe('join credentials', () => {
     await runStep(mac, joinCredentials, spec, { secrets });
     const options = { verb: 'converge', hash: 'a hash', lockOwner: '', idle: true } as const;
     const { script, payload = '' } = stepRun(joinCredentials, withVersion('token-2'), secrets, options);
-    // Whatever is cut off behind the last word, nothing is lost.
+    // The last two cuts are after the credentials, before and within the end mark.
     for (const kept of [0, 1, text.length - 1, text.length, payload.length - 2]) {
       const { code, stderr } = await mac.run(shellCommand(script, { asRoot: true }), { stdin: payload.slice(0, kept) });
       assert.equal(code, 1, `${kept} bytes`);

@@ -88,7 +88,7 @@ describe('the step node-exporter', () => {
     assert.equal(failed.code, 1);
     assert.doesNotMatch(log(mac), /^1\.9\.0 /m);
     mac.faults.kickstart = 'normal';
-    // By now the file and the job are both as wanted; only the process is not.
+    // The file and the job are already right; only the process is old.
     const { differences } = await runStep(mac, nodeExporter, upgraded);
     assert.deepEqual(differences, [`the launchd job ${job} was not started with what is installed`]);
     assert.match(log(mac), /^1\.9\.0 /m);
@@ -106,7 +106,7 @@ describe('the step node-exporter', () => {
     );
     await mac.run(`launchctl bootstrap system ${mac.path(`/Library/LaunchDaemons/${job}.plist`)}`, { asRoot: true });
     assert.equal(mac.job(job)?.state, 'running');
-    // As its bootstrap did: tee, onto the same inode, under the running process.
+    // As the bootstrap of the original system did: tee, onto the same inode, under the running process.
     writeFileSync(mac.path(exporter), '#!/bin/sh\n# newer\nwhile :; do sleep 1000; done\n');
     await mac.run(`launchctl kickstart -k system/${job}`, { asRoot: true });
     assert.notEqual(mac.job(job)?.state, 'running');
@@ -118,7 +118,7 @@ describe('the step node-exporter', () => {
 
   it('fails when the process does not stay, and shows the end of its log', async () => {
     const spec = specOf('1.8.2', 'echo "no such collector"; exit 1');
-    // Slower than the others: what is about to end on a busy machine must not pass for what stays.
+    // Slower than the others: on a busy machine a process that is about to end must not count as one that stays up.
     const mac = await macWith(spec, 0.2);
     const failed = await runStep(mac, nodeExporter, spec);
     assert.equal(failed.code, 1);

@@ -14,7 +14,7 @@ const ruleFile = '/etc/sudoers.d/m1-nopasswd';
 const rule = 'm1 ALL=(ALL) NOPASSWD: ALL\n';
 const marks = '/Users/m1/.tartan-refused-passwords';
 
-/** What sudo made of each password that it was given. */
+/** sudo's verdict on each password. */
 const attempts = (mac: Mac): string[] =>
   mac.journal.entries
     .filter(({ what, detail }) => what === 'sudo.password' && detail !== 'none')
@@ -163,7 +163,7 @@ describe('passwordless sudo', { concurrency: 2 }, () => {
 
   test('a rule that visudo refuses never counts, and sudo goes on working', async () => {
     const mac = await macs.start();
-    // What visudo would say of a rule that we got wrong.
+    // visudo's answer to an invalid rule.
     writeFileSync(mac.path(ruleFile), rule.replace('m1 ', '%admin '), { flag: 'w' });
     const broken = { ...passwordlessSudo, environment: () => ({ LOGIN_USER: 'm1 m1 m1', RULE_NAME: 'broken' }) };
     const answer = await runStep(mac, broken, spec);

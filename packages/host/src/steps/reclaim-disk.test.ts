@@ -12,7 +12,7 @@ import { tart } from './tart.ts';
 
 const gigabyte = 1024 ** 3;
 
-/** The program as the step installs it, run by the shell of a builder beside the stand-in for tart. */
+/** The installed program, run by the shell of a builder with the stand-in for tart. */
 describe('the command tartan-reclaim-disk', () => {
   let macs: FreshMacs;
   let mac: Mac;
@@ -45,7 +45,7 @@ describe('the command tartan-reclaim-disk', () => {
       utimesSync(home(`vms/${name}/${file}`), long, long);
     }
   };
-  /** Processes that hang until they are ended. */
+  /** Processes that hang until they are killed. */
   const working: Promise<unknown>[] = [];
   const begin = async (command: string, shows: string): Promise<void> => {
     working.push(mac.run(`PATH="$TARTAN_ROOT/usr/local/bin:$PATH"; echo $$ >>"$HOME/working"; exec ${command}`));

@@ -47,7 +47,7 @@ describe('the step tailscale', () => {
     putInStore(mac, software.tailscale, newer.tailscale);
     return mac;
   };
-  /** One Mac for all tests: it is as new once everything was taken away. */
+  /** One Mac for all tests: after a removal it is like new. */
   const freshMac = async (): Promise<Mac> => {
     shared ??= await startMac();
     shared.faults.crashLoop.clear();

@@ -22,7 +22,7 @@ const oldComment = '# Tuist runner VM egress filter — see /etc/pf.anchors/tuis
 const oldBlock = `# BEGIN tuist.runners\n${oldComment}${anchorLine}${loadLine}# END tuist.runners\n`;
 const stanza = oldComment + anchorLine + loadLine;
 
-/** As the original wrote them: tables that stay, and blocks on the way out only. */
+/** Those of the original system: persistent tables, and blocks only for outgoing packets. */
 const oldRules = `table <vm_sources> persist { 192.168.64.0/22 }
 table <blocked_dst> persist { 10.0.0.0/8, 172.16.0.0/12, 169.254.0.0/16 }
 block drop out quick from <vm_sources> to <blocked_dst>
@@ -60,7 +60,7 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
     assert.deepEqual([answer.result, answer.stderr], ['applied', '']);
     return mac;
   };
-  /** The job at boot works beside us. */
+  /** The boot job runs at the same time. */
   const settled = async (mac: Mac): Promise<void> => {
     for (let looks = 0; looks < 100; looks += 1) if ((await check(mac)).result === 'unchanged') return;
     assert.fail((await check(mac)).stdout);

@@ -8,12 +8,12 @@ import { type Guest, type GuestOptions, inGuest, secret } from './testing/guest.
 
 const hook = '"$ACTIONS_RUNNER_HOOK_JOB_STARTED"';
 const idleAfterASecond = [`${runnerVariables.idleTimeoutSeconds}=1`];
-/** Time goes on, and the job goes on for far longer than the watchdog waits. */
+/** Lets time pass, and runs far longer than the watchdog waits. */
 const aLongJob = ': >"$TARTAN_GUEST_ROOT/go"; /bin/sleep 0.3';
 const untilHeard = 'until [ -e "$TARTAN_RUNNER_STATE/job-started" ]; do /bin/sleep 0.01; done';
 
 const resultOf = ({ statusFile }: Guest): string | undefined => statusFile(guestNames.result);
-/** Runs it to its end, and looks at what is true of every end. */
+/** Runs the script to its end, and checks what must hold at every end. */
 const through = (options: GuestOptions, look: (guest: Guest) => void): Promise<void> =>
   inGuest(options, async (guest) => {
     await guest.ended(guest.start());
@@ -173,7 +173,7 @@ chmod 755 theirs; ${hook}`,
       const { script, pid } = await started(guest);
       script.kill('SIGKILL');
       await guest.ended(script);
-      // launchd ends what is left of its group.
+      // launchd kills the rest of the process group.
       process.kill(pid, 'SIGKILL');
       await guest.ended(guest.start());
       assert.deepEqual([resultOf(guest), guest.halts()], ['137\n', 1]);

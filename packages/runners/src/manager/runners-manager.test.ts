@@ -36,7 +36,7 @@ const optionsWith = (...argv: readonly string[]): RunnersOptions => {
 
 const account = { namespace, name: 'runners-controller' };
 
-/** The transport, and what it was refused: `GET /api/v1/secrets`. */
+/** The transport, and its forbidden requests: `GET /api/v1/secrets`. */
 const recordRefusals = (inner: Transport): { transport: Transport; refused: string[] } => {
   const refused: string[] = [];
   return {
@@ -56,7 +56,7 @@ const drainEventLoop = async (): Promise<void> => {
   for (let turn = 0; turn < 60; turn += 1) await setImmediate();
 };
 
-/** Kubernetes, GitHub and Macs on virtual time, and managers that may do what their table of rights says and nothing else. */
+/** Kubernetes, GitHub and Macs on virtual time, and managers with exactly the permissions of their RBAC table. */
 const createManagerHarness = async (t: TestContext, options: Parameters<typeof createPoolHarness>[0] = {}) => {
   const stage = await createPoolHarness(options);
   const { clock, client, github, macs } = stage;
@@ -99,7 +99,7 @@ const createManagerHarness = async (t: TestContext, options: Parameters<typeof c
       stopping.abort();
       const over = new AbortController();
       void ended.then(() => over.abort());
-      // Some parts wait by the clock for what is left of their work.
+      // Some parts need time to finish.
       for (let tries = 0; tries < 200 && !over.signal.aborted; tries += 1) {
         await drainEventLoop();
         clock.advance(500);
@@ -140,12 +140,12 @@ const createManagerHarness = async (t: TestContext, options: Parameters<typeof c
 
   return {
     ...stage,
-    /** What managers asked for without having the right to. */
+    /** Forbidden requests of managers. */
     refused,
     start,
-    /** In steps, so that what falls due on the way finds the world as it is then. */
+    /** In steps, so that each timer sees the state of its time. */
     pass,
-    /** Lets time pass until there is an answer. */
+    /** Lets time pass until the result is defined. */
     eventually: async <T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> => {
       for (let second = 0; second < 900; second += 1) {
         const found = await look();

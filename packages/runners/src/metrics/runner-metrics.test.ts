@@ -78,7 +78,7 @@ const statesOf = (pool: Live<RunnerPool>, pods: readonly Live<Pod>[]) =>
     now,
   );
 
-/** What is told, without what pools have in common: `pods{state="warm"} 1`. */
+/** The series without the common labels of pools: `pods{state="warm"} 1`. */
 const seriesOf = async (pool: Live<RunnerPool>, pods: readonly Live<Pod>[]): Promise<string[]> => {
   const metrics = createRunnerMetrics({ clock: manualClock() });
   metrics.setPoolReader(() => statesOf(pool, pods));

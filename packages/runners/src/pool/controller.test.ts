@@ -16,7 +16,7 @@ const warm = async (t: Parameters<typeof on>[0], replicas: number, options?: Par
   await stage.advance(40, 10);
   return stage;
 };
-/** A job that one of them has, as the agent has told. */
+/** The name of a runner with a job that its agent has reported. */
 const withJob = async (stage: Harness): Promise<string> => {
   const job = stage.queueJob();
   await stage.advance(10);

@@ -7,9 +7,9 @@ import { createHarness, type Harness } from './testing/harness.ts';
 type Send = Transport['send'];
 
 /**
- * All calls of a process, to Kubernetes and to GitHub, in one count; watches and lists of caches are left out. `crash`: the call of that
- * number is carried out, and the process never hears of it, nor of anything else. `lost`: only this one answer is lost. `refused`: that one
- * call does not arrive.
+ * Counts all calls of a process to Kubernetes and GitHub, without watches and lists of caches. `crash`: the call of that number is
+ * executed, and the process gets neither its response nor any other. `lost`: only this response is lost. `refused`: only that call does not
+ * arrive.
  */
 const faultyCalls = (at: number, fault: 'crash' | 'lost' | 'refused' | 'none') => {
   let calls = 0;
@@ -54,7 +54,7 @@ const faultyCalls = (at: number, fault: 'crash' | 'lost' | 'refused' | 'none') =
 type Step = (seconds: number, by: number) => Promise<void>;
 interface Part {
   readonly what: string;
-  /** Ends as it began. */
+  /** Restores the initial state at its end. */
   readonly play: (stage: Harness, step: Step) => Promise<void>;
 }
 
@@ -93,7 +93,7 @@ const parts: readonly Part[] = [
   },
 ];
 
-/** No double runner, none lost, no Secret, account or registration left over. */
+/** Asserts that no runner is duplicated or lost, and that no Secret, ServiceAccount or registration is left over. */
 const isWhole = async (stage: Harness): Promise<void> => {
   const pods = await stage.pods();
   const busy = pods.map(({ status }) => status?.conditions?.find(({ type }) => type === runnerBusyCondition)?.status);
@@ -114,7 +114,7 @@ const isWhole = async (stage: Harness): Promise<void> => {
   assert.deepEqual([stage.killed, stage.github.lostJobs()], [[], []]);
 };
 
-/** Plays a part while a call goes wrong. Answers how many calls there were, and which one it was. */
+/** Plays a part while a call fails. Returns all calls. */
 const playWith = async (stage: Harness, part: Part, at: number, fault: 'crash' | 'lost' | 'none') => {
   const calls = faultyCalls(at, fault);
   let process = await stage.start(calls.between, calls.onFetch);
@@ -152,7 +152,7 @@ describe('a fault in any API call', () => {
       test(`${part.what}: ${fault}`, async () => {
         const calls = await playWith(stage, part, 0, 'none');
         for (const [index, call] of calls.entries()) {
-          // Whoever dies after having read leaves what whoever died after the write before has left.
+          // A crash after a read leaves the same state as a crash after the write before it.
           if (call.includes('GET ')) continue;
           try {
             await playWith(stage, part, index + 1, fault);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type ModelCluster, modelCluster } from './testing/model/cluster.ts';
 import type { Pass } from './testing/model/controller.ts';
 
-/** Something that happens to a pool. */
+/** An event in the life of a pool. */
 type Step = (world: ModelCluster) => void;
 
 const one = <T>(weight: number, of: fc.Arbitrary<T>, name: string, step: (value: T) => Step) => ({
@@ -13,7 +13,7 @@ const one = <T>(weight: number, of: fc.Arbitrary<T>, name: string, step: (value:
 });
 const mac = fc.nat(7);
 const nothing = fc.constant('');
-/** Rounds bring a pool forward; looks and calls apart let the world change in between; the rest is what happens meanwhile. */
+/** `round` runs whole passes; `sync` and `work` split them, so that the model changes in between; the rest are events. */
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
   one(16, nothing, 'round', () => (world) => world.round()),
   one(8, nothing, 'sync', () => (world) => world.sync()),
@@ -51,7 +51,7 @@ const anySize = fc.record({
   maxConcurrentPercent: fc.constantFrom(5, 34, 50),
 });
 
-/** A plan, held against what it was made of. */
+/** Checks a plan against its snapshot. */
 const check = ({ snapshot, plan }: Pass): void => {
   const { pods, pool, github } = snapshot;
   const pod = (uid: string) => {
@@ -79,7 +79,7 @@ const check = ({ snapshot, plan }: Pass): void => {
   if (rolled > 0) checkCap(snapshot, new Set(leaving));
 };
 
-/** No more places than the cap are without somebody who works, could work, or has not been rolled yet. */
+/** At most `cap` replicas lack a runner that has a job, could take one, or has not been rolled yet. */
 const checkCap = ({ pods, pool }: Pass['snapshot'], leaving: ReadonlySet<string>): void => {
   const live = pods.filter(
     ({ deletedAt, phase, node }) => deletedAt === undefined && phase !== 'ended' && node.kind !== 'gone',
@@ -89,7 +89,7 @@ const checkCap = ({ pods, pool }: Pass['snapshot'], leaving: ReadonlySet<string>
       job === 'started' ||
       (!leaving.has(uid) && retiredAt === undefined && (isStale || (phase === 'running' && job === 'none'))),
   );
-  // Whoever finds no room was no runner before either, unless it waits for the place of one that was taken.
+  // A Pod without room was no runner before either, unless it waits for the slot of a terminating Pod.
   const homeless = live.filter(
     ({ uid, node, isStale }) => !isStale && !leaving.has(uid) && node.kind === 'unscheduled' && node.isUnschedulable,
   );
@@ -122,7 +122,7 @@ describe('a pool under random schedules', () => {
       fc.property(anySize, anyHistory, (size, history) => {
         const world = play(size, history);
         world.calmDown();
-        // A guest whose runner never connects holds its place for a quarter of an hour, and a roll takes one at a time.
+        // A guest whose runner never connects keeps its slot for a quarter of an hour, and a rollout replaces one at a time.
         for (let rounds = 0; rounds < 4000 && !world.isSettled(); rounds += 1) {
           world.deleteMute();
           world.round();

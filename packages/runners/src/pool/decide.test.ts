@@ -23,7 +23,7 @@ import {
   warm,
 } from './testing/snapshots.ts';
 
-/** `create 2`, `register a`, `retire a (surplus)`, `remove a (settle period over)`, `reap a`: what is done, and nothing else. */
+/** All actions of a plan: `create 2`, `register a`, `retire a (surplus)`, `remove a (settle period over)`, `reap a`. */
 const sketch = (plan: Plan): string =>
   [
     plan.addFinalizer && 'add finalizer',

@@ -118,7 +118,7 @@ describe('when GitHub fails', () => {
     stage.settings.notices = false;
     stage.github.faults.staleBusyFor = 60_000;
     stage.github.faults.deleteWhileStale = 'accepted';
-    // It is assigned right after the answer that it is idle, so the guest has said nothing yet.
+    // GitHub assigns it right after it has answered that the runner is idle, so the guest has not reported it yet.
     stage.github.faults.jobsAfterIdle.push({ repository: 'acme/app', labels: ['macOS'] });
     await stage.setSpec({ replicas: 0 });
     await stage.advance(20);

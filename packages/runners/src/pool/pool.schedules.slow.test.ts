@@ -4,7 +4,7 @@ import { finalizers } from '@tartan/api';
 import { createHarness, type Harness } from './testing/harness.ts';
 import type { Process } from './testing/process.ts';
 
-/** Each takes a second. The rules alone are tried on thousands: `decide.property.test.ts`. */
+/** Each takes a second. `decide.property.test.ts` tests the rules alone on thousands. */
 const schedules = process.env['TARTAN_CRASH'] === 'all' ? 300 : 12;
 
 const seeded = (seed: number) => () => {
@@ -88,7 +88,7 @@ const moves: readonly Move[] = [
 const total = moves.reduce((sum, [weight]) => sum + weight, 0);
 const moveAt = (at: number): Move | undefined => moves.find(([weight]) => (at -= weight) < 0);
 
-/** Answers what happened, for whoever has to find out why. */
+/** Plays a random schedule. An error has its whole story. */
 const playSchedule = async (seed: number): Promise<void> => {
   const random = seeded(seed);
   const stage = await createHarness({ macs: 2, slots: 2, random });
@@ -115,7 +115,7 @@ const playSchedule = async (seed: number): Promise<void> => {
   }
 };
 
-/** All that was wrong is mended, and there is time enough. */
+/** Ends all faults, and lets enough time pass. */
 const calm = async (stage: Harness): Promise<void> => {
   const { faults } = stage.github;
   faults.outage.api = undefined;

@@ -15,7 +15,7 @@ const on = async (t: { after(run: () => Promise<void>): void }, replicas: number
   return stage;
 };
 const isWatchOf = (plural: string, path: string): boolean => path.includes(`/${plural}?`) && path.includes('watch=');
-/** A watch that is open, and says nothing from some moment on. */
+/** An open watch that delivers nothing from some time on. */
 const deaf =
   (plural: string, isDeaf: () => boolean) =>
   (send: Send): Send =>
@@ -55,7 +55,7 @@ describe('races', () => {
 
   test('a Pod with a Secret but without its annotation is annotated, not deleted', async (t) => {
     const stage = await on(t, 1);
-    // The Pod is never marked: each of these writes fails.
+    // The Pod never gets the annotation: each of these writes fails.
     let isFailing = true;
     await stage.start((send) => (request) => {
       if (isFailing && request.method === 'PATCH' && /\/pods\/[^/]+\?/.test(request.path))

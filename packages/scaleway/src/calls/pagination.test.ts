@@ -10,7 +10,7 @@ interface Item {
 const items = (from: number, to: number): Item[] =>
   Array.from({ length: to - from }, (_, at) => ({ id: `${from + at}` }));
 
-/** Pages as asked for; counts how many were. */
+/** Serves pages, and counts them. */
 const book = (...pages: Page<Item>[]) => {
   const asked: number[] = [];
   const readPage = (page: number): Promise<Page<Item>> => {
@@ -66,7 +66,7 @@ test('pages are turned until all have come', async () => {
 test('a list that changes while it is read is read again', async () => {
   const gone = book(
     { items: items(0, 100), total: 150 },
-    // One of the first hundred is gone: number 100 moved to the first page, where we do not look any more.
+    // One of the first hundred is gone: number 100 moved to the first page, which is already read.
     { items: items(101, 150), total: 149 },
     { items: items(1, 101), total: 149 },
     { items: items(101, 150), total: 149 },

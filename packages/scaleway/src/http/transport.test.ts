@@ -79,7 +79,7 @@ describe('requests to a failing Scaleway', () => {
     for (const status of [400, 401, 403, 404, 409, 410, 412, 418]) {
       scaleway.respondWith({ status, body: {} }, { body: wireServer() });
       await failureOf(testPool(scaleway.url).getServer(zone, serverID));
-      // Whether it is gone or denied is asked of the list.
+      // The list shows whether it is gone or denied.
       const asked = scaleway.received.filter(({ path }) => path.endsWith(serverID));
       assert.equal(asked.length, 1, `${status}`);
     }

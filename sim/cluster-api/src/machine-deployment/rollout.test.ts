@@ -7,7 +7,7 @@ import { type Plan, planOnDelete, planPaused, planRollingUpdate, type Rollout, t
 const wanting = (replicas: number, maxSurge: number | string, maxUnavailable: number | string): MachineDeployment => ({
   spec: { replicas, rollout: { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge, maxUnavailable } } } },
 });
-/** `3/2/1`: three are wanted, two there, one is available. */
+/** `3/2/1`: three desired, two existing, one available. */
 const set = (text: string): SetFacts => {
   const [replicas = 0, existing = 0, available = 0] = text.split('/').map(Number);
   return { replicas, existing, available };

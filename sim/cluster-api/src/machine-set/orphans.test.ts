@@ -18,7 +18,7 @@ describe('cloned infrastructure without a Machine', () => {
   });
   after(() => host.stop());
 
-  /** As a MachineSet leaves it when it dies before it has made the Machine. */
+  /** As a MachineSet leaves it when it crashes before it creates the Machine. */
   const clone = async (name: string, notes: Record<string, string>): Promise<void> => {
     const [set] = await stage.sets();
     assert(set);

@@ -8,7 +8,7 @@ import { decide, type Decision } from './scaling.ts';
 type Mark = 'healthy' | 'nodeless' | 'unwell' | 'marked' | 'leaving';
 
 const now = '2026-01-01T00:00:00Z';
-/** Born one minute after the one before. */
+/** Created one minute after the one before. */
 const machine = (mark: Mark, index: number): Live<Machine> => ({
   metadata: {
     name: `m-${index}`,

@@ -6,7 +6,7 @@ import { runFakeRunner } from './fake-runner.ts';
 const job = { repository: 'acme/app', labels: ['macos'] };
 const minute = 60_000;
 
-/** Lets virtual time pass as a fleet sees it: whoever waits is heard in between. */
+/** Lets virtual time pass in steps, so that waiting code runs in between. */
 const pass = async (clock: GitHubHarness['clock'], minutes: number): Promise<void> => {
   for (let step = 0; step < minutes * 4; step += 1) {
     clock.advance(minute / 4);

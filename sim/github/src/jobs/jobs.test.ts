@@ -100,7 +100,7 @@ describe('a job', () => {
     const runner = await idle(on, 'a');
     await runner.told;
     await on.report(runner.session, first.id, 'started');
-    // A runner asks on while it works: it could be told to stop.
+    // A runner keeps polling during a job, to learn of a cancellation.
     void on.poll(runner.session);
     await flushEventLoop();
     assert.deepEqual([first.runner?.name, second.runner], ['a', undefined]);
@@ -146,7 +146,7 @@ describe('a job', () => {
     on.clock.advance(9 * minute);
     assert.equal(await on.report(runner.session, queued.id, 'renew'), 204);
     on.clock.advance(10 * minute - 1);
-    // Offline, busy, and not to be deleted until then.
+    // Until then it is offline, busy, and cannot be deleted.
     assert.deepEqual(await busyShown(on, runner.id), ['offline', true]);
     assert.equal((await on.ask(`DELETE ${runners}/${runner.id}`)).status, 422);
     assert.deepEqual(on.github.lostJobs(), []);

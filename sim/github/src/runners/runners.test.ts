@@ -23,7 +23,7 @@ describe('a just-in-time runner', () => {
       ephemeral: true,
       runner_group_id: 1,
     });
-    // None came by itself, and the case is lost.
+    // There are no default labels, and all are in lower case.
     assert.deepEqual(
       labels.map((label) => (label as { name: string }).name),
       ['macos', 'xcode-26'],

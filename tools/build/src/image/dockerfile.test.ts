@@ -12,7 +12,7 @@ const [, , last = ''] = dockerfile.split(/^FROM /m);
 const instructions = (name: string, text: string): string[] =>
   [...text.matchAll(new RegExp(`^${name} +(.+)$`, 'gm'))].map(([, rest = '']) => rest.trim());
 
-/** Where the build stage has it. */
+/** Its path in the build stage. */
 const sourceOf = (file: ImageFile): string => {
   if ('artifact' in file) return `/image${file.path}`;
   return file.from === 'node' ? '/image/node' : `/src/dist/${file.from}`;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { applyEdit, BuildError, go } from './go.ts';
 
-/** A folder with a script called `go` in it, as the PATH. */
+/** A folder for the PATH with a script called `go`. */
 const fakeGo = (t: TestContext, script: string): { cwd: string; env: NodeJS.ProcessEnv } => {
   const folder = mkdtempSync(join(tmpdir(), 'tartan-go-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

@@ -12,7 +12,7 @@ import {
 import type { PublishedSchema, Schemas } from './schemas.ts';
 import { bodyKinds, servedResources } from './served-kinds.ts';
 
-/** An API server that serves exactly what the table asks for, each kind with a schema `schema.<plural>`. */
+/** An API server that serves exactly the kinds of the table, each with a schema `schema.<plural>`. */
 const fakeServer = (change: (answers: Record<string, unknown>) => void = () => {}): GetJson => {
   const answers: Record<string, unknown> = { '/version': { gitVersion: 'v1.99.0' } };
   const bodies: Schemas = {};

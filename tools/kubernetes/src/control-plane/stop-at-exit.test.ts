@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-/** A process that owns one thing, says `ready`, and then does what `rest` says. Answers with what it printed and how it ended. */
+/** A process that owns one thing, prints `ready`, and then runs `rest`. Returns its output and how it ended. */
 const owner = async (
   rest: string,
   signals: NodeJS.Signals[] = [],

@@ -26,7 +26,7 @@ test('a line is said when a batch is done, and none for its tests', () => {
 
 test('a process that ended without a summary has crashed, however it ended', () => {
   const progress = createProgress(batches, '/root');
-  // What a batch tells at its end may be heard after its end: it waits for its turn.
+  // The summary of a batch may arrive after its end.
   for (const each of [ended('/tmp/2.mjs', 1), ended('/tmp/1.mjs', 1), summary('/tmp/1.mjs'), summary()])
     progress.onEvent(each);
   const [crashed, ...others] = progress.crashed();

@@ -15,7 +15,7 @@ const started = (t: TestContext, columns = 60, rows = 12) => {
   return { clock, screen, view, prompt: '$ tartan up' };
 };
 
-/** All that happens in a short life, frame by frame. */
+/** All frames of a short run. */
 const live = (view: UpView, frame: () => void): void => {
   const step = view.step('Kubernetes starts');
   view.keys('q: stop');
