@@ -49,7 +49,7 @@ const runnerFlags = {
     // An agent polls its guests every two seconds, and needs one more to report.
     type: integer({ from: 5, to: 3_600 }),
     default: defaultLimits.settleMs / 1000,
-    help: 'So long after GitHub has forgotten a runner its Pod is left alone: a job that was on its way shows itself in that time, and then the Pod stays until it ends.',
+    help: 'How long a Pod is kept after its runner was removed at GitHub: a job that was assigned just before is reported in that time, and then the Pod stays until it ends.',
   }),
   stuckAfterSeconds: flag('stuck-after-seconds', {
     type: integer({ from: 10, to: 86_400 }),
@@ -76,7 +76,7 @@ export const flagRules: readonly FlagRule[] = [
     reads: [flags.namespace],
     problem: (read) =>
       read(flags.namespace) === undefined
-        ? '--namespace is not set, and nobody can guess whose RunnerPools are meant. Set it, or POD_NAMESPACE.'
+        ? '--namespace is not set, so the namespace of the RunnerPools is unknown. Set it, or POD_NAMESPACE.'
         : undefined,
   },
   ...managerRules(flags),

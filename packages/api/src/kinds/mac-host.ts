@@ -31,7 +31,7 @@ const releasedBy = z.object({
 });
 
 const release = z.object({
-  poolPrefix: requiredText('The pool it goes back to: its new name begins with this.', 63),
+  poolPrefix: requiredText('The pool to which the Mac is released: its new name begins with this.', 63),
   family: optional(
     text('The release family of macOS that is installed. Left out: what Scaleway installs on this type.', 63),
   ),
@@ -42,7 +42,7 @@ const release = z.object({
   ),
   serverName: optional(
     text(
-      "The name at Scaleway that the Mac goes back from. Under any other name, unless it is one of the pool, it is somebody else's: it is neither renamed nor wiped. Left out: whatever it is called.",
+      'The name at Scaleway from which the Mac is released. Under any other name, except one of the pool, it has another owner: it is neither renamed nor wiped. Left out: any name.',
     ),
   ),
   requestedAt: time('Since when.'),
@@ -64,7 +64,7 @@ const reboot = z.object({
 const macHostSpec = withRules(
   z.object({
     zone: immutableZone('The zone of Scaleway.'),
-    poolPrefix: optional(text('The pool it was claimed from, remembered for the way back.', 63)),
+    poolPrefix: optional(text('The pool it was claimed from, and to which it is released.', 63)),
     consumerRef: optional(consumerRef.describe('Who holds the Mac.')),
     release: optional(release.describe('The Mac is to be wiped and put back into a pool.')),
     reboot: optional(reboot.describe('The Mac is to be restarted, once.')),
@@ -72,7 +72,7 @@ const macHostSpec = withRules(
   [
     {
       rule: '!has(self.consumerRef) || !has(self.release)',
-      message: 'a Mac is either held or on its way back to the pool: set consumerRef or release, not both',
+      message: 'a Mac is either held or being released: set consumerRef or release, not both',
     },
     {
       rule: '!has(oldSelf.consumerRef) || !has(self.consumerRef) || self.consumerRef == oldSelf.consumerRef',
@@ -80,7 +80,7 @@ const macHostSpec = withRules(
     },
     {
       rule: '!has(oldSelf.release) || !has(self.consumerRef)',
-      message: 'this Mac is on its way back to the pool: claim it when it has been wiped, or claim another one',
+      message: 'this Mac is being released to the pool: claim it when it has been wiped, or claim another one',
     },
   ],
 ).describe('Who the Mac is for.');

@@ -112,7 +112,7 @@ const machineStatus = z
     ready: flag('The Node is Ready on a Mac that runs. For managers of contract v1beta1.'),
     initialization: z
       .object({
-        provisioned: flag('The Mac was claimed and made ready once. Never goes back.'),
+        provisioned: flag('The Mac was claimed and provisioned once. Stays true.'),
       })
       .exactPartial()
       .describe('What Cluster API waits for, by contract v1beta2.'),
@@ -175,7 +175,7 @@ const machineStatus = z
 export const machine = defineKind({
   names: kindNames.machine,
   description:
-    'A Mac mini at Scaleway that is, or shall be, the Node of a Cluster API Machine. It is claimed from a pool of servers, made ready over SSH, and goes back wiped.',
+    'A Mac mini at Scaleway that is, or will be, the Node of a Cluster API Machine. It is claimed from a pool of servers, provisioned over SSH, and wiped when it is released.',
   spec: machineSpec.prefault({}),
   status: machineStatus,
   rules: [
@@ -233,7 +233,7 @@ const template = z.object({
         annotations: stringMap('Annotations of the machines.'),
       })
       .exactPartial()
-      .describe('What machines made from this bear.'),
+      .describe('Metadata of the machines cloned from this template.'),
   ),
   spec: z
     .object(templateSpecFields)

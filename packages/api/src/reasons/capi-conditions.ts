@@ -60,7 +60,7 @@ export const machineConditions = {
   Provisioned: {
     means: 'The machine holds a Mac and knows how to log in.',
     reasons: {
-      HostClaimed: ['True', 'The Mac bears the name of the machine.'],
+      HostClaimed: ['True', 'The Mac has the name of the machine.'],
       WaitingForCluster: ['False', 'Cluster API has not prepared the cluster, or the machine, yet.'],
       Adopting: ['False', 'A Mac is reserved and is being claimed.'],
       NotAllowed: ['False', 'The machine gets no Mac: see Allowed.'],

@@ -15,7 +15,7 @@ export const machinePhaseMeanings = {
 export const hostStateMeanings = {
   pool: 'Wiped, ready, and free to claim.',
   held: 'A machine holds it.',
-  releasing: 'On its way back to the pool. Its disk may still be that of its last machine.',
+  releasing: 'Being released to the pool. Its disk may still be that of its last machine.',
   quarantined:
     'It failed too often, or came back with its old disk. Machines do not claim it until its quarantine ends.',
   stranded: 'It is in no pool and no machine holds it. It costs money and is unused.',

@@ -51,7 +51,7 @@ export const explainHost = (host: Host, input: ExplainInput): Explanation => {
 const stateTexts: Readonly<Record<HostState, string>> = {
   pool: 'in the pool',
   held: 'held',
-  releasing: 'on its way back to the pool',
+  releasing: 'being released to the pool',
   quarantined: 'in quarantine',
   stranded: 'stranded',
   abandoned: 'abandoned',

@@ -96,7 +96,7 @@ describe('the way back to the pool', () => {
     await release(id);
     await settle();
     const next = await machine('mac-2');
-    await assert.rejects(take(id, next), /on its way back|either held/);
+    await assert.rejects(take(id, next), /being released|either held/);
     await pass(11 * minute);
     const firstFree = seen.findIndex((each) => each?.startsWith('free'));
     assert.match(seen[firstFree] ?? '', /^free releasing tuist-releasing-/, 'the release goes first, the state last');

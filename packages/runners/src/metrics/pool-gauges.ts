@@ -59,7 +59,7 @@ export const registerPoolGauges = (gauge: ScrapeGauge<readonly PoolState[]>): vo
   );
   perPool(
     names.rollingPods,
-    'Places of a pool without a warm runner because of a roll. Above the cap: somebody else took Pods away.',
+    'Replicas of a pool without a warm runner because of a rollout. Above the cap: another client deleted Pods.',
     (state, set) => set(staleCount(state) === 0 ? 0 : rollInFlight(state.byState, state.facts)),
   );
   perPool(names.rollConcurrencyCap, 'How many such places there may be.', ({ facts }, set) => set(rollCap(facts)));

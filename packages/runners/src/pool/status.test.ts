@@ -167,7 +167,7 @@ describe('Ready', () => {
     [
       'no GitHub',
       snapshotOf([], { hasGitHub: false }, unusable),
-      'False NoGitHub: Nobody knows where the runners belong: set spec.github.',
+      'False NoGitHub: The GitHub organization or repository of the runners is unknown: set spec.github.',
     ],
     [
       'a deletion',

@@ -41,7 +41,7 @@ const hosts: readonly Behaviour[] = [
     sentence: 'a Mac is held or released, never both',
     run: (fixture) =>
       withHost(fixture, { zone, consumerRef: holder('a') }, async (change) => {
-        await refuses(change({ release }), /either held or on its way back/);
+        await refuses(change({ release }), /either held or being released/);
         await change({ release, consumerRef: null });
       }),
   },
@@ -57,7 +57,7 @@ const hosts: readonly Behaviour[] = [
     sentence: 'a Mac that is being released cannot be claimed in the same breath',
     run: (fixture) =>
       withHost(fixture, { zone, release }, async (change) => {
-        await refuses(change({ release: null, consumerRef: holder('a') }), /on its way back to the pool/);
+        await refuses(change({ release: null, consumerRef: holder('a') }), /being released to the pool/);
         await change({ release: null });
         await change({ consumerRef: holder('a') });
       }),

@@ -50,7 +50,7 @@ export const runnerInSecret = async ({ deps, signal }: ActContext, pod: Live<Pod
   if (secret === undefined) return undefined;
   if (isOwnedBy(secret, uid)) return secret.metadata.annotations?.[annotations.runnerID] ?? '0';
   throw new Error(
-    `The Pod ${name} cannot be given a runner: a Secret of its name belongs to somebody else. Delete that Secret, or the Pod.`,
+    `The Pod ${name} cannot be given a runner: a Secret of its name has another owner. Delete that Secret, or the Pod.`,
   );
 };
 

@@ -78,7 +78,8 @@ export const readyCondition = (snapshot: Snapshot, byState: PodsByState, counts:
   const stale = alive.filter(({ isStale }) => isStale);
   const summary = describePods(counts);
   if (pool.isDeleting) return ready('Deleting', `${summary}${deletionBlockedBy(snapshot, byState)}`);
-  if (!pool.hasGitHub) return ready('NoGitHub', 'Nobody knows where the runners belong: set spec.github.');
+  if (!pool.hasGitHub)
+    return ready('NoGitHub', 'The GitHub organization or repository of the runners is unknown: set spec.github.');
   const working = counts.warm.length + counts.busy.length;
   if (stale.length === 0 && alive.length === pool.replicas && working === pool.replicas && !alive.some(isNodeNotReady))
     return ready('Converged', pool.replicas === 0 ? 'No runners are wanted.' : summary);

@@ -48,7 +48,7 @@ const rollout = group('Rollout of a new agent or new host settings. Machines are
 const machineRollout = group(
   'How Cluster API replaces machines after a change of their template. Each replaced Mac is wiped.',
   {
-    type: choice('RollingUpdate; or OnDelete: only machines that somebody deletes are replaced.', 'RollingUpdate', [
+    type: choice('RollingUpdate; or OnDelete: only deleted machines are replaced.', 'RollingUpdate', [
       'RollingUpdate',
       'OnDelete',
     ]),

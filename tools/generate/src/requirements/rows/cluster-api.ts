@@ -108,7 +108,7 @@ export const clusterApi: Chapter = {
     {
       id: 'C4',
       title:
-        'What a Mac joins with is minted by the provider in its own cluster, short-lived, stored and rotated by nobody.',
+        'The provider mints the credentials with which a Mac joins in its own cluster: short-lived, neither stored nor rotated.',
       changes: [10981],
       tests: [
         {
@@ -194,7 +194,7 @@ export const clusterApi: Chapter = {
     {
       id: 'C8',
       title:
-        'Machine and Node bear `scw-applesilicon://<zone>/<id>`, which first boot and roll pass as `--provider-id`.',
+        'Machine and Node have `scw-applesilicon://<zone>/<id>`, which first boot and roll pass as `--provider-id`.',
       changes: [10981],
       tests: [
         {

@@ -110,7 +110,7 @@ export const poolAndReclaim: Chapter = {
     {
       id: 'E6',
       title:
-        'Release and adoption exclude each other: nobody claims a Mac between its release and the end of its wipe.',
+        'Release and adoption exclude each other: no machine claims a Mac between its release and the end of its wipe.',
       changes: [11056],
       tests: [
         { file: release, title: 'can be claimed only when it is over' },
