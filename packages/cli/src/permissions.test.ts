@@ -16,8 +16,8 @@ const { signal } = new AbortController();
 const managerFlags = { defaultPoolPrefix: undefined, claimNamePrefix: undefined };
 
 describe('a user without all RBAC permissions', () => {
-  const start = async (t: { after(fn: () => void): void }, mayThey: Parameters<typeof startCluster>[0]) => {
-    const cluster = await startCluster(mayThey);
+  const start = async (t: { after(fn: () => void): void }, isAllowed: Parameters<typeof startCluster>[0]) => {
+    const cluster = await startCluster(isAllowed);
     t.after(() => cluster.stop());
     await cluster.add(machine.resource, aMachine('mac-1'));
     await cluster.add(macHost.resource, aHost('h-1'));
@@ -27,7 +27,7 @@ describe('a user without all RBAC permissions', () => {
   };
 
   test('without list on machines or machosts the command fails and names the missing permission', async (t) => {
-    const { connection } = await start(t, { mayThey: ({ resource }) => resource !== 'machosts' });
+    const { connection } = await start(t, { isAllowed: ({ resource }) => resource !== 'machosts' });
     await assert.rejects(
       readClusterState(connection, {}, signal),
       /You may not list machosts\. The missing permission is "list" on machosts\.infrastructure\.cluster\.x-k8s\.io \(kubectl auth can-i list machosts\.infrastructure\.cluster\.x-k8s\.io\)\.$/,
@@ -36,7 +36,7 @@ describe('a user without all RBAC permissions', () => {
 
   test('a user with permissions in one namespace can select it', async (t) => {
     const { connection } = await start(t, {
-      mayThey: ({ resource, namespace }) => resource !== 'scalewayapplesiliconmachines' || namespace === 'default',
+      isAllowed: ({ resource, namespace }) => resource !== 'scalewayapplesiliconmachines' || namespace === 'default',
     });
     await assert.rejects(
       readClusterState(connection, {}, signal),
@@ -49,7 +49,7 @@ describe('a user without all RBAC permissions', () => {
 
   test('without permissions on Pods, Nodes, fleets or events the view is partial and has a note', async (t) => {
     const { connection } = await start(t, {
-      mayThey: ({ resource }) => !['pods', 'nodes', 'macfleets', 'events', 'clusters'].includes(resource),
+      isAllowed: ({ resource }) => !['pods', 'nodes', 'macfleets', 'events', 'clusters'].includes(resource),
     });
     const world = await readClusterState(connection, {}, signal);
     assert.equal(world.pods, undefined);
@@ -60,7 +60,7 @@ describe('a user without all RBAC permissions', () => {
   });
 
   test('without patch permission nothing is written and the error says so', async (t) => {
-    const { connection, admin } = await start(t, { mayThey: ({ verb }) => verb !== 'patch' });
+    const { connection, admin } = await start(t, { isAllowed: ({ verb }) => verb !== 'patch' });
     await assert.rejects(
       setPaused(connection, { name: 'macos', paused: true }, {}),
       /You may not patch macfleets in the namespace default\. The missing permission is "patch" on macfleets\.infrastructure/,
@@ -69,7 +69,7 @@ describe('a user without all RBAC permissions', () => {
   });
 
   test('kinds that cannot be listed are not watched', { timeout: 60_000 }, async (t) => {
-    const { connection } = await start(t, { mayThey: ({ resource }) => resource !== 'pods' && resource !== 'nodes' });
+    const { connection } = await start(t, { isAllowed: ({ resource }) => resource !== 'pods' && resource !== 'nodes' });
     const stop = new AbortController();
     const stdout = new PassThrough();
     const said = text(stdout);

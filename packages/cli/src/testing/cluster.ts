@@ -21,15 +21,15 @@ import { tartan } from '../program.ts';
 
 type Call = Parameters<NonNullable<KubernetesOptions['authorize']>>[0];
 
-/** An embedded Kubernetes with our kinds, and a user with the permissions of `mayThey`. No controller runs in it. */
+/** An embedded Kubernetes with our kinds, and a user with the permissions of `isAllowed`. No controller runs in it. */
 export const startCluster = async ({
   clock = systemClock,
   kinds = true,
-  mayThey: isAllowed = () => true,
+  isAllowed: isAllowed = () => true,
 }: {
   clock?: Clock;
   kinds?: boolean;
-  mayThey?: (call: Call) => boolean;
+  isAllowed?: (call: Call) => boolean;
 } = {}) => {
   const kubernetes = await createKubernetes({
     clock,

@@ -26,16 +26,21 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   one(
     6,
     fc.constantFrom('surplus' as const, 'image' as const, 'drain' as const),
-    'rush',
-    (why) => (world) => world.rush(why),
+    'assignBeforeRetire',
+    (why) => (world) => world.assignBeforeRetire(why),
   ),
-  one(6, fc.tuple(mac, fc.constantFrom(2, 10, 30)), 'blink', (blink) => (world) => world.blink(...blink)),
+  one(
+    6,
+    fc.tuple(mac, fc.constantFrom(2, 10, 30)),
+    'restartAgent',
+    (restartAgent) => (world) => world.restartAgent(...restartAgent),
+  ),
   one(8, fc.integer({ min: 1, max: 3 }), 'jobs', (jobs) => (world) => void (world.github.queued += jobs)),
   one(6, fc.nat(6), 'replicas', (replicas) => (world) => world.server.setPool({ replicas })),
   one(2, fc.integer({ min: 1, max: 3 }), 'image', (image) => (world) => world.server.setPool({ image })),
   one(4, fc.tuple(mac, fc.boolean()), 'agent', (up) => (world) => world.setUp(...up)),
   one(4, fc.tuple(mac, fc.boolean()), 'cordon', (cordon) => (world) => world.cordon(...cordon)),
-  one(1, mac, 'vanish', (index) => (world) => world.vanish(index)),
+  one(1, mac, 'removeMac', (index) => (world) => world.removeMac(index)),
   one(1, nothing, 'join', () => (world) => world.join()),
   one(3, fc.boolean(), 'out', (isOut) => (world) => void Object.assign(world.github, { isOut })),
   one(3, fc.boolean(), 'lies', (isLying) => (world) => void Object.assign(world.github, { isLying })),
@@ -121,7 +126,7 @@ describe('a pool under random schedules', () => {
     fc.assert(
       fc.property(anySize, anyHistory, (size, history) => {
         const world = play(size, history);
-        world.calmDown();
+        world.endFaults();
         // A guest whose runner never connects keeps its slot for a quarter of an hour, and a rollout replaces one at a time.
         for (let rounds = 0; rounds < 4000 && !world.isSettled(); rounds += 1) {
           world.deleteMute();

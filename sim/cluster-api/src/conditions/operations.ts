@@ -80,8 +80,8 @@ const mergeWith = <P extends SourceCondition>(
   const weighed = parts.map((part) => ({ ...part, priority: priorityOf(part, negative) }));
   const worst =
     (['issue', 'unknown'] as const).find((each) => weighed.some(({ priority }) => priority === each)) ?? 'info';
-  const told = weighed.filter(({ priority, message }) => priority !== 'info' || (worst === 'info' && message !== ''));
-  return { type, status: statusOf(worst, targetIsNegative), reason: reasons[worst], message: printMessage(told) };
+  const shown = weighed.filter(({ priority, message }) => priority !== 'info' || (worst === 'info' && message !== ''));
+  return { type, status: statusOf(worst, targetIsNegative), reason: reasons[worst], message: printMessage(shown) };
 };
 
 const line = ({ label, type, message, reason }: SourceCondition): string =>
@@ -89,7 +89,7 @@ const line = ({ label, type, message, reason }: SourceCondition): string =>
 
 /** Merges several conditions of one object. */
 export const summaryCondition = (parts: readonly SourceCondition[], merge: MergeOptions): ConditionUpdate =>
-  mergeWith(parts, merge, (told) => told.map(line).join('\n'));
+  mergeWith(parts, merge, (shown) => shown.map(line).join('\n'));
 
 /** The condition of this type, or an Unknown one if it is missing. */
 export const sourceCondition = (conditions: readonly Condition[] | undefined, type: string): SourceCondition =>
@@ -122,8 +122,8 @@ const order = (a: Message, b: Message): number =>
   (a.names.join() < b.names.join() ? -1 : 1);
 
 /** Groups equal messages, with their worst priority. */
-const messagesOf = (told: readonly Prioritized<ObjectCondition>[]): Message[] =>
-  [...Map.groupBy(told, ({ message }) => message)]
+const messagesOf = (shown: readonly Prioritized<ObjectCondition>[]): Message[] =>
+  [...Map.groupBy(shown, ({ message }) => message)]
     .map(([text, parts]) => ({
       text,
       priority: priorities.find((each) => parts.some(({ priority }) => priority === each)) ?? 'info',
@@ -137,8 +137,8 @@ const heading = (kind: string, names: readonly string[]): string => {
   return `* ${kind}${names.length === 1 ? '' : 's'} ${shown}${more > 0 ? `, ... (${more} more)` : ''}:`;
 };
 
-const aggregateMessage = (kind: string, told: readonly Prioritized<ObjectCondition>[]): string => {
-  const messages = messagesOf(told);
+const aggregateMessage = (kind: string, shown: readonly Prioritized<ObjectCondition>[]): string => {
+  const messages = messagesOf(shown);
   const rest = messages.slice(shownMessages);
   const others = priorities.flatMap((weight) => {
     const count = rest.reduce((sum, message) => sum + (message.priority === weight ? message.names.length : 0), 0);
@@ -155,7 +155,7 @@ export const aggregateCondition = (
   kind: string,
   parts: readonly ObjectCondition[],
   merge: MergeOptions,
-): ConditionUpdate => mergeWith(parts, merge, (told) => aggregateMessage(kind, told));
+): ConditionUpdate => mergeWith(parts, merge, (shown) => aggregateMessage(kind, shown));
 
 interface Mirrored {
   /** Its type on the object that it is copied to. */

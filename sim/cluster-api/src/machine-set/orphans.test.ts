@@ -24,7 +24,7 @@ describe('cloned infrastructure without a Machine', () => {
     assert(set);
     await host.client.create(fakeMachines, {
       apiVersion: 'infrastructure.cluster.x-k8s.io/v1',
-      kind: 'PlayedMachine',
+      kind: 'FakeMachine',
       metadata: {
         namespace: stage.namespace,
         name,

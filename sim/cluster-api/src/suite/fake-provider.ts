@@ -11,10 +11,10 @@ const infrastructure = 'infrastructure.cluster.x-k8s.io';
 const controlPlane = 'controlplane.cluster.x-k8s.io';
 
 const kinds = [
-  { group: infrastructure, kind: 'PlayedCluster', plural: 'playedclusters' },
-  { group: infrastructure, kind: 'PlayedMachine', plural: 'playedmachines' },
-  { group: infrastructure, kind: 'PlayedMachineTemplate', plural: 'playedmachinetemplates' },
-  { group: controlPlane, kind: 'PlayedControlPlane', plural: 'playedcontrolplanes' },
+  { group: infrastructure, kind: 'FakeCluster', plural: 'fakeclusters' },
+  { group: infrastructure, kind: 'FakeMachine', plural: 'fakemachines' },
+  { group: infrastructure, kind: 'FakeMachineTemplate', plural: 'fakemachinetemplates' },
+  { group: controlPlane, kind: 'FakeControlPlane', plural: 'fakecontrolplanes' },
 ] as const;
 
 type FakeKind = (typeof kinds)[number]['kind'];
@@ -47,14 +47,14 @@ const resourceOf = (kind: FakeKind) => {
   return defineResource<ExternalObject>({ group, version: 'v1', kind, plural, namespaced: true });
 };
 
-export const fakeClusters = resourceOf('PlayedCluster');
-export const fakeMachines = resourceOf('PlayedMachine');
-export const fakeTemplates = resourceOf('PlayedMachineTemplate');
-export const fakeControlPlanes = resourceOf('PlayedControlPlane');
+export const fakeClusters = resourceOf('FakeCluster');
+export const fakeMachines = resourceOf('FakeMachine');
+export const fakeTemplates = resourceOf('FakeMachineTemplate');
+export const fakeControlPlanes = resourceOf('FakeControlPlane');
 
 /** The form of core's references. */
 export const refTo = (kind: FakeKind, name: string): { apiGroup: string; kind: string; name: string } => ({
-  apiGroup: kind === 'PlayedControlPlane' ? controlPlane : infrastructure,
+  apiGroup: kind === 'FakeControlPlane' ? controlPlane : infrastructure,
   kind,
   name,
 });

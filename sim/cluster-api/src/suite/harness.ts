@@ -145,11 +145,11 @@ export const createHarness = async (host: Host, namespace: string): Promise<Harn
     namespace,
     provider,
     addCluster: async (spec = {}) => {
-      const played = { apiVersion: 'infrastructure.cluster.x-k8s.io/v1', kind: 'PlayedCluster' };
+      const played = { apiVersion: 'infrastructure.cluster.x-k8s.io/v1', kind: 'FakeCluster' };
       await client.create(fakeClusters, { ...played, metadata: here(clusterName) });
       await client.create(fakeControlPlanes, {
         apiVersion: 'controlplane.cluster.x-k8s.io/v1',
-        kind: 'PlayedControlPlane',
+        kind: 'FakeControlPlane',
         metadata: here(clusterName),
       });
       await client.create(clusters, {
@@ -158,8 +158,8 @@ export const createHarness = async (host: Host, namespace: string): Promise<Harn
         metadata: here(clusterName),
         spec: {
           controlPlaneEndpoint: { host: '192.0.2.1', port: 6443 },
-          infrastructureRef: refTo('PlayedCluster', clusterName),
-          controlPlaneRef: refTo('PlayedControlPlane', clusterName),
+          infrastructureRef: refTo('FakeCluster', clusterName),
+          controlPlaneRef: refTo('FakeControlPlane', clusterName),
           ...spec,
         },
       });
@@ -179,7 +179,7 @@ export const createHarness = async (host: Host, namespace: string): Promise<Harn
     addTemplate: async (name) => {
       await client.create(fakeTemplates, {
         apiVersion: 'infrastructure.cluster.x-k8s.io/v1',
-        kind: 'PlayedMachineTemplate',
+        kind: 'FakeMachineTemplate',
         metadata: here(name),
         spec: { template: { metadata: { labels: { from: 'template' } }, spec: { size: name } } },
       });
@@ -202,7 +202,7 @@ export const createHarness = async (host: Host, namespace: string): Promise<Harn
             spec: {
               clusterName,
               bootstrap: { dataSecretName: 'nothing' },
-              infrastructureRef: refTo('PlayedMachineTemplate', template),
+              infrastructureRef: refTo('FakeMachineTemplate', template),
             },
           },
         },

@@ -11,7 +11,7 @@ import type { RunningContainer } from './start-container.ts';
 
 /** The image does not exist. */
 export class ImagePullError extends Error {
-  override name = 'ImageProblem';
+  override name = 'ImagePullError';
 }
 
 export interface SupervisorOptions {

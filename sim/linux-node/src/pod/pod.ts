@@ -11,7 +11,7 @@ type PodStatus = NonNullable<Pod['status']>;
 
 /** The Pod refers to something that does not exist: the kubelet reports it in the state of the container, and retries. */
 export class ContainerConfigError extends Error {
-  override name = 'ConfigProblem';
+  override name = 'ContainerConfigError';
 }
 
 /** The kubelet's state of a container. */

@@ -98,8 +98,8 @@ export const createLifecycle = ({
   /** Keeps a fault that a test has set. */
   const wipe = async (mac: Mac, server: ServerRecord, fails: boolean): Promise<void> => {
     if (fails) mac.faults.ssh = 'refuse';
-    else if (server.unheard === true) mac.faults.ssh = 'normal';
-    server.unheard = fails;
+    else if (server.unreachable === true) mac.faults.ssh = 'normal';
+    server.unreachable = fails;
     await mac.reinstall({ authorizedKeys: authorizedKeys(server.projectID), password: server.password });
   };
 
@@ -122,7 +122,7 @@ export const createLifecycle = ({
     },
     resume: (server) => {
       const { mac, underWay: work } = server;
-      if (mac && server.unheard === true) mac.faults.ssh = 'refuse';
+      if (mac && server.unreachable === true) mac.faults.ssh = 'refuse';
       if (work === undefined) return;
       const isWiped = work.kind === 'reinstall' && work.outcome !== 'not wiped';
       finishLater(server, work, isWiped && mac ? wipe(mac, server, work.outcome === 'failed') : undefined);

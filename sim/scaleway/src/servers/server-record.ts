@@ -17,7 +17,7 @@ export interface ServerRecord extends SimulatedServer {
   password: string;
   underWay?: PendingOperation | undefined;
   /** Half wiped and unreachable, until a successful reinstall. */
-  unheard?: boolean;
+  unreachable?: boolean;
 }
 
 /** States in which no other operation can start (`SERVER_TRANSIENT_STATUSES` of the SDK). */

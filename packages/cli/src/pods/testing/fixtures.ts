@@ -19,16 +19,16 @@ export const vmCleanup = 'tart-kubelet.tuist.dev/vm-cleanup';
 type Send = Transport['send'];
 type Authorize = NonNullable<KubernetesOptions['authorize']>;
 
-/** An embedded Kubernetes on virtual time with Nodes and Pods, and a user with the permissions of `mayThey`. */
+/** An embedded Kubernetes on virtual time with Nodes and Pods, and a user with the permissions of `isAllowed`. */
 export const setUpCluster = async (
   t: TestContext,
-  mayThey: (call: Parameters<Authorize>[0]) => boolean = () => true,
+  isAllowed: (call: Parameters<Authorize>[0]) => boolean = () => true,
 ) => {
   const clock = manualClock();
   const kubernetes = await createKubernetes({
     clock,
     controllers: false,
-    authorize: (call) => ({ allowed: call.user.name === 'admin' || mayThey(call), reason: '' }),
+    authorize: (call) => ({ allowed: call.user.name === 'admin' || isAllowed(call), reason: '' }),
   });
   t.after(() => kubernetes.stop());
   const as = (commonName: string): Transport =>

@@ -44,7 +44,7 @@ export const bringUp: readonly Scenario[] = [
         assert.equal(host.metadata.annotations?.[annotations.clonedFromName], 'first');
         assert.equal(
           host.metadata.annotations?.[annotations.clonedFromGroupKind],
-          'PlayedMachineTemplate.infrastructure.cluster.x-k8s.io',
+          'FakeMachineTemplate.infrastructure.cluster.x-k8s.io',
         );
         assert.equal(host.metadata.labels?.['from'], 'template');
         assert.equal(host.metadata.labels?.[labels.deploymentName], deploymentName);
@@ -164,7 +164,7 @@ export const bringUp: readonly Scenario[] = [
       assert.equal(early.status?.phase, 'Pending');
       assert.equal(early.spec?.providerID, undefined);
       assert.equal(early.status?.initialization?.infrastructureProvisioned, undefined);
-      assert.equal(messageOf(early, 'NodeHealthy'), 'Waiting for PlayedMachine to report spec.providerID');
+      assert.equal(messageOf(early, 'NodeHealthy'), 'Waiting for FakeMachine to report spec.providerID');
       harness.provider.reportsProviderID = true;
       await harness.waitForAvailable(1);
     },
@@ -217,7 +217,7 @@ export const bringUp: readonly Scenario[] = [
       const metadata = { namespace: harness.namespace, name: 'alone', labels: { [labels.clusterName]: 'played' } };
       await client.create(fakeMachines, {
         apiVersion: 'infrastructure.cluster.x-k8s.io/v1',
-        kind: 'PlayedMachine',
+        kind: 'FakeMachine',
         metadata,
       });
       await client.create(machines, {
@@ -227,7 +227,7 @@ export const bringUp: readonly Scenario[] = [
         spec: {
           clusterName: 'played',
           bootstrap: { dataSecretName: 'nothing' },
-          infrastructureRef: refTo('PlayedMachine', 'alone'),
+          infrastructureRef: refTo('FakeMachine', 'alone'),
         },
       });
       const machine = await harness.waitFor('it runs', async () => {

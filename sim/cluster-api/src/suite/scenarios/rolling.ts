@@ -8,7 +8,7 @@ import { conditionOf, deploymentName, type Harness, messageOf, type Scenario } f
 const rollTo = async (harness: Harness, template: string): Promise<void> => {
   await harness.addTemplate(template);
   await harness.patch(machineDeployments, deploymentName, {
-    spec: { template: { spec: { infrastructureRef: refTo('PlayedMachineTemplate', template) } } },
+    spec: { template: { spec: { infrastructureRef: refTo('FakeMachineTemplate', template) } } },
   });
 };
 
@@ -82,7 +82,7 @@ export const rolling: readonly Scenario[] = [
       await rollTo(harness, 'second');
       await harness.waitFor('the roll has begun', async () => (await harness.machines()).length === 2);
       await harness.patch(machineDeployments, deploymentName, {
-        spec: { template: { spec: { infrastructureRef: refTo('PlayedMachineTemplate', 'first') } } },
+        spec: { template: { spec: { infrastructureRef: refTo('FakeMachineTemplate', 'first') } } },
       });
       await harness.waitForAvailable(1);
       assert.deepEqual(await sizes(harness), ['first']);
@@ -99,7 +99,7 @@ export const rolling: readonly Scenario[] = [
       await harness.ticks(3);
       assert.deepEqual(await sizes(harness), ['first', 'first']);
       const names = (await harness.machines()).map(({ metadata }) => metadata.name).join(', ');
-      const why = 'PlayedMachine is not up-to-date';
+      const why = 'FakeMachine is not up-to-date';
       const told = `* Machines ${names}:\n  * ${why}`;
       await harness.waitFor('the MachineDeployment says who is not up to date', async () => {
         return messageOf(await harness.deployment(), 'MachinesUpToDate') === told;

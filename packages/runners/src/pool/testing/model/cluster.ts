@@ -111,7 +111,7 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
     },
     /** Another controller takes over with only the server's state. */
     crash: (): void => {
-      underWay.push(controller.leaveOff());
+      underWay.push(controller.crash());
       controller = startController();
     },
     arrive: (): void => {
@@ -139,7 +139,7 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
       server.setPool({ replicas: wanted + 1 });
     },
     /** Pods are to be retired, and GitHub assigns a job right before the pass that sees it. */
-    rush: (why: 'surplus' | 'image' | 'drain'): void => {
+    assignBeforeRetire: (why: 'surplus' | 'image' | 'drain'): void => {
       if (why === 'surplus') server.setPool({ replicas: 0 });
       if (why === 'image') server.setPool({ image: (server.pool?.image ?? 0) + 1 });
       if (why === 'drain') world.cordon(dice(8), true);
@@ -149,7 +149,7 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
     },
     join,
     /** An agent is down for a while and has just come back. */
-    blink: (index: number, ticks: number): void => {
+    restartAgent: (index: number, ticks: number): void => {
       world.setUp(index, false);
       world.pass(ticks);
       world.setUp(index, true);
@@ -157,7 +157,7 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
     },
     setUp: (index: number, isUp: boolean): void => at(index)?.setUp(isUp, now),
     /** Removes a Mac together with its Node: the Node is never deleted earlier. */
-    vanish: (index: number): void => {
+    removeMac: (index: number): void => {
       const name = at(index)?.name ?? '';
       macs.delete(name);
       server.nodes.delete(name);
@@ -173,7 +173,7 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
       github.runners.delete(ids[index % Math.max(1, ids.length)] ?? 0);
     },
     /** Ends all faults, adds enough Macs, stops new jobs; and a user deletes Pods whose state can never become known. */
-    calmDown: (): void => {
+    endFaults: (): void => {
       Object.assign(github.state, { isOut: false, isLying: false, queued: 0 });
       while (macs.size * 2 < (server.pool?.replicas ?? 0) + 2) join();
       for (let index = 0; index < macs.size; index += 1) {

@@ -198,7 +198,7 @@ export const modelController = ({ server, github, now, passes, onCreate }: Model
     },
     isAboutToDelete: (): boolean => next === 'delete',
     /** The controller has lost the lead. The returned function delivers its last call, if it was already sent. */
-    leaveOff: (): (() => void) => {
+    crash: (): (() => void) => {
       const last = work;
       work = undefined;
       return () => void last?.next();

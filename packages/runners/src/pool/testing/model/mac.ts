@@ -31,7 +31,7 @@ interface Machine {
   leaves: number | undefined;
   hasEnded: boolean;
   /** Since when its agent has something unreported. */
-  untoldSince: number | undefined;
+  unreportedSince: number | undefined;
 }
 
 const slots = 2;
@@ -42,7 +42,7 @@ const leastBootMs = 15_000;
 const mostBootMs = 60_000;
 /** From the assignment of a job to its marker. */
 const mostStartMs = 60_000;
-const mostTellMs = 10_000;
+const maxReportDelayMs = 10_000;
 /** From the return of an agent to its first report about Pods. */
 const mostReturnMs = 20_000;
 const mostAwayMs = 150_000;
@@ -83,9 +83,9 @@ export const modelMac = (name: string, server: ModelServer, github: ModelGitHub,
     const phase = machine.hasEnded ? 'ended' : 'running';
     const job = wordOf(machine, now);
     if (pod.phase === phase && pod.job === job) return;
-    machine.untoldSince ??= now;
-    if (now - machine.untoldSince < mostTellMs && dice(3) > 0) return;
-    machine.untoldSince = undefined;
+    machine.unreportedSince ??= now;
+    if (now - machine.unreportedSince < maxReportDelayMs && dice(3) > 0) return;
+    machine.unreportedSince = undefined;
     server.update(pod.uid, { phase, job, runningSince: machine.startedAt });
     if (machine.hasEnded) machines.delete(pod.uid);
   };
@@ -111,7 +111,7 @@ export const modelMac = (name: string, server: ModelServer, github: ModelGitHub,
       job: undefined,
       leaves: undefined,
       hasEnded: false,
-      untoldSince: undefined,
+      unreportedSince: undefined,
     });
     // Some agents crash after a start, before they report it.
     if (dice(6) === 0) Object.assign(state, { isUp: false, returnsAt: now + dice(mostAwayMs) });
