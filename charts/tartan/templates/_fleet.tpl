@@ -1,4 +1,4 @@
-{{/* The fleets that are wanted, each by the word that its values begin with. */}}
+{{/* The enabled fleets, each by the prefix of its values. */}}
 {{- define "tartan.fleets" -}}
 {{- $wanted := list -}}
 {{- range $word := list "macos" "runners" "builders" -}}
@@ -19,7 +19,7 @@
 {{- (index .root.Values (printf "%sFleet" .word)).adoptPoolPrefix | default .root.Values.macosFleet.adoptPoolPrefix -}}
 {{- end }}
 
-{{/* root, word. What machines are made from. What is not said here is for the provider to say. */}}
+{{/* root, word. The spec of the machine template. The provider sets the defaults. */}}
 {{- define "tartan.fleet.machineSpec" -}}
 {{- $fleet := index .root.Values (printf "%sFleet" .word) -}}
 fleetName: {{ include "tartan.fleet.name" . | quote }}
@@ -46,8 +46,8 @@ ghActionsRunner:
 {{- end }}
 
 {{/*
-root, word, name, template. What core is asked for, but for the number of machines. People and autoscalers set that; the provider
-does when `spec.replicas` of the MacFleet changes.
+root, word, name, template. The spec of the MachineDeployment without replicas. Users and autoscalers set those; the provider does
+when `spec.replicas` of the MacFleet changes.
 */}}
 {{- define "tartan.fleet.deploymentSpec" -}}
 {{- $fleet := index .root.Values (printf "%sFleet" .word) -}}
@@ -88,11 +88,11 @@ template:
 {{- end }}
 
 {{/*
-root, word, live: the MachineDeployment that there is, if any. Annotations for a MachineDeployment that is applied without replicas.
+root, word, live: the existing MachineDeployment, if any. Annotations for a MachineDeployment that is applied without replicas.
 
 Core's webhook sets replicas to 1 when they are missing at a write, also when an older chart had them and this one does not. With these
 two annotations it takes the first for a new MachineDeployment, and keeps a number that lies between them
-(cluster-api core/webhooks/admission/machinedeployment.go, calculateMachineDeploymentReplicas). So both are the number that there is. A
+(cluster-api core/webhooks/admission/machinedeployment.go, calculateMachineDeploymentReplicas). So both are the current number. A
 cluster-autoscaler reads them, too: the provider removes them again.
 */}}
 {{- define "tartan.fleet.replicas" -}}
@@ -130,8 +130,8 @@ cluster-autoscaler reads them, too: the provider removes them again.
 {{/*
 root, word. All objects of a fleet.
 
-The template bears a hash of its content in its name, as core looks at the name alone; and it stays when the release moves on, since
-machines that are there refer to it, and so would a release that is rolled back to.
+The name of the template contains a hash of its content, because core compares only the name. Upgrades keep old templates: existing
+machines refer to them, and so would a rollback.
 */}}
 {{- define "tartan.fleet" -}}
 {{- $fleet := index .root.Values (printf "%sFleet" .word) }}
@@ -140,7 +140,7 @@ machines that are there refer to it, and so would a release that is rolled back 
 {{- $machineSpec := include "tartan.fleet.machineSpec" . | fromYaml }}
 {{- $template := printf "%s-%s" $name (toJson $machineSpec | sha256sum | trunc 8) }}
 {{- $deployment := include "tartan.fleet.deploymentSpec" (merge (dict "name" $name "template" $template) .) }}
-{{- /* In one word, so that `helm --wait` does not hear of a fleet what was true of the MachineDeployment before. */}}
+{{- /* A hash of the MachineDeployment, so that `helm --wait` does not accept the status of a fleet from before the upgrade. */}}
 {{- $revision := sha256sum $deployment | trunc 12 }}
 {{- $ofFleet := dict "tuist.dev/fleet" $name }}
 {{- /* Empty at the first install, and where helm sees no cluster: helm template, Argo CD. */}}

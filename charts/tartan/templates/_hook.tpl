@@ -16,7 +16,7 @@ containers:
     args:
       {{- toYaml . | nindent 6 }}
     {{- end }}
-    # Its last words are in the status of the Pod, too, for whoever may not read logs.
+    # The end of its log is also in the status of the Pod, for users who may not read logs.
     terminationMessagePolicy: FallbackToLogsOnError
     resources:
       requests: { cpu: 50m, memory: 96Mi }

@@ -1,4 +1,4 @@
-{{/* Zones of all fleets that there are, as a list with commas. */}}
+{{/* Zones of all enabled fleets, separated by commas. */}}
 {{- define "tartan.zones" -}}
 {{- $zones := list -}}
 {{- range $word := include "tartan.fleets" . | fromJsonArray -}}
@@ -7,7 +7,7 @@
 {{- $zones | uniq | sortAlpha | join "," -}}
 {{- end }}
 
-{{/* Pools of all fleets that there are, as a list with commas. */}}
+{{/* Pools of all enabled fleets, separated by commas. */}}
 {{- define "tartan.pools" -}}
 {{- $pools := list .Values.macosFleet.adoptPoolPrefix -}}
 {{- range $word := include "tartan.fleets" . | fromJsonArray -}}
@@ -16,7 +16,7 @@
 {{- $pools | uniq | sortAlpha | join "," -}}
 {{- end }}
 
-{{/* What the manager is told, as a list in YAML. No secret is among it: arguments are shown to whoever may read a Pod. */}}
+{{/* Arguments of the manager, as a list in YAML. They contain no secret: everyone who may read a Pod sees its arguments. */}}
 {{- define "tartan.manager.args" -}}
 - --secrets-namespace={{ .Release.Namespace }}
 - --machine-namespaces={{ .Release.Namespace }}
@@ -78,8 +78,8 @@
 {{- end }}
 
 {{/*
-All that makes the manager, in one word. The manager and every MacFleet are told: a fleet for which another manager speaks is not
-Ready, so `helm --wait` waits for the new one, also when nothing but its image is new.
+A hash of all that defines the manager. The manager and every MacFleet get it: a fleet that a manager of another release reconciles is
+not Ready, so `helm --wait` waits for the new manager, also if only its image changed.
 */}}
 {{- define "tartan.releaseID" -}}
 {{- list (include "tartan.image" .) (include "tartan.manager.args" .) (include "tartan.manager.env" .) .Values.provider.extraArgs | toJson | sha256sum | trunc 12 -}}

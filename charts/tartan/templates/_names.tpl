@@ -1,4 +1,4 @@
-{{/* What everything of the release begins with. */}}
+{{/* Prefix of all names of the release. */}}
 {{- define "tartan.fullname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride -}}
@@ -30,7 +30,7 @@
 {{ include "tartan.fullname" . }}-uninstall
 {{- end }}
 
-{{/* Of Cluster, ScalewayAppleSiliconCluster and ExternalControlPlane. */}}
+{{/* Name of the Cluster, ScalewayAppleSiliconCluster and ExternalControlPlane. */}}
 {{- define "tartan.cluster.name" -}}
 {{ .Release.Name }}-capi
 {{- end }}
@@ -44,7 +44,7 @@ capi-remote
 {{ include "tartan.fullname" . }}-capi-remote
 {{- end }}
 
-{{/* By these, what belongs to one part of the release is found. They never change. */}}
+{{/* Labels of one component, for selectors. They never change. */}}
 {{- define "tartan.selector" -}}
 app.kubernetes.io/name: {{ .root.Chart.Name }}
 app.kubernetes.io/instance: {{ .root.Release.Name | quote }}
@@ -65,7 +65,7 @@ namespace: {{ .root.Release.Namespace | quote }}
 {{ include "tartan.metadata.rest" . }}
 {{- end }}
 
-{{/* The same of an object that belongs to no namespace. */}}
+{{/* metadata of a cluster-scoped object. */}}
 {{- define "tartan.metadata.clusterWide" -}}
 name: {{ .name | quote }}
 {{ include "tartan.metadata.rest" . }}

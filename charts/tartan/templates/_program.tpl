@@ -2,7 +2,7 @@
 {{ printf "%s:%s" .Values.provider.image.repository (.Values.provider.image.tag | default .Chart.AppVersion) }}
 {{- end }}
 
-{{/* Whose Pods are in this namespace need no more: nobody writes to the image, and nobody is root. */}}
+{{/* Security context of all Pods: not root, read-only image. */}}
 {{- define "tartan.pod.security" -}}
 runAsNonRoot: true
 runAsUser: 65532
@@ -16,7 +16,7 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
-{{/* root, values of a program. Where its Pods may run, and how the image is pulled, which is one for all. */}}
+{{/* root, values of a program. Scheduling and image pull secrets. All programs share one image. */}}
 {{- define "tartan.pod.placement" -}}
 {{- with .root.Values.provider.image.pullSecrets }}
 imagePullSecrets:
@@ -37,7 +37,7 @@ tolerations:
 {{- end }}
 {{- end }}
 
-{{/* Who and where it is. */}}
+{{/* Name, namespace and address of the Pod. */}}
 {{- define "tartan.program.env" -}}
 - name: POD_NAMESPACE
   valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
@@ -47,7 +47,7 @@ tolerations:
   valueFrom: { fieldRef: { fieldPath: status.podIP } }
 {{- end }}
 
-{{/* root, name, component, container, file, values, args and env (as lists in YAML). A program that runs for ever, one of it leading. */}}
+{{/* root, name, component, container, file, values, args and env (as lists in YAML). The Deployment of a program with leader election. */}}
 {{- define "tartan.program" -}}
 {{- $root := .root }}
 {{- $values := .values }}
@@ -85,7 +85,7 @@ spec:
       serviceAccountName: {{ .name | quote }}
       securityContext:
         {{- include "tartan.pod.security" . | nindent 8 }}
-      # Time to give the lease back, so that the other one need not wait until it expires.
+      # Time to release the Lease, so that the other replica need not wait until it expires.
       terminationGracePeriodSeconds: 30
       {{- with include "tartan.pod.placement" . | trim }}
       {{- . | nindent 6 }}
@@ -138,7 +138,7 @@ spec:
             {{- toYaml $values.resources | nindent 12 }}
           securityContext:
             {{- include "tartan.container.security" . | nindent 12 }}
-{{- /* Of one alone it would say nothing. */}}
+{{- /* maxUnavailable: 1 of one replica limits nothing. */}}
 {{- if gt (int64 $values.replicas) 1 }}
 ---
 apiVersion: policy/v1

@@ -1,4 +1,4 @@
-{{/* What the runners controller is told, as a list in YAML. What it shows to GitHub is in Secrets of the pools. */}}
+{{/* Arguments of the runners controller, as a list in YAML. Credentials for GitHub are in Secrets of the pools. */}}
 {{- define "tartan.runners.args" -}}
 - --namespace={{ .Release.Namespace }}
 - --log-level={{ .Values.runnersController.logLevel }}

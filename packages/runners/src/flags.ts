@@ -72,7 +72,7 @@ export const allFlags: readonly Flag<unknown>[] = flagGroups.flatMap((group) => 
 
 export const flagRules: readonly FlagRule[] = [
   {
-    description: '`--namespace` must be told, as Pods are made and deleted there.',
+    description: '`--namespace` is required: the controller creates and deletes Pods there.',
     reads: [flags.namespace],
     problem: (read) =>
       read(flags.namespace) === undefined

@@ -71,7 +71,7 @@ export const rules: readonly FlagRule[] = [
   }),
   {
     description:
-      'Hosts that are claimed and hosts in the pool are told apart by their names alone: neither prefix may begin with the other.',
+      'Only their names distinguish claimed hosts from hosts in the pool: neither prefix may begin with the other.',
     reads: [...poolPrefixFlags, claimPrefixFlag].map(({ flag }) => flag),
     problem: (read) => {
       for (const { flag, prefixesIn } of poolPrefixFlags)
