@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Informer, InformerEvent } from '../informer/informer.ts';
-import { keyOf, type KubeObject, type Live, type ObjectMeta } from '../objects/object.ts';
+import { keyOf, type KubeObject, type Live } from '../objects/object.ts';
 import { getControllerOf } from '../objects/owners.ts';
 
 /**
@@ -58,19 +58,21 @@ export const requestForOwner =
     return [keyOf({ name: reference.name, ...(owner.namespaced && namespace !== undefined && { namespace }) })];
   };
 
-/** True for added and removed objects, and for changes of these metadata fields. */
-const metadataChanged =
-  (partsOf: (metadata: ObjectMeta) => unknown): Predicate<KubeObject> =>
+/** True for added and removed objects, and for changes of these fields. */
+export const fieldsChanged =
+  <T extends KubeObject>(fieldsOf: (object: Live<T>) => unknown): Predicate<T> =>
   (change) =>
-    change.type !== 'changed' || !isDeepStrictEqual(partsOf(change.object.metadata), partsOf(change.previous.metadata));
+    change.type !== 'changed' || !isDeepStrictEqual(fieldsOf(change.object), fieldsOf(change.previous));
 
 /** Changes of the spec, and the start of the deletion. Ignores status writes. Only for kinds with a generation. */
-export const generationChanged = metadataChanged(({ generation, deletionTimestamp }) => [
-  generation,
-  deletionTimestamp,
+export const generationChanged = fieldsChanged<KubeObject>(({ metadata }) => [
+  metadata.generation,
+  metadata.deletionTimestamp,
 ]);
-export const labelsChanged = metadataChanged(({ labels = {} }) => labels);
-export const annotationsChanged = metadataChanged(({ annotations = {} }) => annotations);
+export const labelsChanged = fieldsChanged<KubeObject>(({ metadata }) => metadata.labels ?? {});
+export const annotationsChanged = fieldsChanged<KubeObject>(({ metadata }) => metadata.annotations ?? {});
+/** Cluster API core adds its owner references after the object was created, which does not change the generation. */
+export const ownersChanged = fieldsChanged<KubeObject>(({ metadata }) => metadata.ownerReferences);
 
 export const anyOf =
   <T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> =>

@@ -11,6 +11,7 @@ import {
   type KubeObject,
   type Live,
   type OwnerReference,
+  ownersChanged,
   patchIfUnchanged,
   patchStatus,
   type ReconcileResult,
@@ -21,7 +22,6 @@ import {
 } from '@tartan/kube';
 import type { Cache, Informers } from '../controller-deps.ts';
 import { coreGroup } from '../core/kinds.ts';
-import { ownersChanged } from '../fields-changed.ts';
 import { moveBlockingPatch, pauseReasonsOf } from '../pause/pauses.ts';
 
 export interface Snapshot {

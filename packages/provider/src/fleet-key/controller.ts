@@ -7,6 +7,7 @@ import {
   createController,
   done,
   errorMessage,
+  fieldsChanged,
   fromInformer,
   type InformerEvent,
   type Live,
@@ -14,7 +15,6 @@ import {
   requeueAfter,
 } from '@tartan/kube';
 import type { ClusterGetter, Informers } from '../controller-deps.ts';
-import { fieldsChanged } from '../fields-changed.ts';
 import { sshKeyName } from '../machine/machine.ts';
 import { cachedPauseReasons, pauseReasonsOf } from '../pause/pauses.ts';
 import { type ActDeps, reconcileKey } from './act.ts';

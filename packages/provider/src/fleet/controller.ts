@@ -5,6 +5,7 @@ import {
   type Controller,
   createController,
   done,
+  fieldsChanged,
   fromInformer,
   generationChanged,
   getCondition,
@@ -20,7 +21,6 @@ import {
 } from '@tartan/kube';
 import type { ControllerDeps, Informers, Node } from '../controller-deps.ts';
 import type { CoreMachineDeployment } from '../core/kinds.ts';
-import { fieldsChanged } from '../fields-changed.ts';
 import { type ActDeps, applyRoll, createFleet, deleteFleet } from './act.ts';
 import { decide } from './decide.ts';
 import { observe, type ObserveDeps } from './observe.ts';

@@ -6,6 +6,7 @@ import {
   type ControllerOptions,
   createController,
   done,
+  fieldsChanged,
   fromInformer,
   generationChanged,
   ignoreNotFound,
@@ -19,7 +20,6 @@ import {
 import { ScalewayError } from '@tartan/scaleway';
 import type { Informers, Machine, Node } from '../controller-deps.ts';
 import type { CoreCluster } from '../core/kinds.ts';
-import { fieldsChanged } from '../fields-changed.ts';
 import { readHostPauseReasons } from '../pause/pauses.ts';
 import { act } from './act.ts';
 import { decide, type Decision } from './decide.ts';

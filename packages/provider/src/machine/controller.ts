@@ -5,6 +5,7 @@ import {
   type Controller,
   createController,
   done,
+  fieldsChanged,
   fromInformer,
   generationChanged,
   ignoreNotFound,
@@ -12,6 +13,7 @@ import {
   labelsChanged,
   type Live,
   nameOf,
+  ownersChanged,
   type Reconciler,
   requestForObject,
   requeueOnConflict,
@@ -19,7 +21,6 @@ import {
 } from '@tartan/kube';
 import type { Host, Machine, Node } from '../controller-deps.ts';
 import type { CoreCluster } from '../core/kinds.ts';
-import { fieldsChanged, ownersChanged } from '../fields-changed.ts';
 import { cachedPauseReasons, clusterNameOf, pauseReasonsOf, readCluster } from '../pause/pauses.ts';
 import { createMissingNodeTracker } from '../pods/missing-nodes.ts';
 import { carryOut } from './act.ts';
