@@ -66,12 +66,19 @@ export const isKubeError = (error: unknown, ...reasons: readonly KubeErrorReason
 /** The message of any thrown value. */
 export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+const ignoring =
+  (...reasons: readonly KubeErrorReason[]) =>
+  async <T>(call: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await call;
+    } catch (error) {
+      if (isKubeError(error, ...reasons)) return undefined;
+      throw error;
+    }
+  };
+
 /** The result of a call, or undefined for `notFound`. */
-export const ignoreNotFound = async <T>(call: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await call;
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
-  }
-};
+export const ignoreNotFound = ignoring('notFound');
+
+/** The result of a write, or undefined if the object has changed since it was read, or is gone: read it again. */
+export const ignoreStale = ignoring('conflict', 'notFound');

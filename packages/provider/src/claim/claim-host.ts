@@ -4,12 +4,12 @@ import {
   type CallOptions,
   type Client,
   ignoreNotFound,
+  ignoreStale,
   isKubeError,
   patchIfUnchanged,
   patchStatus,
 } from '@tartan/kube';
 import type { Host, Machine } from '../controller-deps.ts';
-import { ignoreStale } from '../ignore-stale.ts';
 import { claimBlockedBy, type HostRequirements, isHeldBy } from './choose-host.ts';
 
 /**

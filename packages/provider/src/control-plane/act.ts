@@ -10,6 +10,7 @@ import {
 import {
   controllerReference,
   deleteIfUnchanged,
+  ignoreStale,
   isKubeError,
   type Live,
   patchIfUnchanged,
@@ -17,7 +18,6 @@ import {
   withOwnerReference,
 } from '@tartan/kube';
 import type { SecretObject } from '../controller-deps.ts';
-import { ignoreStale } from '../ignore-stale.ts';
 import type { Decision } from './decide.ts';
 import { formatTokenMetadata, renderKubeconfig } from './kubeconfig.ts';
 import type { KubeconfigDeps } from './observe.ts';

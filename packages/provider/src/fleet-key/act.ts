@@ -3,6 +3,7 @@ import { type KeyPair, publicKeyOf } from '@tartan/host';
 import {
   type Client,
   ignoreNotFound,
+  ignoreStale,
   isKubeError,
   type Logger,
   patchIfUnchanged,
@@ -14,7 +15,6 @@ import {
 import { type HostPool, ScalewayError } from '@tartan/scaleway';
 import type { SecretObject } from '../controller-deps.ts';
 import { redactError } from '../host-work/secrets.ts';
-import { ignoreStale } from '../ignore-stale.ts';
 import { decide, type Decision, keyMaterial, type RegisteredKeys, type SecretFacts, type Snapshot } from './decide.ts';
 import type { FleetKeyStore } from './controller.ts';
 

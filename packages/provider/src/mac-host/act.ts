@@ -3,6 +3,7 @@ import {
   deleteIfUnchanged,
   done,
   ignoreNotFound,
+  ignoreStale,
   nodes,
   patchIfUnchanged,
   type ReconcileResult,
@@ -11,7 +12,6 @@ import {
 import { timestamp } from '@tartan/kube/clock';
 import { newestImage, ScalewayError } from '@tartan/scaleway';
 import { releaseHost } from '../claim/claim-host.ts';
-import { ignoreStale } from '../ignore-stale.ts';
 import { requestWipe } from './act-wipe.ts';
 import type { Decision } from './decide.ts';
 import { type ActDeps, callDeadline, callGuarded, type ReconcileContext, writeStatus } from './guard.ts';

@@ -5,6 +5,7 @@ import {
   type EventInput,
   type EventRecorder,
   type Gate,
+  ignoreStale,
   type Logger,
   NotLeadingError,
 } from '@tartan/kube';
@@ -13,7 +14,6 @@ import { type HostPool, osFamilyKey, ScalewayError } from '@tartan/scaleway';
 import { readHost, type Release, releaseHost } from '../claim/claim-host.ts';
 import type { Host, Machine } from '../controller-deps.ts';
 import { defined } from '../defined.ts';
-import { ignoreStale } from '../ignore-stale.ts';
 import { abandonReason } from '../mac-host/snapshot.ts';
 import { type PauseReader, readHostPauseReasons } from '../pause/pauses.ts';
 import { type ReclaimPolicy, type StrandedHost, strandedVerdict } from './decide.ts';
