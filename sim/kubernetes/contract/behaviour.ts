@@ -1,6 +1,6 @@
 import type { Trial } from './trial.ts';
 
-/** Something a control plane does, in a sentence, and how to see it. */
+/** One behaviour of a control plane: a sentence, and a test for it. */
 export interface Behaviour {
   topic: string;
   sentence: string;

@@ -9,7 +9,7 @@ export interface BootstrapToken {
   path: string;
 }
 
-/** A bootstrap token as kubeadm makes them. `data` wins over what is usual; null leaves a key out. */
+/** A bootstrap token as kubeadm creates it. `data` overrides the defaults; null removes a key. */
 export const bootstrapToken = async (
   trial: Trial,
   data: Record<string, string | null> = {},

@@ -1,14 +1,14 @@
 import type { KubeObject } from '../src/object.ts';
 
-/** Who asks. A token goes into the Authorization header; a certificate (PEM) into the TLS handshake. */
+/** The credentials of a request. A token goes into the Authorization header, a certificate (PEM) into the TLS handshake. */
 export type Caller = 'admin' | 'anonymous' | { token: string } | { certificate: string; key: string };
 
 export interface Call {
   method: string;
-  /** With the query. */
+  /** Includes the query. */
   path: string;
   headers?: Record<string, string>;
-  /** A string or bytes go out as they are, anything else as JSON. */
+  /** Strings and bytes are sent unchanged, anything else as JSON. */
   body?: unknown;
   as?: Caller;
 }
@@ -18,7 +18,7 @@ export interface Answer {
   /** Names in lower case. */
   headers: Record<string, string>;
   text: string;
-  /** `undefined` when the text is no JSON. */
+  /** `undefined` when the text is not JSON. */
   json: unknown;
 }
 
@@ -35,16 +35,16 @@ export interface EventStream {
   close: () => void;
 }
 
-/** A Kubernetes API, however it is reached. Neither method rejects because of what the server answers. */
+/** A Kubernetes API, in process or over HTTPS. Neither method rejects because of an error response. */
 export interface ClusterUnderTest {
   name: string;
   request(call: Call): Promise<Answer>;
-  /** For watches. The call must not be one that the server refuses: `request` shows refusals. */
+  /** For watches that the server accepts. Use `request` to see a refusal. */
   stream(call: Call): Promise<EventStream>;
   close(): Promise<void>;
 }
 
-/** One that can be ended without warning, and serves again when this is over. */
+/** A cluster that can be killed. Serves again once `restart` resolves. */
 export interface MortalCluster extends ClusterUnderTest {
   restart(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export const encodeBody = (body: unknown): string | Uint8Array => {
   return typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
 };
 
-/** Header names in lower case; a body is JSON unless the call says otherwise; a token becomes a bearer. */
+/** Header names in lower case. The content type defaults to JSON. A token becomes a bearer token. */
 export const encodeHeaders = (call: Call): Record<string, string> => {
   const headers: Record<string, string> = {};
   if (call.body !== undefined) headers['content-type'] = 'application/json';
@@ -76,7 +76,7 @@ const parseEvent = (line: string): WatchEvent => {
   return event;
 };
 
-/** The object that an answer holds. Behaviours look at its fields, which is when it turns out to be something else. */
+/** The object in a response, not validated: behaviours check its fields. */
 export const objectIn = (answer: Answer): KubeObject => {
   const object: KubeObject = JSON.parse(answer.text);
   return object;

@@ -14,7 +14,7 @@ export interface Definition {
 
 export const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** A definition in a group that nobody else has. */
+/** A definition in a unique group. */
 export const definition = (
   { kind, plural, singular, shortNames, categories, scope = 'Namespaced', version }: Definition,
   group = `${unique('contract')}.example.com`,
@@ -45,14 +45,14 @@ export const isTrue = (object: unknown, type: string): boolean =>
     (condition) => read(condition, 'type') === type && read(condition, 'status') === 'True',
   );
 
-/** Creates a definition and waits until its objects are served. It goes at the end of the run. */
+/** Creates a definition and waits until its objects are served. It is deleted at the end of the run. */
 export const establish = async (trial: Trial, wanted: Definition): Promise<{ group: string; path: string }> => {
   const { group, name, body } = definition(wanted);
   const path = `${definitions}/${name}`;
   await trial.create(definitions, body);
   trial.leaveToTheEnd(path);
   await trial.waitFor(path, (crd) => isTrue(crd, 'Established'));
-  // The part that serves objects hears of the condition a moment after everybody else.
+  // The apiextensions server starts to serve the objects a moment after the condition is set.
   await trial.eventually(`${wanted.plural} to be served`, async () => {
     const answer = await trial.get(`/apis/${group}/v1/${wanted.plural}`);
     return answer.code === 200 ? answer : undefined;

@@ -5,7 +5,7 @@ import { httpsCluster, inProcessCluster, runContract } from './index.ts';
 
 const history = 2_000;
 
-/** Of a server that has run for a while: what it remembers does not reach back to its beginning. */
+/** The storage of a server that has run for a while: its history no longer contains the first changes. */
 const usedStorage = (): Storage => {
   const storage = memoryStorage(history);
   const metadata = { name: 'old', uid: '', resourceVersion: '', creationTimestamp: '' };

@@ -13,9 +13,9 @@ export interface Refusal {
   code: number;
   reason?: string;
   message?: string | RegExp;
-  /** All of it, when given. */
+  /** Compared as a whole, if given. */
   details?: Record<string, unknown>;
-  /** All of them, in order, when given. */
+  /** Compared as a whole and in order, if given. */
   causes?: Cause[];
 }
 
@@ -30,11 +30,11 @@ const projected = (actual: unknown, expected: unknown): unknown => {
   );
 };
 
-/** Every field that is named has that value; objects may have more fields, lists may not have more items. */
+/** Every field in `expected` has that value. Objects may have more fields, lists may not have more items. */
 export const includes = (actual: unknown, expected: Record<string, unknown>): void =>
   assert.deepEqual(projected(actual, expected), expected);
 
-/** The answer is a `Status` that says exactly this. */
+/** The response is a `Status` with exactly these values. */
 export const refused = (answer: Answer, { code, reason, message, details, causes }: Refusal): void => {
   assert.equal(answer.code, code, answer.text.slice(0, 2000));
   const status = answer.json;

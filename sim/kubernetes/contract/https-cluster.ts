@@ -27,7 +27,7 @@ const plainHeaders = (message: IncomingMessage): Record<string, string> =>
     ]),
   );
 
-/** A watch that the other side cut off has ended, like one that was closed properly. */
+/** Treats a connection that the server cut like a watch that was closed properly. */
 async function* untilCut(message: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of message) yield chunk;
@@ -36,7 +36,7 @@ async function* untilCut(message: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
   }
 }
 
-/** A real API server, or the embedded one behind its HTTPS shell. */
+/** A real API server, or the embedded one over HTTPS. */
 export const httpsCluster = ({ url, ca, cert, key }: Coordinates): ClusterUnderTest => {
   const agents: Agent[] = [];
   const agent = (identity?: { cert: string; key: string }): Agent => {

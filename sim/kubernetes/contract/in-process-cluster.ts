@@ -8,7 +8,7 @@ type Subject = NonNullable<ApiRequest['certificate']>;
 
 const admin: Subject = { commonName: 'kubernetes-admin', organizations: ['system:masters'] };
 
-/** What a TLS shell would hand over after it has verified the certificate. */
+/** What the TLS server passes on after it has verified the certificate. */
 const subjectOf = (pem: string): Subject => {
   const lines = new X509Certificate(pem).subject.split('\n').map((line) => line.split('='));
   const values = (name: string): string[] => lines.filter(([key]) => key === name).map(([, ...rest]) => rest.join('='));
@@ -23,14 +23,14 @@ const certificateOf = (caller: Call['as'] = 'admin'): Subject | undefined => {
 const lowerCase = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-/** Reads on whether or not anybody listens, as a socket does. */
+/** Reads on without a consumer, as a socket does. */
 const eagerly = (chunks: AsyncIterable<string | Uint8Array>): AsyncIterable<string | Uint8Array> => {
   const passage = new PassThrough();
   pipeline(chunks, passage).catch(() => undefined);
   return passage;
 };
 
-/** The embedded API server without any socket. */
+/** The embedded API server without a socket. */
 export const inProcessCluster = (handle: Handle): ClusterUnderTest => {
   const running = new Set<AbortController>();
 

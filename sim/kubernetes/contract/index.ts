@@ -39,7 +39,7 @@ import { watch, watchOptions } from './behaviours/watch.ts';
 import type { ClusterUnderTest, MortalCluster } from './cluster.ts';
 import { registerContract } from './run.ts';
 
-/** What a Kubernetes control plane does, as far as this project relies on it. */
+/** The behaviour of a Kubernetes control plane that this project relies on. */
 export const behaviours: readonly Behaviour[] = [
   ...discovery,
   ...tables,
@@ -109,7 +109,7 @@ export const runContract = (
     makeCluster,
   );
 
-/** What outlives the sudden end of the server. One at a time, since all of them are hit by it. */
+/** What survives a crash of the server. These run one at a time, since a restart affects all of them. */
 export const restartBehaviours: readonly Behaviour[] = restart;
 
 export const runRestartContract = (makeCluster: () => Promise<MortalCluster>, { title }: ContractOptions): void =>

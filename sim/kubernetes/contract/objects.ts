@@ -1,4 +1,4 @@
-/** Bodies that many behaviours send. */
+/** Request bodies that many behaviours send. */
 
 export const configMap = (name: string, more: Record<string, unknown> = {}): Record<string, unknown> => ({
   apiVersion: 'v1',
@@ -7,7 +7,7 @@ export const configMap = (name: string, more: Record<string, unknown> = {}): Rec
   ...more,
 });
 
-/** Nobody schedules it, unless the spec says so. */
+/** Not scheduled, unless the spec says so. */
 export const pod = (name: string, spec: Record<string, unknown> = {}): Record<string, unknown> => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -15,7 +15,7 @@ export const pod = (name: string, spec: Record<string, unknown> = {}): Record<st
   spec: { schedulerName: 'nobody', containers: [{ name: 'main', image: 'registry.example/mac:1' }], ...spec },
 });
 
-/** Nobody but the behaviour itself puts Secrets into its namespace, so lists and watches of them can be exact. */
+/** Only the behaviour itself creates Secrets in its namespace, so lists and watches of them can be exact. */
 export const secret = (name: string, labels?: Record<string, string>): Record<string, unknown> => ({
   apiVersion: 'v1',
   kind: 'Secret',

@@ -47,7 +47,7 @@ runRestartContract(
       usages: ['client auth', 'digital signature'],
       seconds: 3600,
     });
-    // With what it knew before: neither the address, nor the authority, nor the certificate is asked for again.
+    // Uses the old address, CA and certificate after the restart.
     const cluster = httpsCluster({ url: served.url, ca: identity.caCertificate, cert, key });
     const { port } = served;
     return {

@@ -24,12 +24,12 @@ export const binding = (name: string, to: { kind: string; name: string }, subjec
 
 export const user = (name: string): Subject => ({ kind: 'User', name });
 
-/** Asks as somebody else, which the administrator may. */
+/** Headers to impersonate a user, which the administrator may. */
 export const acting = (name: string, inGroup?: string): { headers: Record<string, string> } => ({
   headers: { 'impersonate-user': name, ...(inGroup === undefined ? {} : { 'impersonate-group': inGroup }) },
 });
 
-/** A ClusterRole with these rules, for this subject alone. Goes with the trial. */
+/** A ClusterRole with these rules, bound to this subject. Deleted at the end of the trial. */
 export const grantEverywhere = async (trial: Trial, rules: readonly Rule[], subject: Subject): Promise<string> => {
   const name = trial.unique('contract');
   await trial.create(clusterRoles, named('ClusterRole', name, { rules }));
@@ -48,7 +48,7 @@ export const grantHere = async (trial: Trial, rules: readonly Rule[], subject: S
   return name;
 };
 
-/** The real server hears of roles through a cache, a moment later. */
+/** The real server reads roles from a cache, which lags a little. */
 export const untilAllowed = (trial: Trial, path: string, as: { headers: Record<string, string> }): Promise<unknown> =>
   trial.eventually(`the right to GET ${path}`, async () => {
     const answer = await trial.get(path, as);

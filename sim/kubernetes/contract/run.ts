@@ -4,10 +4,10 @@ import type { ClusterUnderTest } from './cluster.ts';
 import { startTrial } from './trial.ts';
 import { testTimeoutMs } from './within.ts';
 
-/** How many behaviours run at a time. */
+/** How many behaviours run concurrently. */
 const together = 8;
 
-/** Registers one test per behaviour. They share the cluster and nothing else. */
+/** Registers one test per behaviour. They share only the cluster. */
 export const registerContract = (
   title: string,
   behaviours: readonly Behaviour[],

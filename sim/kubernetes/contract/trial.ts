@@ -17,16 +17,16 @@ interface Ask {
   as?: Caller;
 }
 
-/** What one behaviour works with: a cluster, a namespace of its own, and the manners to leave nothing behind. */
+/** The context of one behaviour: a cluster, its own namespace, and cleanup. */
 export interface Trial {
   cluster: ClusterUnderTest;
-  /** What the server answers, be it a refusal. */
+  /** Return the response, also if it is an error. */
   get(path: string, ask?: Ask): Promise<Answer>;
   post(path: string, body: unknown, ask?: Ask): Promise<Answer>;
   put(path: string, body: unknown, ask?: Ask): Promise<Answer>;
   patch(path: string, type: keyof typeof patchTypes, body: unknown, ask?: Ask): Promise<Answer>;
   delete(path: string, body?: unknown, ask?: Ask): Promise<Answer>;
-  /** The same for those who expect to succeed: anything but 2xx fails the behaviour. */
+  /** The same, but any status except 2xx fails the behaviour. */
   fetch(path: string): Promise<KubeObject>;
   create(path: string, body: unknown): Promise<KubeObject>;
   replace(path: string, body: unknown): Promise<KubeObject>;
@@ -37,15 +37,15 @@ export interface Trial {
   /** This behaviour's own namespace. */
   namespace(): Promise<string>;
   watch(path: string): Promise<Watching>;
-  /** Watches one object until it is as wanted. `undefined` stands for an object that is not there. */
+  /** Watches one object until `wanted` returns true. `undefined` stands for a missing object. */
   waitFor(path: string, wanted: (object: KubeObject | undefined) => boolean): Promise<KubeObject | undefined>;
-  /** Asks again and again until there is an answer. For what cannot be watched, such as discovery. */
+  /** Polls until there is a result. For what cannot be watched, such as discovery. */
   eventually: typeof eventually;
-  /** A name nobody else has. */
+  /** A unique name. */
   unique(prefix: string): string;
   /** Deletes that path when the behaviour is over. */
   leave(path: string): void;
-  /** Deletes that path when the whole run is over: emptying a namespace is slow, and nobody waits for it. */
+  /** Deletes that path when the whole run is over: emptying a namespace is slow, and no behaviour has to wait for it. */
   leaveToTheEnd(path: string): void;
 }
 
@@ -72,7 +72,7 @@ export interface Premises {
   leaveToTheEnd: (path: string) => void;
 }
 
-/** `over` closes and deletes what the behaviour has left. */
+/** `over` closes the watches of the behaviour and deletes its objects. */
 export const startTrial = ({ cluster, leaveToTheEnd }: Premises): { trial: Trial; over: () => Promise<void> } => {
   const left: string[] = [];
   const watches: Watching[] = [];

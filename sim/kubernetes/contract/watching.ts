@@ -6,9 +6,9 @@ import { within } from './within.ts';
 export interface Watching {
   /** The next event, whatever it is. */
   next(): Promise<WatchEvent>;
-  /** Reads on to the first event that fits, and answers it with all before it. */
+  /** Reads up to the first event that fits, and returns all events including it. */
   until(fits: (event: WatchEvent) => boolean): Promise<WatchEvent[]>;
-  /** All events up to the end of the stream, which the server has to bring about. */
+  /** All events until the server ends the stream. */
   rest(): Promise<WatchEvent[]>;
   close: () => void;
 }

@@ -92,7 +92,7 @@ const create = async (trial: Trial): Promise<string> => {
   return group;
 };
 
-/** One definition per cluster: they are dear on a real API server, and behaviours differ in their namespaces anyway. */
+/** One definition per cluster: they are expensive on a real API server, and behaviours use different namespaces anyway. */
 const known = new WeakMap<ClusterUnderTest, Promise<string>>();
 
 export const widgets = async (trial: Trial): Promise<Widgets> => {

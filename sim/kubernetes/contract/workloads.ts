@@ -5,9 +5,9 @@ import { readyForPods } from './pods.ts';
 import { read, readKey, readList } from './read.ts';
 import type { Trial } from './trial.ts';
 
-/** What behaviours of Deployments and ReplicaSets share. */
+/** Shared by the behaviours of Deployments and ReplicaSets. */
 
-/** Nobody schedules its Pods: the behaviours say themselves what becomes of them. */
+/** Its Pods are not scheduled: the behaviours write their status themselves. */
 export const template = (spec: Record<string, unknown> = {}): Record<string, unknown> => ({
   metadata: { labels: { app: 'demo' } },
   spec: { schedulerName: 'nobody', containers: [{ name: 'main', image: 'mac:1' }], ...spec },
@@ -42,14 +42,14 @@ export const listed = async (trial: Trial, path: string): Promise<KubeObject[]> 
 export const isReady = (pod: unknown): boolean =>
   readList(pod, 'status.conditions').some((each) => read(each, 'type') === 'Ready' && read(each, 'status') === 'True');
 
-/** What a kubelet would say of a Pod that runs. */
+/** The status that a kubelet would write for a running Pod. */
 export const makeReady = (trial: Trial, pods: string, name: string): Promise<unknown> => {
   const lastTransitionTime = timestamp(systemClock.now());
   const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime }];
   return trial.patch(`${pods}/${name}/status`, 'strategic', { status: { phase: 'Running', conditions } });
 };
 
-/** Lets every Pod become ready as soon as it is there, and end as soon as it may. Ends with the trial. */
+/** Plays the kubelet: makes every new Pod ready, and removes Pods that are being deleted. Ends with the trial. */
 export const playKubelet = async (trial: Trial, pods: string): Promise<void> => {
   const events = await trial.watch(pods);
   const run = async (): Promise<void> => {
@@ -67,7 +67,7 @@ export const playKubelet = async (trial: Trial, pods: string): Promise<void> => 
 export const conditionOf = (object: unknown, type: string): unknown =>
   readList(object, 'status.conditions').find((each) => read(each, 'type') === type);
 
-/** So many Pods that nobody is ending. */
+/** Waits for so many Pods that are not being deleted. */
 export const podsWhen = (
   trial: Trial,
   pods: string,
@@ -78,7 +78,7 @@ export const podsWhen = (
     return wanted(living) ? living : undefined;
   });
 
-/** All of its Pods are of the current template, and available. */
+/** All Pods have the current template and are available. */
 export const isDone = (object: KubeObject | undefined): boolean => {
   const wanted = read(object, 'spec.replicas');
   return (
@@ -96,7 +96,7 @@ export const image = (name: string): Record<string, unknown> => ({
 
 export const imageOf = (object: unknown): unknown => read(object, 'spec.template.spec.containers.0.image');
 
-/** `mac:1 2, mac:2 1`: how many each template has. */
+/** `mac:1 2, mac:2 1`: the number of replicas of each template. */
 export const sizes = (sets: KubeObject[]): string =>
   sets
     .map((set) => `${String(imageOf(set))} ${String(read(set, 'spec.replicas'))}`)

@@ -1,4 +1,4 @@
-/** A request and its answer without any socket: what the pure core takes and gives. */
+/** A request and its response without a socket. */
 
 export interface ApiRequest {
   method: string;
@@ -8,11 +8,11 @@ export interface ApiRequest {
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>;
   body: Uint8Array;
-  /** Subject of the verified client certificate, when the transport saw one, and SHA-256 of the certificate in hexadecimal. */
+  /** Subject of the verified client certificate, if there is one, and the certificate's SHA-256 in hexadecimal. */
   certificate?: { commonName: string; organizations: readonly string[]; fingerprint?: string };
-  /** The client showed a certificate that this cluster did not issue, or that has expired. */
+  /** The client sent a certificate that this cluster did not issue, or that has expired. */
   untrustedCertificate?: boolean;
-  /** Fires when the client is gone: whatever is still under way for it can stop. */
+  /** Fires when the client has disconnected: work for it can stop. */
   signal: AbortSignal;
 }
 
@@ -23,7 +23,7 @@ export interface PlainResponse {
   body: string | Uint8Array;
 }
 
-/** An answer that goes on: a watch, or a log that is followed. Each chunk is to be flushed. */
+/** A streaming response: a watch, or a followed log. Flush each chunk. */
 export interface StreamResponse {
   kind: 'stream';
   code: number;
@@ -31,7 +31,7 @@ export interface StreamResponse {
   chunks: AsyncIterable<string | Uint8Array>;
 }
 
-/** "Switch protocols and become a pipe to this kubelet": exec, attach, port-forward. Only a transport with sockets can do that. */
+/** Switches protocols and proxies to this kubelet: exec, attach, port-forward. Only a transport with sockets can do that. */
 interface UpgradeResponse {
   kind: 'upgrade';
   /** https URL of the kubelet, with its query. */
@@ -40,7 +40,7 @@ interface UpgradeResponse {
 
 export type ApiResponse = PlainResponse | StreamResponse | UpgradeResponse;
 
-/** The embedded API server as everybody sees it: in-process callers, the HTTPS shell, tests. Never rejects. */
+/** The embedded API server, for in-process callers, HTTPS and tests. Never rejects. */
 export type Handle = (request: ApiRequest) => Promise<ApiResponse>;
 
 export const jsonResponse = (code: number, object: unknown, headers: Record<string, string> = {}): PlainResponse => ({

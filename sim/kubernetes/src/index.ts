@@ -1,4 +1,4 @@
-/** An embedded Kubernetes for laptops and tests: a pure core (`handle`), HTTPS as a shell around it (`serve`). */
+/** An embedded Kubernetes for laptops and tests: the API server (`handle`), and HTTPS around it (`serve`). */
 export { adminKubeconfig, createKubernetes, type Kubernetes, type KubernetesOptions } from './kubernetes.ts';
 export { serve } from './https/serve.ts';
 export { bindClusterRole } from './authorization/bootstrap-policy.ts';

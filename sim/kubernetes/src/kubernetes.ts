@@ -33,7 +33,7 @@ interface PersistedState extends DataFolder {
   keys: PkiKeys;
 }
 
-/** All that a server needs to go on as the one it was. Whatever fails, the folder is free again. */
+/** Opens everything that a server needs to continue. Releases the folder on any error. */
 const openPersistedState = async (
   folder: string,
   clock: Clock,
@@ -50,7 +50,7 @@ const openPersistedState = async (
 
 const daySeconds = 86_400;
 
-/** A kubeconfig with everything inline, for somebody who may do anything. Holds a private key: write it with mode 0600. */
+/** A self-contained kubeconfig of an administrator. Contains a private key: write it with mode 0600. */
 export const adminKubeconfig = async (identity: ClusterPki, server: string): Promise<string> => {
   const { certificate, key } = await identity.issue({
     commonName: 'kubernetes-admin',
@@ -74,17 +74,17 @@ export const adminKubeconfig = async (identity: ClusterPki, server: string): Pro
 export interface KubernetesOptions {
   clock?: Clock;
   /**
-   * The folder that keeps everything: objects, resource versions, the certificate authority and the token key. Whoever starts on it
-   * again goes on where the last one ended, however that one ended. Without it everything is in memory.
+   * The folder with everything: objects, resource versions, the certificate authority and the token key. A server that starts on it again
+   * continues from there, also after a crash. Without it everything is in memory.
    */
   data?: string;
-  /** In place of what `data` would open. */
+  /** Instead of the storage in `data`. */
   storage?: Storage;
   random?: () => number;
   uuid?: () => string;
-  /** Who may do what. By default roles and their bindings decide, and Nodes keep to what is theirs, as on a real server. */
+  /** Default: RBAC and the Node authorizer, as on a real server. */
   authorize?: Authorizer;
-  /** Told of defects of the server itself. */
+  /** Called with bugs of the server itself. */
   report?: (error: unknown) => void;
   /** Run the built-in controllers: garbage collection, namespaces, scheduler, … */
   controllers?: boolean;
@@ -95,11 +95,11 @@ export interface Kubernetes {
   handle: Handle;
   api: LoopbackClient;
   identity: ClusterPki;
-  /** Stops the controllers and lets go of the data folder. Watches end with their requests. */
+  /** Stops the controllers and releases the data folder. Watches end with their requests. */
   stop(): void;
 }
 
-/** Custom resources come and go with their definitions. */
+/** Adds and removes custom resources with their definitions. */
 const registerCustomResources = (core: Core, api: LoopbackClient): (() => void) => {
   const definitions = api.find('apiextensions.k8s.io', 'customresourcedefinitions');
   if (!definitions) return () => {};

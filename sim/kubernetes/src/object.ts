@@ -1,4 +1,4 @@
-/** Plain JSON, and the part of it that every Kubernetes object has in common. */
+/** JSON, and the common part of every Kubernetes object. */
 
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export interface JsonObject {
@@ -32,10 +32,7 @@ export interface ObjectMeta {
   selfLink?: string;
 }
 
-/**
- * A Kubernetes object. What stands in the storage is deeply frozen and shared by all readers; whoever wants to change one
- * takes a `copy` first.
- */
+/** A Kubernetes object. Stored objects are deeply frozen and shared by all readers; `copy` one before changing it. */
 export interface KubeObject {
   apiVersion: string;
   kind: string;
@@ -43,7 +40,7 @@ export interface KubeObject {
   [field: string]: unknown;
 }
 
-/** A deep copy that may be changed. Values are JSON, so nothing but arrays and plain objects needs a new identity. */
+/** A deep, mutable copy. Values are JSON, so only arrays and plain objects are copied. */
 export const copy = <T>(value: T): T => {
   if (Array.isArray(value)) return value.map(copy) as T;
   if (typeof value !== 'object' || value === null) return value;
@@ -52,7 +49,7 @@ export const copy = <T>(value: T): T => {
   return result as T;
 };
 
-/** Assigns an own property, also for the key `__proto__`, which a hostile body may carry. */
+/** Sets an own property, also for the key `__proto__`, which a hostile body may contain. */
 export const set = (target: Record<string, unknown>, key: string, value: unknown): void => {
   if (key === '__proto__') {
     Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });

@@ -1,12 +1,12 @@
-/** Amounts as Kubernetes writes them: `500m`, `16Gi`, `1e3`. Exact to a billionth, which is all that Kubernetes keeps. */
+/** Quantities of Kubernetes: `500m`, `16Gi`, `1e3`. Exact to 10⁻⁹, like in Kubernetes. */
 
 type Format = 'decimal' | 'binary' | 'exponent';
 
 export interface Quantity {
-  /** In billionths. */
+  /** In units of 10⁻⁹. */
   nanos: bigint;
   format: Format;
-  /** Set when the server answers with the client's own spelling. */
+  /** Set when the server returns the client's own spelling. */
   spelling?: string;
 }
 
@@ -30,7 +30,7 @@ const binarySuffixes: Readonly<Record<string, bigint>> = { Ki: 10n, Mi: 20n, Gi:
 export const quantityFormatError =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-/** What does not fit into a billionth is rounded away from zero. */
+/** Smaller fractions are rounded away from zero. */
 const roundedUp = (numerator: bigint, denominator: bigint): bigint => {
   const quotient = numerator / denominator;
   if (quotient * denominator === numerator) return quotient;
@@ -60,10 +60,7 @@ const scaleOf = (suffix: string): Scale | undefined => {
     : { factor: 10n ** BigInt(power), divisor: 1n, format, power };
 };
 
-/**
- * The real server has a shortcut: what looks canonical at first sight is kept as it was written, so that `+1`, `5.` and `1.500`
- * come back unchanged.
- */
+/** The real server has a shortcut: what looks canonical is kept as written, so `+1`, `5.` and `1.500` come back unchanged. */
 const looksCanonical = (whole: string, fraction: string, { format, power }: Scale): boolean => {
   const digits = `${whole.replace(/^0+/, '') || '0'}${fraction}`;
   if (format === 'binary') {
@@ -74,7 +71,7 @@ const looksCanonical = (whole: string, fraction: string, { format, power }: Scal
   return digits.length <= 18 && scale >= -9 && scale % 3 === 0 && !digits.endsWith('000') && !digits.startsWith('0');
 };
 
-/** undefined for what is no quantity. */
+/** undefined for an invalid quantity. */
 export const readQuantity = (text: string): Quantity | undefined => {
   const match = /^([+-]?)(\d*)(?:\.(\d*))?([A-Za-z]*(?:[-+]?\d+)?)$/.exec(text);
   if (!match) return undefined;
@@ -120,7 +117,7 @@ const binary = (value: bigint): string => {
   return `${mantissa}${['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'][steps]}`;
 };
 
-/** The one spelling that Kubernetes answers with: no fraction, and the greatest suffix that allows that. */
+/** The canonical spelling of Kubernetes: no fraction, and the largest suffix that allows that. */
 const formatQuantity = (quantity: Quantity): string => {
   const { nanos, format, spelling } = quantity;
   if (spelling !== undefined) return spelling;
@@ -135,7 +132,7 @@ export const canonicalQuantity = (text: string | number): string | undefined => 
   return quantity && formatQuantity(quantity);
 };
 
-/** Amounts of resources are kept to a thousandth only. */
+/** Resource amounts are rounded to a thousandth. */
 export const canonicalResourceQuantity = (text: string | number): string | undefined => {
   const quantity = readQuantity(String(text));
   if (!quantity) return undefined;

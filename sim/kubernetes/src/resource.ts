@@ -6,7 +6,7 @@ import { type Columns, nameAndAge } from './printers/columns.ts';
 import type { Schema } from './schema/schema.ts';
 import type { LoopbackClient } from './store/loopback-client.ts';
 
-/** What a write knows besides the object. */
+/** The context of a write. */
 export interface WriteContext {
   api: LoopbackClient;
   user: User;
@@ -14,9 +14,8 @@ export interface WriteContext {
 }
 
 /**
- * What is special about a kind. The pipeline that is common to all (names, resource versions, finalizers, generation, field
- * validation) lives in `store/`. Functions that "prepare" change the object they are given; functions that "validate" answer with
- * what is wrong. Everything is synchronous.
+ * The rules of one kind. The common pipeline (names, resource versions, finalizers, generation, field validation) is in `store/`. Functions
+ * that "prepare" change the object; functions that "validate" return errors. All are synchronous.
  */
 export interface Strategy {
   /** The main endpoint keeps the old status and `/status` writes only the status. */
@@ -25,35 +24,35 @@ export interface Strategy {
   hasGeneration: boolean;
   /** PUT without a resource version is allowed. */
   allowUnconditionalUpdate: boolean;
-  /** PUT to a name that does not exist creates it. */
+  /** PUT to a missing name creates the object. */
   allowCreateOnUpdate: boolean;
-  /** Fill in what the server fills in: on every write after decoding, and on every read of a custom resource. */
+  /** Sets defaults: on every write after decoding, and on every read of a custom resource. */
   applyDefaults(object: KubeObject): void;
   prepareForCreate(object: KubeObject, context: WriteContext): void;
   prepareForUpdate(object: KubeObject, old: KubeObject, context: WriteContext): void;
-  /** After spec and metadata of `old` have been put back. */
+  /** After spec and metadata were reset to those of `old`. */
   prepareForStatusUpdate(object: KubeObject, old: KubeObject, context: WriteContext): void;
   /** `old` is absent on create. */
   validate(object: KubeObject, old: KubeObject | undefined, context: WriteContext): Cause[];
   validateStatus(object: KubeObject, old: KubeObject, context: WriteContext): Cause[];
-  /** Metadata that `/status` may change besides the status itself. Custom resources: none. Pods and Nodes: all that the real server lets through. */
+  /** `/status` may also change metadata. Custom resources: no. Pods and Nodes: as much as in the real server. */
   statusMayChangeMetadata: boolean;
-  /** Seconds until a graceful delete may end; 0 deletes at once. */
+  /** Grace period of a delete; 0 deletes at once. */
   gracePeriodSeconds(object: KubeObject, requested: number | undefined): number;
-  /** Something waits for a delete and ends with another one that has no grace left: Pods and their kubelet. */
+  /** Two-phase delete: the kubelet ends the Pod and then deletes it with grace period 0. */
   graceful: boolean;
-  /** Refuse a delete (throws ApiError), or change the object that is marked as being deleted. */
+  /** Refuses a delete (throws ApiError), or changes the object that is marked as being deleted. */
   beforeDelete(object: KubeObject, context: WriteContext): void;
-  /** The object stays until this is false, once its deletion has begun. */
+  /** While true, the object stays after its deletion has begun. */
   blocksDeletion(object: KubeObject): boolean;
-  /** A finished delete answers with the object; other kinds answer with a Status. */
+  /** A completed delete returns the object; other kinds return a Status. */
   returnsDeletedObject: boolean;
-  /** What `fieldSelector` may name, besides metadata.name and metadata.namespace. */
+  /** Additional fields for `fieldSelector`, besides metadata.name and metadata.namespace. */
   selectableFields(object: KubeObject): Record<string, string>;
   columns: Columns;
 }
 
-/** A subresource that is a view of its parent: read, edited, and written back into the parent. status, scale, approval, … */
+/** A subresource that is a view of its parent: read, edited, and written back into the parent (status, scale, approval, …). */
 export interface View {
   read(parent: KubeObject): KubeObject;
   /** The parent after the edit. Not yet validated or stored. */
@@ -68,7 +67,7 @@ export interface ActionRequest {
   /** The parent's name, and its namespace ('' for cluster-scoped). */
   name: string;
   namespace: string;
-  /** What remains of the path behind the subresource (`nodes/N/proxy/...`). */
+  /** The path after the subresource (`nodes/N/proxy/...`). */
   rest: string;
   query: URLSearchParams;
   headers: Readonly<Record<string, string>>;
@@ -78,19 +77,19 @@ export interface ActionRequest {
   context: WriteContext;
 }
 
-/** A subresource that does something: binding, eviction, token, log, exec. */
+/** A subresource that is an action: binding, eviction, token, log, exec. */
 export type Action = (call: ActionRequest) => ApiResponse | Promise<ApiResponse>;
 
 export interface Subresource {
   name: string;
-  /** Of the body, which may belong to another group (`pods/eviction` is policy/v1 Eviction). */
+  /** Of the body, which may have another group (`pods/eviction` is policy/v1 Eviction). */
   group: string;
   version: string;
   kind: string;
   verbs: readonly string[];
   view?: View;
   action?: Action;
-  /** Of a view that is of another kind than its parent. */
+  /** For a view of another kind than its parent. */
   columns?: Columns;
   /** For decoding and strict validation of an action's body. */
   schema?: Schema;
@@ -112,19 +111,19 @@ export interface Resource {
   schema: Schema | undefined;
   strategy: Strategy;
   subresources: readonly Subresource[];
-  /** Key prefix in the storage, with a trailing slash. Versions of one kind share it, and so do both event APIs. */
+  /** Key prefix in the storage, with a trailing slash. The versions of one kind share it, and so do both event APIs. */
   prefix: string;
-  /** Between this version and what is stored. Neither changes its argument. */
+  /** Conversions between this version and the stored one. Neither changes its argument. */
   toStored(object: KubeObject): KubeObject;
   fromStored(object: KubeObject): KubeObject;
-  /** A create-only kind that is answered and never stored: reviews. */
+  /** Create-only kinds that are answered and never stored: reviews. */
   review?: (object: KubeObject, context: WriteContext) => KubeObject | Promise<KubeObject>;
 }
 
 export const apiVersionOf = (resource: { group: string; version: string }): string =>
   resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
 
-/** A kind with nothing special about it: plain data. */
+/** A kind without special rules. */
 export const plainStrategy: Strategy = {
   hasStatus: false,
   hasGeneration: false,

@@ -1,6 +1,6 @@
 import { isObject } from './object.ts';
 
-/** Reading objects of built-in kinds, whose fields nobody has promised to be there. */
+/** Reads fields of untyped objects, any of which may be missing. */
 
 export type Fields = Record<string, unknown>;
 
@@ -17,7 +17,7 @@ export const textsOf = (value: unknown): Record<string, string> =>
 
 export const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
 
-/** The object under that key, put there if it is missing. */
+/** The object under that key, created if missing. */
 export const childOf = (parent: Fields, key: string): Fields => {
   const existing = parent[key];
   if (isObject(existing)) return existing;
@@ -26,7 +26,7 @@ export const childOf = (parent: Fields, key: string): Fields => {
   return child;
 };
 
-/** Only where nothing is, or what Go takes for nothing. */
+/** Sets a missing field. Go also treats null and '' as missing. */
 export const fill = (fields: Fields, key: string, value: unknown): void => {
   const present = fields[key];
   if (present === undefined || present === null || present === '') fields[key] = value;
@@ -50,7 +50,7 @@ export const nestedMap = (value: unknown, ...path: string[]): Fields => {
   return isObject(found) ? found : {};
 };
 
-/** The objects in a list. */
+/** The objects in the list at a path. */
 export const nestedMaps = (value: unknown, ...path: string[]): Fields[] => {
   const found = nestedField(value, ...path);
   return Array.isArray(found) ? found.filter(isObject) : [];
@@ -61,5 +61,5 @@ export const nestedStrings = (value: unknown, ...path: string[]): string[] => {
   return Array.isArray(found) ? found.filter((entry) => typeof entry === 'string') : [];
 };
 
-/** `text`, or what stands for nothing. */
+/** `value`, or `otherwise` if it is empty. */
 export const orElse = (value: string, otherwise: string): string => (value === '' ? otherwise : value);

@@ -7,7 +7,7 @@ import { read } from '../read.ts';
 import type { Trial } from '../trial.ts';
 import { whoAmI } from '../who-am-i.ts';
 
-/** The real server hears of new Secrets through a cache, a moment later. */
+/** The real server reads Secrets from a cache, which lags a little. */
 const recognised = (trial: Trial, token: string): Promise<unknown> =>
   trial.eventually('the token to be known', async () => {
     const answer = await trial.get('/api', { as: { token } });

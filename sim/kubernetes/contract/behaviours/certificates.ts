@@ -20,7 +20,7 @@ const signingRequest = (name: string, spec: Record<string, unknown>): Record<str
   spec: { signerName: nodeClient, usages: ['digital signature', 'client auth'], ...spec },
 });
 
-/** What kubeadm grants to bootstrappers. A server without roles has no such path, and grants everything. */
+/** The roles that kubeadm grants to bootstrappers. A server without RBAC answers 404 and allows everything. */
 const grant = async (trial: Trial, group: string): Promise<void> => {
   for (const role of ['system:node-bootstrapper', 'system:certificates.k8s.io:certificatesigningrequests:nodeclient']) {
     const name = trial.unique('contract');
@@ -56,7 +56,7 @@ export const certificates = topic('certificates', [
     const { id, token } = await bootstrapToken(trial, { 'auth-extra-groups': group });
     const node = trial.unique('node');
     const { key, request } = await certificateWish(`system:node:${node}`, ['system:nodes']);
-    // Both the token and the roles reach the real server's caches a moment later.
+    // The caches of the real server learn of the token and the roles a moment later.
     const created = await trial.eventually('the bootstrapper to be let in', async () => {
       const body = { ...signingRequest('', { request }), metadata: { generateName: 'csr-' } };
       const answer = await trial.post(requests, body, { as: { token } });

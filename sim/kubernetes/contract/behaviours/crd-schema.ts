@@ -102,7 +102,7 @@ export const crdSchema = topic('custom resources', [
   }),
 ]);
 
-/** What the schema says of one wrong field each. */
+/** Specs with one wrong field each, and the cause that the server reports. */
 const wrong: [spec: Record<string, unknown>, cause: Cause][] = [
   [
     { size: 99 },
@@ -179,7 +179,7 @@ const wrong: [spec: Record<string, unknown>, cause: Cause][] = [
   ],
 ];
 
-/** After these the rules of the schema are not even looked at, and the answer says so. */
+/** After these errors the server skips the CEL rules of the schema, and the answer says so. */
 const blocksRules = new Set([
   'FieldValueRequired',
   'FieldValueTypeInvalid',

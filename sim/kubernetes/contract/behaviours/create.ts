@@ -212,7 +212,7 @@ export const names = topic('names and metadata', [
       "an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is " +
       "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
     refused(answer, { code: 422, reason: 'Invalid' });
-    // Labels are a map, and are looked at in no order.
+    // Labels are a map, so the server checks them in no fixed order.
     const causes = readList(answer.json, 'details.causes').sort((a, b) =>
       String(read(a, 'message')) < String(read(b, 'message')) ? 1 : -1,
     );

@@ -198,10 +198,10 @@ export const finalizers = topic('finalizers', [
 const secondsUntil = (object: KubeObject): number =>
   (Date.parse(object.metadata.deletionTimestamp ?? '') - Date.parse(object.metadata.creationTimestamp)) / 1000;
 
-/** A Pod that some node could be running: only those have a grace period. */
+/** A Pod bound to a node: only such Pods have a grace period. */
 const running = async (trial: Trial, spec: Record<string, unknown> = {}): Promise<string> => {
   const pods = await readyForPods(trial);
-  // It tolerates everything, so that nobody evicts it because its node does not exist.
+  // Tolerates everything, so that no controller evicts it although its node does not exist.
   await trial.create(
     pods,
     pod('a', { nodeName: trial.unique('ghost'), tolerations: [{ operator: 'Exists' }], ...spec }),

@@ -17,7 +17,7 @@ const group = 'rbac.authorization.k8s.io';
 const kinds = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'];
 const writing: Rule = { verbs: ['get', 'list', 'create', 'update', 'patch'], apiGroups: [group], resources: kinds };
 
-/** Somebody who may write roles and bindings, and what else `rules` say. */
+/** A user who may write roles and bindings, and has `rules` in addition. */
 const writer = async (trial: Trial, ...rules: Rule[]): Promise<string> => {
   const name = trial.unique('writer');
   await grantEverywhere(trial, [writing, ...rules], user(name));

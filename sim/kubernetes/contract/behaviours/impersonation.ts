@@ -14,7 +14,7 @@ const whoIs = async (trial: Trial, headers: Record<string, string>, as: Caller =
   return read(answer.json, 'status.userInfo');
 };
 
-/** A service account and a token for it, which nobody has given any right. */
+/** A service account without any rights, and a token for it. */
 const robot = async (trial: Trial): Promise<{ name: string; token: string; namespace: string }> => {
   const namespace = await trial.namespace();
   const accounts = await trial.collection('serviceaccounts');
@@ -36,7 +36,7 @@ export const impersonation = topic('acting as somebody else', [
     });
   }),
 
-  // What worked for somebody once is tried first the next time, hence somebody of whom the server knows nothing.
+  // For each requester the server first tries the mode that worked before, so this uses a new requester.
   behaviour('who acts as a Node is in the group of Nodes, unless the groups are given', async (trial) => {
     const { token, namespace } = await robot(trial);
     const everything = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }];

@@ -39,7 +39,7 @@ const succeeded = (answer: Answer): Answer => {
   return answer;
 };
 
-/** A Pod on that Node. The real server's authorizer hears of it a moment later. */
+/** A Pod on that Node. The real server's authorizer learns of it a moment later. */
 const podOn = async (trial: Trial, { name, as }: Place, podName: string, spec: object = {}): Promise<string> => {
   const path = `${await readyForPods(trial)}/${podName}`;
   await trial.create(await trial.collection('pods'), pod(podName, { nodeName: name, ...spec }));
@@ -220,7 +220,7 @@ export const nodeRights = topic('rights of a Node', [
     const path = await podOn(trial, mac, 'a');
     await trial.create(await trial.collection('pods'), pod('b'));
     const other = path.replace(/a$/, 'b');
-    // Asked of a copy, which may not know it for a moment.
+    // The server reads the Pod from a cache, which may lag.
     const refusal = await trial.eventually('the Pod to be known', async () => {
       const answer = await trial.delete(other, undefined, as);
       return answer.code === 404 ? undefined : answer;

@@ -274,7 +274,7 @@ export const replicaSets = topic('replica sets', [
     const { sets, pods } = await workloadPaths(trial);
     await trial.create(sets, replicaSet('a'));
     const [made] = await podsWhen(trial, pods, ({ length }) => length === 1);
-    // The collector leaves only those Pods behind that it knows of, and hears of them from where this figure comes from.
+    // The garbage collector orphans only the Pods in its cache. `status.replicas` comes from the same watch.
     await trial.waitFor(`${sets}/a`, (object) => read(object, 'status.replicas') === 1);
     const options = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Orphan' };
     await trial.remove(`${sets}/a`, options);

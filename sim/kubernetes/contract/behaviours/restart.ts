@@ -10,7 +10,7 @@ import { widget, widgets } from '../widgets.ts';
 
 const endings = new WeakMap<ClusterUnderTest, () => Promise<void>>();
 
-/** Trials know a cluster only as something to ask; how to end this one is kept here. */
+/** A `ClusterUnderTest` has no `restart`, so the function is kept here, by cluster. */
 export const mortal = (cluster: MortalCluster): ClusterUnderTest => {
   endings.set(cluster, () => cluster.restart());
   return cluster;

@@ -158,7 +158,7 @@ export const roles = topic('roles', [
     await grantEverywhere(trial, [{ ...pods, verbs: ['list'] }], account);
     await untilAllowed(trial, '/api/v1/pods', acting(`system:serviceaccount:${namespace}:robot`));
     assert.equal((await trial.get('/api/v1/pods', acting(`system:serviceaccount:default:robot`))).code, 403);
-    // Without a namespace it is one of the binding's own.
+    // A RoleBinding grants rights in its own namespace.
     await grantHere(trial, [{ ...pods, verbs: ['list'] }], { kind: 'ServiceAccount', name: 'local', namespace });
     await untilAllowed(trial, await trial.collection('pods'), acting(`system:serviceaccount:${namespace}:local`));
     const all = `system:serviceaccounts:${namespace}`;
@@ -177,7 +177,7 @@ export const roles = topic('roles', [
     assert.equal((await trial.get(`${maps}?fieldSelector=metadata.name%3Da`, acting(jane))).code, 200);
     const other = await trial.get(`${maps}?fieldSelector=metadata.name%3Db`, acting(jane));
     refused(other, { code: 403, message: /^configmaps "b" is forbidden: User ".*" cannot list resource "configmaps"/ });
-    // What is created has no name yet where rights are looked at.
+    // On create the authorizer does not know the name yet.
     assert.equal((await trial.post(maps, configMap('a'), acting(jane))).code, 403);
   }),
 

@@ -64,7 +64,7 @@ export const rollouts = topic('rollouts', [
 
   behaviour('Recreate ends the last old Pod before it makes the first new one', async (trial) => {
     const { deployments: path, sets, pods } = await workloadPaths(trial);
-    // A Pod on a node is ended by its kubelet, which takes its time.
+    // Pods that are bound to a node stay until their kubelet has ended them.
     const spec = { strategy: { type: 'Recreate' }, template: template({ nodeName: trial.unique('node') }) };
     await trial.create(path, deployment('a', spec));
     const [first] = await podsWhen(trial, pods, ({ length }) => length === 1);
@@ -145,7 +145,7 @@ export const rollouts = topic('rollouts', [
     );
     const [only] = await podsWhen(trial, pods, ({ length }) => length === 1);
     await makeReady(trial, pods, only?.metadata.name ?? '');
-    // By way of `ReplicaSetUpdated`, if the controller has seen the Pod ready before it was available.
+    // Via `ReplicaSetUpdated`, if the controller has seen the Pod ready before it was available.
     const done = await trial.waitFor(
       `${path}/a`,
       (object) => read(conditionOf(object, 'Progressing'), 'reason') === 'NewReplicaSetAvailable',

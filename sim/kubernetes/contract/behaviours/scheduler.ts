@@ -8,7 +8,7 @@ import { read, readList } from '../read.ts';
 import type { Trial } from '../trial.ts';
 
 interface Place {
-  /** Nobody else's Pods select this label, and these Pods select nothing else. */
+  /** Unique label: only the Pods of this behaviour select it, and they select nothing else. */
   nodeSelector: Record<string, string>;
   name: string;
 }
@@ -52,7 +52,7 @@ const scheduled = (trial: Trial, path: string): Promise<KubeObject | undefined> 
 const conditionOf = (object: unknown): unknown =>
   readList(object, 'status.conditions').find((each) => read(each, 'type') === 'PodScheduled');
 
-/** Why a Pod waits. Other behaviours have nodes too, so how many there are is nobody's business. */
+/** Why a Pod is pending. Ignores the number of nodes: other behaviours create nodes too. */
 const refusal = async (trial: Trial, path: string, why: RegExp): Promise<void> => {
   const waiting = await trial.waitFor(path, (object) => why.test(String(read(conditionOf(object), 'message'))));
   includes(conditionOf(waiting), { status: 'False', reason: 'Unschedulable' });

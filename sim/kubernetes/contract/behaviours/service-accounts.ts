@@ -85,7 +85,7 @@ export const serviceAccounts = topic('service accounts', [
     const token = String(read(requested, 'status.token'));
     await whoAmI(trial, { token });
     await trial.remove(path);
-    // The real server looks accounts up in a cache and remembers answers for some seconds.
+    // The real server reads accounts from a cache and caches authentication results for some seconds.
     await trial.eventually('the token to be refused', async () => {
       const answer = await trial.get('/api', { as: { token } });
       return answer.code === 401 ? answer : undefined;

@@ -272,7 +272,7 @@ export const watchOptions = topic('beginning and end of a watch', [
   }),
 
   behaviour('a version that history no longer reaches is an ERROR event of 410 Expired, and the end', async (trial) => {
-    // A definition's history begins with it, so version 1 is before that.
+    // The watch history of a CRD begins with its creation, so version 1 is too old.
     const { group } = await establish(trial, {
       kind: 'Young',
       plural: 'youngs',

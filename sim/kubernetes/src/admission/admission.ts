@@ -5,23 +5,23 @@ import type { Resource } from '../resource.ts';
 import type { LoopbackClient } from '../store/loopback-client.ts';
 import { assertNodeRestriction } from './node-restriction.ts';
 
-/** A write that a client wants and may make as far as verbs and resources go, before anything of it is stored. */
+/** A write that the authorizer has allowed, before it is stored. */
 export interface AdmissionAttributes {
   operation: 'CREATE' | 'UPDATE' | 'DELETE';
   resource: Pick<Resource, 'group' | 'plural' | 'kind'>;
   subresource: string;
   namespace: string;
-  /** Of the object; '' when it is yet to be made up. */
+  /** Of the object; '' when the server is yet to generate it. */
   name: string;
-  /** As the path says it: '' for a POST to a collection. */
+  /** As in the path: '' for a POST to a collection. */
   pathName: string;
-  /** As the client wants it. Absent on delete. */
+  /** The new object. Absent on delete. */
   object?: KubeObject | undefined;
-  /** As it stands. Absent on create. */
+  /** The stored object. Absent on create. */
   old?: KubeObject | undefined;
 }
 
-/** What only the content of a write can tell: throws Forbidden. The server's own controllers do not pass here. */
+/** Checks that need the content of a write; throws Forbidden. The server's own controllers skip them. */
 export const admit = (write: AdmissionAttributes, user: User, api: LoopbackClient): void => {
   assertNodeRestriction(write, user, api);
   assertNoEscalation(write, user, api);

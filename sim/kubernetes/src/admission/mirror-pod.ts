@@ -51,8 +51,8 @@ const volumeReference = (volume: Fields): string | undefined => {
 };
 
 /**
- * What else a Pod would give its Node access to, in the real server's words. Secrets, service accounts and their tokens are refused to
- * mirror Pods of every client: pod-admission.ts.
+ * Other references of a Pod that would give its Node access to objects, in the real server's words. References to Secrets, service accounts
+ * and their tokens are refused for mirror Pods of every client, in pod-admission.ts.
  */
 const podReference = (pod: KubeObject): string | undefined => {
   const spec = fieldsOf(pod['spec']);

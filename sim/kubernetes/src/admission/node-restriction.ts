@@ -28,8 +28,8 @@ const within = (domain: string, ...parents: string[]): boolean =>
   parents.some((parent) => domain === parent || domain.endsWith(`.${parent}`));
 
 /**
- * Labels by which administrators steer Pods: a Node that could set them would attract what is not meant for it. Among them
- * `node-restriction.kubernetes.io`, which exists for nothing else.
+ * Labels by which administrators steer Pods: a Node that could set them would attract Pods that are not meant for it.
+ * `node-restriction.kubernetes.io` exists only for this purpose.
  */
 const isForbidden = (key: string): boolean => {
   const domain = domainOf(key);
@@ -42,7 +42,7 @@ type Labels = Readonly<Record<string, string>>;
 const changedLabels = (labels: Labels, old: Labels): string[] =>
   [...new Set([...Object.keys(labels), ...Object.keys(old)])].filter((key) => labels[key] !== old[key]);
 
-/** Of the labels that a Node wants to set, change or remove on itself, those that it may not. */
+/** The labels that a Node wants to set, change or remove on itself and may not. */
 export const forbiddenLabels = (labels: Labels = {}, old: Labels = {}): string[] =>
   changedLabels(labels, old).filter(isForbidden).sort();
 
@@ -57,8 +57,8 @@ const audiencesOf = (spec: Record<string, unknown>): string[] =>
     .flatMap(({ serviceAccountToken: token }) => (isObject(token) ? [text(token['audience'])] : []));
 
 /**
- * NodeRestriction, as 1.36.3 has it: a Node gets tokens that are bound to a Pod of its own, for an audience that a projected volume of
- * the Pod names. Volumes of CSI drivers, which may name more, are not looked at.
+ * NodeRestriction, as in 1.36.3: a Node gets only tokens bound to a Pod on it, for an audience that a projected volume of the Pod names.
+ * Volumes of CSI drivers, which may name further audiences, are ignored.
  */
 export const assertNodeMayRequestToken = (
   { context, name, namespace }: ActionRequest,
@@ -90,7 +90,7 @@ export const assertNodeMayRequestToken = (
 };
 
 interface NodeWrite extends AdmissionAttributes {
-  /** The Node that asks. */
+  /** The Node that sends the request. */
   node: string;
   api: LoopbackClient;
 }
@@ -115,7 +115,7 @@ const pod = ({ operation, object, node, api, namespace, name }: NodeWrite): stri
     : `node ${JSON.stringify(node)} can only delete pods with spec.nodeName set to itself`;
 };
 
-/** What Go does not tell apart: nothing, and nothing in it. */
+/** Go does not distinguish absent from empty. */
 const same = (one: unknown, other: unknown): boolean => equal(one ?? {}, other ?? {}) || (empty(one) && empty(other));
 const empty = (value: unknown): boolean =>
   value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0);
@@ -150,7 +150,7 @@ const pods = (asked: NodeWrite): string | undefined => {
   }
 };
 
-/** A Node that changed its own taints, owners or foreign labels could draw work to itself that is not meant for it. */
+/** A Node that changed its own taints, owners or restricted labels could attract Pods that are not meant for it. */
 const nodes = ({ operation, name, node, object, old }: NodeWrite): string | undefined => {
   const who = `node ${JSON.stringify(node)}`;
   if (name !== node) return `${who} is not allowed to modify node ${JSON.stringify(name)}`;
@@ -195,7 +195,7 @@ const checksByResource = new Map<string, (asked: NodeWrite) => string | undefine
   ['certificatesigningrequests.certificates.k8s.io', certificates],
 ]);
 
-/** NodeRestriction: a Node writes itself, its Lease and the Pods that are bound to it, and of those not everything. */
+/** NodeRestriction: a Node writes only its own Node object, its Lease and the Pods bound to it, and not every field of them. */
 export const assertNodeRestriction = (write: AdmissionAttributes, user: User, api: LoopbackClient): void => {
   const node = nodeNameOf(user);
   if (node === undefined) return;

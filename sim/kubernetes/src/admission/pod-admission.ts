@@ -5,10 +5,10 @@ import type { WriteContext } from '../resource.ts';
 import { generateName } from '../store/store.ts';
 import { childOf, type Fields, fieldsOf, listOf, numberOf, objectsOf, textOf } from '../unstructured.ts';
 
-/** Where a container finds the token of its ServiceAccount. */
+/** Where a container finds the token of its service account. */
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 const volumePrefix = 'kube-api-access-';
-/** An hour and seven seconds: by the odd number the real server knows tokens that nobody asked for by hand. */
+/** An hour and seven seconds: the real server recognises injected tokens by this odd number. */
 const expirationSeconds = 3607;
 
 const tokenVolume = (name: string): Fields => ({
@@ -27,7 +27,7 @@ const tokenVolume = (name: string): Fields => ({
   },
 });
 
-/** Gives every container that has nothing at that path the token of its ServiceAccount. `suffix` makes the volume's name. */
+/** Mounts the token of the service account into every container that has nothing at that path. `suffix` ends the volume's name. */
 const mountToken = (spec: Fields, suffix: () => string): void => {
   const existing = objectsOf(spec['volumes']).find((volume) => textOf(volume['name']).startsWith(volumePrefix));
   const name = existing ? textOf(existing['name']) : `${volumePrefix}${suffix()}`;
@@ -40,11 +40,11 @@ const mountToken = (spec: Fields, suffix: () => string): void => {
   if (!existing && without.length > 0) spec['volumes'] = [...listOf(spec['volumes']), tokenVolume(name)];
 };
 
-/** What the admission plugins of the real server do to Pods. */
+/** The work of the real server's admission plugins for Pods. */
 
 export const pods = { group: '', plural: 'pods', kind: 'Pod' };
 
-/** A Pod whose name is still to be made is known by what it will begin with. */
+/** Errors name a Pod without a final name by its `generateName`. */
 const nameOrPrefix = ({ metadata: { name, generateName } }: KubeObject): string =>
   generateName && name.startsWith(generateName) ? generateName : name;
 
@@ -57,7 +57,7 @@ const projectsToken = (spec: Fields): boolean =>
     objectsOf(fieldsOf(projected)['sources']).some((source) => isObject(source['serviceAccountToken'])),
   );
 
-/** A kubelet's own Pod, shown to the cluster: it came to life without any ServiceAccount. */
+/** A mirror Pod shows a static Pod of the kubelet, which runs without a service account. */
 const checkMirror = (pod: KubeObject): void => {
   const spec = fieldsOf(pod['spec']);
   if (textOf(spec['serviceAccountName']) !== '')
@@ -87,7 +87,7 @@ const assignServiceAccount = (pod: KubeObject, { api }: WriteContext): void => {
   }
 };
 
-/** Without PriorityClasses every Pod is as important as any other. */
+/** There are no PriorityClasses here, so every Pod has the same priority. */
 const assignPriority = (pod: KubeObject): void => {
   const spec = childOf(pod, 'spec');
   const priorityClass = textOf(spec['priorityClassName']);
@@ -110,7 +110,7 @@ const assignPriority = (pod: KubeObject): void => {
   spec['preemptionPolicy'] = policy;
 };
 
-/** A Pod outlives a short absence of its node, if it does not say otherwise. */
+/** By default a Pod survives a short outage of its node. */
 const addDefaultTolerations = (pod: KubeObject): void => {
   const spec = childOf(pod, 'spec');
   const tolerations = objectsOf(spec['tolerations']);
@@ -124,7 +124,7 @@ const addDefaultTolerations = (pod: KubeObject): void => {
   if (added.length > 0) spec['tolerations'] = [...tolerations, ...added];
 };
 
-/** There are no RuntimeClasses, which alone may bring overhead with them. */
+/** There are no RuntimeClasses here, and only they may set an overhead. */
 const checkRuntimeClass = (pod: KubeObject): void => {
   const spec = fieldsOf(pod['spec']);
   const runtimeClass = textOf(spec['runtimeClassName']);
@@ -142,7 +142,7 @@ export const admitNewPod = (pod: KubeObject, context: WriteContext): void => {
   checkRuntimeClass(pod);
 };
 
-/** What admission gave at creation stays, also when a client leaves it out. */
+/** Keeps the values that admission set at creation, also when a client leaves them out. */
 export const admitPodUpdate = (pod: KubeObject, old: KubeObject): void => {
   const spec = childOf(pod, 'spec');
   const before = fieldsOf(old['spec']);

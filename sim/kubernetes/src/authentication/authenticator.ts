@@ -16,24 +16,24 @@ const valueOf = (secret: KubeObject, key: string): string => {
   return typeof data === 'string' ? Buffer.from(data, 'base64').toString() : '';
 };
 
-/** Takes as long for a near miss as for a far one. */
+/** The duration does not show how similar the texts are. */
 const constantTimeEqual = (a: string, b: string): boolean => {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);
 };
 
-/** A time that cannot be read counts as passed. */
+/** An invalid time counts as expired. */
 const expired = (expiration: string, now: number): boolean =>
   expiration !== '' && !(rfc3339.test(expiration) && Date.parse(expiration) > now);
 
-/** The groups, or undefined if one of them is none that a bootstrap token may have. */
+/** The groups, or undefined if a bootstrap token may not have one of them. */
 const bootstrapGroups = (extra: string): string[] | undefined => {
   const groups = extra === '' ? [] : extra.split(',');
   if (!groups.every((group) => groupFormat.test(group))) return undefined;
   return [...new Set(['system:bootstrappers', ...groups])].sort();
 };
 
-/** Who holds this bootstrap token; undefined when it is none, or none that counts. */
+/** The user of a bootstrap token; undefined when it is invalid or expired. */
 const bootstrapUser = (token: string, api: LoopbackClient): User | undefined => {
   const [, id, secretPart] = tokenFormat.exec(token) ?? [];
   const secrets = api.find('', 'secrets');
@@ -54,7 +54,7 @@ const authenticated = 'system:authenticated';
 const withAuthenticated = (user: User): User =>
   user.groups.includes(authenticated) ? user : { ...user, groups: [...user.groups, authenticated] };
 
-/** Who a bearer token stands for, if it is meant for one of `audiences`. */
+/** The user of a bearer token, if the token is meant for one of `audiences`. */
 export const authenticateToken = async (
   token: string,
   audiences: readonly string[],
@@ -67,7 +67,7 @@ export const authenticateToken = async (
   return 'user' in verdict ? { ...verdict, user: withAuthenticated(verdict.user) } : verdict;
 };
 
-/** As the real server splits it: the scheme in any case, and nothing behind the token counts. Other schemes are no credentials. */
+/** As in the real server: the scheme in any case, and anything after the token is ignored. Other schemes are no credentials. */
 const bearerToken = (header: string | undefined): string | undefined => {
   const [scheme, token] = (header ?? '').trim().split(' ');
   return scheme?.toLowerCase() === 'bearer' && token ? token : undefined;
@@ -83,7 +83,9 @@ const certificateUser = (certificate: ApiRequest['certificate']): User | undefin
   };
 };
 
-/** Who sends this request. A certificate goes before a token; no credentials make an anonymous user, bad ones a 401 that says nothing more. */
+/**
+ * The user who sends a request. A certificate takes precedence over a token. No credentials: anonymous; bad ones: a 401 without details.
+ */
 export const authenticate = async (request: ApiRequest, api: LoopbackClient, identity: ClusterPki): Promise<User> => {
   const known = certificateUser(request.certificate);
   if (known) return withAuthenticated(known);

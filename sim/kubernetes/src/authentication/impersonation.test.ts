@@ -77,7 +77,7 @@ describe('impersonation', () => {
     );
   });
 
-  /** Allows what is on the list, as `verb resource name`. */
+  /** Allows the listed `verb resource name`. */
   const allowing =
     (...list: string[]): Authorizer =>
     ({ verb, group, resource, name }) => ({

@@ -8,7 +8,7 @@ import { masters, nodesGroup, type User } from './user.ts';
 type Headers = Readonly<Record<string, string>>;
 type Target = Pick<Attributes, 'group' | 'resource' | 'subresource' | 'namespace' | 'name'>;
 
-/** Whom the headers ask for, with nothing added. */
+/** The user in the headers, without any defaults. */
 interface RequestedUser {
   name: string;
   uid: string;
@@ -18,7 +18,7 @@ interface RequestedUser {
 
 const extraPrefix = 'impersonate-extra-';
 
-/** Repeated headers arrive joined, as everywhere in HTTP. */
+/** Node joins repeated headers. */
 const values = (header: string | undefined): string[] =>
   header === undefined || header === '' ? [] : header.split(', ');
 
@@ -39,7 +39,7 @@ const extraOf = (headers: Headers): Record<string, string[]> =>
 
 const serviceAccountFormat = /^system:serviceaccount:([^:]+):([^:]+)$/;
 
-/** Go's `%#v`, in which the real server words this refusal. */
+/** Go's `%#v`, which the real server uses in this refusal. */
 const goStrings = (list: readonly string[]): string =>
   list.length === 0 ? '[]string(nil)' : `[]string{${list.map((entry) => JSON.stringify(entry)).join(', ')}}`;
 
@@ -50,7 +50,7 @@ const missingUserName = (uid: string, groups: readonly string[], extra: Record<s
   return badRequest(`requested ${info} without impersonating a user name`);
 };
 
-/** An anonymous user stays one; everybody else has been authenticated, unless the groups say otherwise. */
+/** An anonymous user stays unauthenticated; all others count as authenticated, unless the groups say otherwise. */
 const impersonatedGroups = (name: string, groups: readonly string[]): string[] => {
   const [authenticated, unauthenticated] = ['system:authenticated', 'system:unauthenticated'];
   if (groups.includes(unauthenticated)) return [...groups];
@@ -82,11 +82,11 @@ const accountIn = ({ name }: RequestedUser): { namespace: string; account: strin
 };
 
 /**
- * A way in which one may act as another. All but the last are narrow: they take the right to impersonate such users, and the right
- * to do this very thing as one of them.
+ * A kind of impersonation. All but the last are constrained: they require the right to impersonate such users, and the right to do this
+ * action as one of them.
  */
 interface Mode {
-  /** '' for the old way, which takes one right and then allows everything. */
+  /** '' for legacy impersonation: one right, then no limit on actions. */
   name: string;
   fits(wanted: RequestedUser, requester: User): boolean;
 }
@@ -111,7 +111,7 @@ const modes: readonly Mode[] = [
 
 const authentication = 'authentication.k8s.io';
 
-/** Everything that the requester must be allowed to take on. */
+/** Everything that the requester needs the right to impersonate. */
 const targets = (wanted: RequestedUser, mode: Mode): Target[] => {
   const group = mode.name === '' ? '' : authentication;
   const plain = { group, subresource: '', namespace: '' };
@@ -130,7 +130,7 @@ const targets = (wanted: RequestedUser, mode: Mode): Target[] => {
   ];
 };
 
-/** The narrow ways lead to no administrator. */
+/** Constrained impersonation never gives access to an administrator. */
 const assertNarrow = (wanted: RequestedUser, asked: Attributes): void => {
   const groups = { ...asked, resource: 'groups', subresource: '' };
   if (wanted.groups.includes('')) throw forbiddenError(groups, 'impersonating the empty string group is not allowed');
@@ -171,8 +171,8 @@ const rememberedRequesters = 1_000;
 export type Impersonate = (request: Attributes, headers: Headers) => User;
 
 /**
- * The user that the headers of a request ask for, or the requester if they ask for none. What worked for a requester before is
- * tried first; if nothing works, the first refusal is the answer.
+ * The user that the headers of a request ask for, or the requester if they ask for none. The mode that worked for a requester before is
+ * tried first. If every mode fails, the first refusal is the answer.
  */
 export const impersonation = (authorize: Authorizer): Impersonate => {
   const worked = new Map<string, Mode>();

@@ -6,7 +6,7 @@ import type { ClusterPki, ServiceAccountClaims } from '../pki/pki.ts';
 import type { LoopbackClient } from '../store/loopback-client.ts';
 import type { User } from './user.ts';
 
-/** The real server forgives a minute between its clock and that of whoever issued the token. */
+/** The real server tolerates a clock skew of one minute. */
 const leewaySeconds = 60;
 
 type TokenSigner = Pick<ClusterPki, 'signToken' | 'verifyToken' | 'tokenError'>;
@@ -53,7 +53,7 @@ const issuerOf = (token: string): string | undefined => {
   }
 };
 
-/** The texts of Go's JOSE library and of the real authenticator, which a TokenReview hands on. */
+/** The texts of Go's JOSE library and of the real authenticator, which a TokenReview returns. */
 const problemIn = (error: unknown): string => {
   if (error instanceof errors.JWTExpired) return 'service account token has expired';
   if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'nbf')
@@ -64,7 +64,7 @@ const problemIn = (error: unknown): string => {
 const listed = (audiences: readonly string[]): string =>
   `[${audiences.map((entry) => JSON.stringify(entry)).join(' ')}]`;
 
-/** Bound service-account tokens, signed with that key (PEM, P-256). */
+/** Signs and verifies bound service account tokens with that key (PEM, P-256). */
 export const createTokenSigner = (clock: Clock, issuer: string, key: string): TokenSigner => {
   const [privateKey, publicKey] = [createPrivateKey(key), createPublicKey(key)];
   const check = async (token: string, audiences: readonly string[] = [issuer]): Promise<Checked> => {
@@ -130,7 +130,7 @@ const lookUp = (api: LoopbackClient, plural: string, namespace: string, name: st
   return resource && api.get(resource, namespace, name);
 };
 
-/** An object that has been going away for longer than clocks may differ is as good as gone. */
+/** An object whose deletion began longer ago than the tolerated clock skew counts as gone. */
 const isDeleted = (api: LoopbackClient, object: KubeObject): boolean => {
   const since = object.metadata.deletionTimestamp;
   return since !== undefined && Date.parse(since) < api.clock.now() - leewaySeconds * 1000;
@@ -148,7 +148,7 @@ const accountProblem = (
   return isDeleted(api, account) ? `service account ${namespace}/${name} has been deleted` : undefined;
 };
 
-/** The one object whose deletion ends a bound token. The node of a pod-bound token is only told, not checked. */
+/** A bound token ends when the object it is bound to is deleted. The node of a pod-bound token is informational and not checked. */
 const boundProblem = (api: LoopbackClient, claims: ServiceAccountClaims): string | undefined => {
   const bindings = [
     { kind: 'secret', plural: 'secrets', namespace: claims.namespace, to: claims.secret },

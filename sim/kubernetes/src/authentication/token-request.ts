@@ -20,7 +20,7 @@ const existing = (api: LoopbackClient, plural: string, namespace: string, name: 
 
 const referenceTo = ({ metadata: { name, uid } }: KubeObject): { name: string; uid: string } => ({ name, uid });
 
-/** The node of a Pod, by name alone if there is no such Node. */
+/** The node of a Pod; only the name if there is no such Node. */
 const nodeOf = (api: LoopbackClient, pod: KubeObject): Pick<ServiceAccountClaims, 'node'> => {
   const nodeName = isObject(pod['spec']) ? pod['spec']['nodeName'] : undefined;
   if (typeof nodeName !== 'string' || nodeName === '') return {};
@@ -81,7 +81,7 @@ const assertUid = (account: KubeObject, uid: string): void => {
   throw conflict(subject, account.metadata.name, why);
 };
 
-/** `serviceaccounts/token`: a token for that account, perhaps bound to the life of another object. */
+/** `serviceaccounts/token`: a token for that account, optionally bound to another object. */
 export const tokenRequest =
   (identity: ClusterPki): Action =>
   async (call) => {

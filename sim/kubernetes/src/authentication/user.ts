@@ -1,4 +1,4 @@
-/** Who asks. */
+/** An authenticated user. */
 export interface User {
   name: string;
   uid?: string;
@@ -14,12 +14,12 @@ export const controllerManager: User = {
   groups: ['system:authenticated'],
 };
 
-/** The group whose members nobody refuses anything. */
+/** The group whose members are allowed everything. */
 export const masters = 'system:masters';
 
 export const nodesGroup = 'system:nodes';
 const nodeUserPrefix = 'system:node:';
 
-/** The Node that this user is; undefined for everybody else, '' for one that does not say which. */
+/** The name of the Node that this user is. Undefined for any other user, '' for a node user without a name. */
 export const nodeNameOf = ({ name, groups }: User): string | undefined =>
   name.startsWith(nodeUserPrefix) && groups.includes(nodesGroup) ? name.slice(nodeUserPrefix.length) : undefined;

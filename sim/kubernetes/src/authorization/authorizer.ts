@@ -1,7 +1,7 @@
 import type { User } from '../authentication/user.ts';
 import type { PolicyRule } from './policy-rule.ts';
 
-/** What somebody wants to do. */
+/** What a user wants to do. */
 export interface Attributes {
   user: User;
   verb: string;
@@ -13,7 +13,7 @@ export interface Attributes {
   subresource: string;
   namespace: string;
   name: string;
-  /** The selectors of a list, watch or deletecollection: the Node authorizer looks at them. */
+  /** The selectors of a list, watch or deletecollection. The Node authorizer needs them. */
   fieldSelector: string;
   labelSelector: string;
 }
@@ -23,20 +23,20 @@ export interface Decision {
   reason: string;
 }
 
-/** The seam for roles and node identities. */
+/** Implemented by RBAC and the Node authorizer. */
 export type Authorizer = (attributes: Attributes) => Decision;
 
-/** Everything that roles grant to somebody, and the roles that a binding names but that do not exist. */
+/** All rules that roles grant to a user, and the roles that bindings name but that do not exist. */
 interface GrantedRules {
   rules: readonly PolicyRule[];
   problems: readonly string[];
 }
 
-/** What roles say beyond single questions; nothing else in the server knows them by list. */
+/** Lists rules, where an `Authorizer` answers single questions. */
 export interface RuleResolver {
-  /** In one namespace, with what holds everywhere. */
+  /** In one namespace, with the cluster-wide rules. */
   rulesFor(user: User, namespace: string): GrantedRules;
-  /** The rules of a role that a binding in `namespace` ('' for everywhere) names; undefined if there is no such role. */
+  /** The rules of a role that a binding in `namespace` ('' for a ClusterRoleBinding) names; undefined if there is no such role. */
   rulesOf(ref: RoleReference, namespace: string): readonly PolicyRule[] | undefined;
 }
 

@@ -7,7 +7,7 @@ import type { LoopbackClient } from '../store/loopback-client.ts';
 import { type Core, keyOf } from '../store/store.ts';
 import { type PolicyRule, rulesIn } from './policy-rule.ts';
 
-/** What a real server of that version creates when it starts, but for the roles of controllers that do not exist here. */
+/** What a real server of that version creates when it starts, without the roles of controllers that do not exist here. */
 const { roles: recorded } = dump as unknown as { version: string; roles: readonly KubeObject[] };
 
 const group = 'rbac.authorization.k8s.io';
@@ -23,10 +23,10 @@ const aggregateOnce = (roles: readonly KubeObject[]): KubeObject[] =>
     return rules ? { ...role, rules } : role;
   });
 
-/** As the aggregation controller would have left them: `view` goes into `edit`, and that into `admin`, hence the rounds. */
+/** As the aggregation controller would leave them. Several rounds: `edit` includes `view`, and `admin` includes `edit`. */
 const aggregatedRoles = aggregateOnce(aggregateOnce(aggregateOnce(recorded)));
 
-/** The rules of `system:node`, which no binding gives to Nodes: the Node authorizer knows them by itself. */
+/** The rules of `system:node`. No binding grants them: the Node authorizer applies them itself. */
 export const nodeRules: readonly PolicyRule[] = recorded
   .filter(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'system:node')
   .flatMap(rulesIn);
@@ -44,7 +44,7 @@ export const createBootstrapRoles = (core: Core): void => {
 
 type Subject = { kind: 'User' | 'Group'; name: string } | { kind: 'ServiceAccount'; namespace: string; name: string };
 
-/** Gives somebody the rights of a ClusterRole everywhere, as an administrator would; for whoever furnishes a cluster. */
+/** Grants a ClusterRole to a subject in the whole cluster, as an administrator would. For setting up a cluster. */
 export const bindClusterRole = (api: LoopbackClient, role: string, subject: Subject): void => {
   const bindings = api.find(group, 'clusterrolebindings');
   if (!bindings) throw new Error('this server serves no roles');

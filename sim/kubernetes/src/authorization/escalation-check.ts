@@ -7,7 +7,7 @@ import { fieldsOf, objectsOf, textOf } from '../unstructured.ts';
 import type { Attributes, RuleResolver } from './authorizer.ts';
 import { type PolicyRule, rulesIn, urlCovers } from './policy-rule.ts';
 
-/** A rule of one verb on one thing. */
+/** A rule with one verb on one resource or path. */
 type Subrule = PolicyRule;
 
 const subrule = (part: Partial<PolicyRule>): Subrule => ({
@@ -19,7 +19,7 @@ const subrule = (part: Partial<PolicyRule>): Subrule => ({
   ...part,
 });
 
-/** The smallest rules that together say the same, so that each is covered by one other rule or by none. */
+/** The smallest rules that together mean the same, so that each is covered by a single other rule or not at all. */
 const breakdownRule = (rule: PolicyRule): Subrule[] => {
   const names = rule.resourceNames.length === 0 ? [[]] : rule.resourceNames.map((name) => [name]);
   const things = rule.apiGroups.flatMap((group) =>
@@ -51,12 +51,12 @@ const covers = (held: PolicyRule, wanted: Subrule): boolean =>
   all(held.verbs, wanted.verbs) &&
   all(held.apiGroups, wanted.apiGroups) &&
   resourcesCover(held.resources, wanted.resources) &&
-  // A star among names is a name like any other.
+  // `*` in resourceNames is a name like any other.
   (held.resourceNames.length === 0 ||
     (wanted.resourceNames.length > 0 && wanted.resourceNames.every((name) => held.resourceNames.includes(name)))) &&
   wanted.nonResourceURLs.every((path) => held.nonResourceURLs.some((pattern) => urlCovers(pattern, path)));
 
-/** What of `wanted` the holder of `held` does not have. */
+/** The part of `wanted` that `held` does not cover. */
 export const missingRules = (held: readonly PolicyRule[], wanted: readonly PolicyRule[]): Subrule[] =>
   wanted.flatMap(breakdownRule).filter((each) => !held.some((rule) => covers(rule, each)));
 
@@ -74,7 +74,7 @@ const describe = (rule: PolicyRule): string => {
   return `{${said.join(', ')}}`;
 };
 
-/** One line per thing, with all verbs that are missing on it; paths stay one line per verb. */
+/** One line per resource with all missing verbs; paths have one line per verb. */
 const describeMissing = (missing: readonly Subrule[]): string[] => {
   const things = new Map<string, PolicyRule>();
   for (const each of missing) {
@@ -116,7 +116,7 @@ const attributes = ({ write, user }: EscalationCheck, verb: string, resource: st
   labelSelector: '',
 });
 
-/** Nobody gives away what they do not have. */
+/** Users cannot grant rights that they do not have. */
 const missingPermissions = (
   { write, user, roles }: EscalationCheck,
   wanted: readonly PolicyRule[],
@@ -146,16 +146,16 @@ const missingForBinding = (asked: EscalationCheck, binding: KubeObject): string 
   const { write, api, roles } = asked;
   const { kind, name } = fieldsOf(binding['roleRef']);
   const ref = { kind: textOf(kind), name: textOf(name) };
-  // Validation will say what is wrong with it.
+  // Validation reports the wrong kind later.
   if (ref.kind !== 'ClusterRole' && ref.kind !== 'Role') return undefined;
   if (api.authorize(attributes(asked, 'bind', `${ref.kind.toLowerCase()}s`, ref.name)).allowed) return undefined;
   const rules = roles.rulesOf(ref, write.namespace);
-  // Of the role, by the name of the binding's kind: so the real server words it.
+  // The real server too reports the role's name with the binding's kind.
   if (!rules) throw notFound(write.resource, ref.name);
   return missingPermissions(asked, rules);
 };
 
-/** What the garbage collector changes gives nobody anything. */
+/** Changes of owner references and finalizers, as by the garbage collector, grant nothing. */
 const onlyOwnership = (object: KubeObject, old: KubeObject): boolean => {
   const without = ({ metadata, ...rest }: KubeObject) => {
     const { ownerReferences: _owners, finalizers: _finalizers, ...others } = metadata;
@@ -164,7 +164,7 @@ const onlyOwnership = (object: KubeObject, old: KubeObject): boolean => {
   return equal(without(object), without(old));
 };
 
-/** Roles and bindings are written only by those who hold what they grant, or the verbs `escalate` and `bind`. */
+/** To write a role or binding, a user needs every right that it grants, or the verb `escalate` or `bind`. */
 export const assertNoEscalation = (write: AdmissionAttributes, user: User, api: LoopbackClient): void => {
   const { resource, object, old, name } = write;
   if (resource.group !== group || object === undefined || !api.ruleResolver || user.groups.includes(masters)) return;

@@ -9,7 +9,7 @@ import { type PolicyRule, ruleAllows } from './policy-rule.ts';
 
 type Related = 'pods' | 'secrets' | 'configmaps' | 'serviceaccounts';
 
-/** Which objects the Pods of a Node need. A Node reads those and no others. */
+/** The objects that the Pods of a Node reference. A Node may read only those. */
 interface NodeGraph {
   related(node: string, kind: Related, namespace: string, name: string): boolean;
   stop(): void;
@@ -19,7 +19,7 @@ export const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
 const nodeOfPod = (pod: KubeObject | undefined): string => textOf(fieldsOf(pod?.['spec'])['nodeName']);
 
-/** A mirror Pod is made by the Node itself, so that it must not open any door. */
+/** A Node creates its mirror Pods itself, so they must not give it access to anything. */
 const neededBy = (pod: KubeObject): string[] => {
   const { name, namespace = '', annotations = {} } = pod.metadata;
   const key = (kind: Related, of: string): string => `${kind}/${namespace}/${of}`;
@@ -33,9 +33,9 @@ const neededBy = (pod: KubeObject): string[] => {
   ];
 };
 
-/** What a bound Pod refers to does not change any more, so that only its coming, its binding and its going count. */
+/** The references of a bound Pod never change, so only creation, binding and deletion count. */
 export const nodeGraph = (api: LoopbackClient): NodeGraph => {
-  /** By `node/kind/namespace/name`: how many Pods need it there. */
+  /** By `node/kind/namespace/name`: how many Pods there reference it. */
   const needs = new Map<string, number>();
   const count = (pod: KubeObject, by: 1 | -1): void => {
     for (const each of neededBy(pod)) {
@@ -95,13 +95,13 @@ const leases = ({ verb, namespace, name, node }: NodeRequest): Decision => {
     return refused('can only get, create, update, patch, or delete a node lease');
   if (namespace !== leaseNamespace)
     return refused(`can only access leases in the "${leaseNamespace}" system namespace`);
-  // What is created has its name in the body, which is admission's matter.
+  // On create the name is in the body, which admission checks.
   if (verb !== 'create' && name !== node)
     return refused('can only access node lease with the same name as the requesting node');
   return allowed;
 };
 
-/** Which Node is written is admission's matter: the name of a new one stands in the body. */
+/** Admission checks which Node is written: the name of a new one is in the body. */
 const nodes = ({ verb, subresource, name, node }: NodeRequest): Decision => {
   const writes = subresource === '' ? ['create', 'update', 'patch'] : ['update', 'patch'];
   if (!['', 'status'].includes(subresource)) return refused('');
@@ -131,7 +131,7 @@ const pods = (asked: NodeRequest): Decision => {
       if (selectsOwn(asked)) return allowed;
       if (asked.name !== '') return related(asked, 'pods');
       return refused('can only list/watch pods with spec.nodeName field selector');
-    // Whose Pods these are is admission's matter.
+    // Admission checks that the Pods are bound to this Node.
     case ':create':
     case ':delete':
     case 'status:update':
@@ -154,8 +154,8 @@ const rulesByResource = new Map<string, (asked: NodeRequest) => Decision>([
 ]);
 
 /**
- * What a Node may do: of some kinds only what is its own, of others what `rules` (the role `system:node`) say. It has no opinion
- * about anybody else. Volumes and devices are not looked at: nothing here serves them.
+ * The rights of a Node: on some kinds only its own objects, on others what `rules` (the role `system:node`) grant. Has no opinion about
+ * other users. Ignores volumes and devices, which this server does not serve.
  */
 export const nodeAuthorizer =
   (graph: NodeGraph, rules: readonly PolicyRule[]): Authorizer =>

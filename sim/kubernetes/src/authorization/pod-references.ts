@@ -1,7 +1,7 @@
 import type { KubeObject } from '../object.ts';
 import { type Fields, fieldsOf, objectsOf, textOf } from '../unstructured.ts';
 
-/** The names of what a Pod needs, all of its own namespace. */
+/** The names of the objects that a Pod references, all in its own namespace. */
 export interface PodReferences {
   secrets: string[];
   configMaps: string[];
@@ -17,7 +17,7 @@ const containersOf = (spec: Fields): Fields[] =>
 const sourcesOf = (spec: Fields): Fields[] =>
   objectsOf(spec['volumes']).flatMap(({ projected }) => objectsOf(fieldsOf(projected)['sources']));
 
-/** Volumes of other makers, which keep what they need to mount in a Secret. */
+/** Volume types that take their credentials from a Secret. */
 const secretVolumes = ['cephfs', 'cinder', 'flexVolume', 'rbd', 'scaleIO', 'iscsi', 'storageos'];
 
 const secretsOfVolume = (volume: Fields): string[] => [
@@ -27,7 +27,7 @@ const secretsOfVolume = (volume: Fields): string[] => [
   ...secretVolumes.map((kind) => nameIn(fieldsOf(volume[kind])['secretRef'])),
 ];
 
-/** `secretRef` and `secretKeyRef`, or the same of ConfigMaps. */
+/** `secretRef` and `secretKeyRef`, or the same for ConfigMaps. */
 const inEnvironment = (container: Fields, kind: 'secret' | 'configMap'): string[] => [
   ...objectsOf(container['envFrom']).map((from) => nameIn(from[`${kind}Ref`])),
   ...objectsOf(container['env']).map(({ valueFrom }) => nameIn(fieldsOf(valueFrom)[`${kind}KeyRef`])),

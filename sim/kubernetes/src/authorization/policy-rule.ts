@@ -2,7 +2,7 @@ import type { KubeObject } from '../object.ts';
 import { type Fields, listOf, objectsOf, textOf } from '../unstructured.ts';
 import type { Attributes } from './authorizer.ts';
 
-/** One rule of a Role or ClusterRole. Rules only ever add: what none of them allows is refused. */
+/** One rule of a Role or ClusterRole. Rules are additive: what no rule allows is refused. */
 export interface PolicyRule {
   readonly verbs: readonly string[];
   readonly apiGroups: readonly string[];
@@ -25,11 +25,11 @@ export const rulesIn = (role: KubeObject): PolicyRule[] => objectsOf(role['rules
 
 const has = (list: readonly string[], wanted: string): boolean => list.includes('*') || list.includes(wanted);
 
-/** `/logs/*` stands for all that begins with `/logs/`, and only a star at the end is one. */
+/** `/logs/*` matches every path below `/logs/`. A star is a wildcard only at the end. */
 export const urlCovers = (pattern: string, path: string): boolean =>
   pattern === path || (pattern.endsWith('*') && path.startsWith(pattern.replace(/\*+$/, '')));
 
-/** `pods`, `pods/log`, `*` and, for subresources only, `*` before the slash. `pods` does not stand for `pods/log`. */
+/** `pods`, `pods/log`, `*` and, for subresources only, `*` before the slash. `pods` does not match `pods/log`. */
 const resourceMatches = (rule: PolicyRule, { resource, subresource }: Attributes): boolean =>
   subresource === ''
     ? has(rule.resources, resource)

@@ -10,7 +10,7 @@ import type { Attributes } from './authorizer.ts';
 import { missingRules } from './escalation-check.ts';
 import { type PolicyRule, policyRule, ruleAllows } from './policy-rule.ts';
 
-/** For tests: few words, so that random rules and random questions meet. */
+/** For tests: few words, so that random rules match random requests. */
 
 const words = {
   verbs: ['get', 'list', 'create', '*'],
@@ -86,7 +86,7 @@ const anyAttributes: fc.Arbitrary<Attributes> = fc.oneof(
 const group = 'rbac.authorization.k8s.io';
 const admin: User = { name: 'admin', groups: [masters] };
 
-/** By the book and by regular expressions, with no memory: slow, and hard to get wrong in the same way. */
+/** A naive implementation with regular expressions and without a cache: slow, and unlikely to have the same bugs. */
 const pattern = (text: string): RegExp => new RegExp(`^${RegExp.escape(text).replace(/(?:\\\*)+$/, '.*')}$`, 's');
 
 const naivelyAllows = (rule: PolicyRule, asked: Attributes): boolean => {
@@ -197,7 +197,7 @@ describe('roles under random writes and questions', () => {
     const resource = api.find(group, plural) ?? assert.fail(plural);
     const object = body as KubeObject;
     const old = api.get(resource, namespace, object.metadata.name);
-    // A binding cannot be made to name another role.
+    // The roleRef of a binding is immutable.
     if (old && plural.endsWith('bindings')) api.delete(resource, namespace, object.metadata.name, admin);
     if (old && !plural.endsWith('bindings')) api.update(resource, namespace, object, admin);
     else api.create(resource, namespace, object, admin);

@@ -28,7 +28,7 @@ describe('the role cache', () => {
   let kubernetes: Kubernetes;
   beforeEach(async () => {
     kubernetes = await createKubernetes({ clock: manualClock() });
-    // Its namespaces come with its controllers.
+    // Only the controllers create the namespaces.
     const { api } = kubernetes;
     const namespaces = api.find('', 'namespaces') ?? assert.fail();
     if (!api.get(namespaces, '', 'default')) create('namespaces', '', {}, 'default');

@@ -5,11 +5,11 @@ import { type Fields, fieldsOf, objectsOf, textOf } from '../unstructured.ts';
 import type { Authorizer, RoleReference, RuleResolver } from './authorizer.ts';
 import { type PolicyRule, ruleAllows, rulesIn } from './policy-rule.ts';
 
-/** A service account without a namespace lives in that of the binding. A ClusterRoleBinding has none to offer. */
+/** A service account without a namespace is in that of the binding. A ClusterRoleBinding has none. */
 const accountNamespace = (subject: Fields, bindingNamespace: string): string =>
   textOf(subject['namespace']) || bindingNamespace;
 
-/** Whether a subject of a binding in that namespace ('' for a ClusterRoleBinding) means this user. */
+/** Whether a subject of a binding in that namespace ('' for a ClusterRoleBinding) matches this user. */
 const subjectMatches = (subject: Fields, bindingNamespace: string, user: User): boolean => {
   const name = textOf(subject['name']);
   switch (subject['kind']) {
@@ -35,7 +35,7 @@ const describeSubject = (subject: Fields, bindingNamespace: string): string => {
 
 const group = 'rbac.authorization.k8s.io';
 
-/** A rule, and through which binding somebody has it. */
+/** A rule, and the binding that grants it. */
 interface Grant {
   rule: PolicyRule;
   source: string;
@@ -43,19 +43,19 @@ interface Grant {
 
 interface Grants {
   grants: readonly Grant[];
-  /** Those of them that speak of the verb, in their order: most rules speak of others. */
+  /** The grants that contain the verb, in order. Faster: most rules are about other verbs. */
   on(verb: string): readonly Grant[];
   /** Bindings to roles that do not exist. */
   problems: readonly string[];
 }
 
 interface RoleCache extends RuleResolver {
-  /** What the bindings of one namespace give somebody; '' for the bindings that hold everywhere. */
+  /** What the bindings of one namespace grant to a user; '' for ClusterRoleBindings. */
   grantsIn(user: User, namespace: string): Grants;
   stop(): void;
 }
 
-/** Names are made up by whoever asks, so that memory of them has to end somewhere. */
+/** Callers choose the user names (impersonation), so the cache needs a limit. */
 const rememberedUsers = 1_000;
 
 type Found = Pick<Grants, 'grants' | 'problems'>;
@@ -74,11 +74,10 @@ const sorted = ({ grants, problems }: Found): Grants => {
 const userKey = ({ name, groups }: User): string => `${name}\n${groups.join('\n')}`;
 
 /**
- * Who has which rules.
- *
- * Flow: the first question about somebody in a namespace walks through its bindings and keeps what it found; a change to roles or
- * bindings throws away what it may have made wrong.
- * Guarantees: an answer never rests on a role or binding that has since changed: changes are heard of within the write.
+ * The rules of each user.
+ * Flow: the first question about a user in a namespace reads its bindings and caches the result; a change of roles or bindings invalidates
+ * the results that it may affect.
+ * Guarantees: an answer is never stale, because changes invalidate the cache within the write.
  */
 export const roleCache = (api: LoopbackClient): RoleCache => {
   const resource = (plural: string) => api.find(group, plural);
@@ -99,7 +98,7 @@ export const roleCache = (api: LoopbackClient): RoleCache => {
     const called = namespace === '' ? binding.metadata.name : `${binding.metadata.name}/${namespace}`;
     const source = `${binding.kind} ${JSON.stringify(called)} of ${ref.kind} ${JSON.stringify(ref.name)} to ${describeSubject(subject, namespace)}`;
     const rules = rulesOf(ref, namespace);
-    // In the singular: it is the real server's cache that words this, not its API.
+    // In the singular: in the real server the message comes from a cache, not from the API.
     if (!rules) return { grants: [], problems: [`${ref.kind.toLowerCase()}.${group} "${ref.name}" not found`] };
     return { grants: rules.map((rule) => ({ rule, source })), problems: [] };
   };
@@ -126,7 +125,7 @@ export const roleCache = (api: LoopbackClient): RoleCache => {
   };
 
   const forget: Record<string, (namespace: string) => void> = {
-    // Bindings of every namespace may name a ClusterRole.
+    // Bindings of every namespace may reference a ClusterRole.
     clusterroles: () => remembered.clear(),
     clusterrolebindings: () => void remembered.delete(''),
     roles: (namespace) => void remembered.delete(namespace),
@@ -155,13 +154,13 @@ export const roleCache = (api: LoopbackClient): RoleCache => {
   };
 };
 
-/** As the real server joins what went wrong: every sentence once. */
+/** As the real server joins errors: each text once. */
 export const joinErrors = (problems: readonly string[]): string => {
   const different = [...new Set(problems)];
   return different.length === 1 ? (different[0] ?? '') : `[${different.join(', ')}]`;
 };
 
-/** Allows what a role says that is bound to the user; about the rest it has no opinion but the roles it could not find. */
+/** Allows what a bound role grants. Otherwise no opinion, with the missing roles as reason. */
 export const rbacAuthorizer =
   (book: RoleCache): Authorizer =>
   (attributes) => {

@@ -7,7 +7,7 @@ import type { Attributes } from './authorizer.ts';
 
 const isTrue = (value: string | null): boolean => value !== null && !['', 'false', '0'].includes(value);
 
-/** What a request wants to do, in the words of authorization. */
+/** The authorization verb of a request. */
 export const verbOf = (request: ApiRequest, route: RequestInfo): string => {
   const named = route.name !== '';
   switch (request.method) {
@@ -28,19 +28,19 @@ export const verbOf = (request: ApiRequest, route: RequestInfo): string => {
   }
 };
 
-/** A list or watch of one name asks about that name, so that a right to single names is enough for it. */
+/** A list or watch with a field selector for one name is authorized like that name, so a right with resourceNames suffices. */
 const selectedName = (verb: string, fieldSelector: string): string => {
   if (fieldSelector === '' || (verb !== 'list' && verb !== 'watch')) return '';
   try {
     const names = parseFieldSelector(fieldSelector).filter(({ field }) => field === 'metadata.name');
     return names.find(({ operator }) => operator === '=')?.value ?? '';
   } catch {
-    // The list itself will say what is wrong with it.
+    // The list handler will report the error.
     return '';
   }
 };
 
-/** A namespace lies in itself: a role in it may grant rights on it. */
+/** A Namespace counts as in itself, so a role in it may grant rights on it. */
 const namespaceOf = ({ namespace, plural, name }: RequestInfo): string =>
   namespace === '' && plural === 'namespaces' ? name : namespace;
 
@@ -77,10 +77,10 @@ const sentence = (attributes: Attributes): string => {
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** Parts of the sentence come from the request, and somebody may look at the answer in a browser. */
+/** Parts of the message come from the request, and a browser may display it. */
 const sanitised = (text: string): string => text.replace(/[&<>]/g, (character) => escapes[character] ?? '');
 
-/** A 403 in the words of the real server: what may not be done, and what the authorizers say about it. */
+/** A 403 in the words of the real server: the action, and the reasons of the authorizers. */
 export const forbiddenError = (attributes: Attributes, reason: string): ApiError => {
   const { group, resource, name } = attributes;
   const subject = resource === '' ? '' : `${group === '' ? resource : `${resource}.${group}`} `;

@@ -11,7 +11,7 @@ export interface Authorization {
   stop(): void;
 }
 
-/** As a real server with `--authorization-mode=Node,RBAC`: who is refused by all has not been allowed by any. */
+/** As a real server with `--authorization-mode=Node,RBAC`: a request is refused if neither authorizer allows it. */
 export const nodeAndRbacAuthorizer = (api: LoopbackClient): Authorization => {
   const graph = nodeGraph(api);
   const book = roleCache(api);

@@ -9,22 +9,22 @@ import { registerStrings } from './library/strings.ts';
 import { forChecking, forEvaluating, nodesOf, openingOfHas } from './rewrite.ts';
 import { declareType } from './schema-types.ts';
 
-/** A compiled expression. `run` throws what goes wrong while it is evaluated. */
+/** A compiled expression. `run` throws evaluation errors. */
 export interface Program {
   usesOldSelf: boolean;
-  /** Of the result, as far as it is known before evaluation. */
+  /** Of the result, as far as the type checker knows it. */
   type: string;
   run(variables: { self: unknown; oldSelf?: unknown }): unknown;
 }
 
-/** What CEL knows in Kubernetes, before anything is known about the object. */
+/** The CEL library of Kubernetes, before the type of the object is declared. */
 const library = new Environment({ enableOptionalTypes: true, limits: { maxDepth: 100, maxListElements: 10_000 } });
 registerStrings(library);
 registerLists(library);
 registerQuantities(library);
 registerNetwork(library);
 
-/** What the evaluator brings along and Kubernetes does not have. */
+/** Functions of the evaluator that Kubernetes does not have. */
 const evaluatorOnly = new Set(['bind', 'json', 'hex', 'base64', 'at']);
 const functionNames = new Set(
   library
@@ -33,13 +33,13 @@ const functionNames = new Set(
     .filter((name) => !evaluatorOnly.has(name)),
 );
 
-/** Values carry their types with them: what was checked against the schema is evaluated without one. */
+/** Evaluation needs no schema: the expression is type-checked, and values carry their types. */
 const evaluation = library
   .clone({ homogeneousAggregateLiterals: false })
   .registerVariable('self', 'dyn')
   .registerVariable('oldSelf', 'dyn');
 
-/** What Kubernetes has and we do not: such a rule is refused, since it would otherwise never be kept. */
+/** Functions of Kubernetes that are missing here. A rule that uses one is refused, since it would never be enforced. */
 const unsupportedFunctions = new Set(
   'optMap optFlatMap sortBy transformList transformMap transformMapEntry existsOne range first last quote semver isSemver major minor patch named validate getQuery isCanonical isUnspecified isLoopback isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast masked'.split(
     ' ',
@@ -49,7 +49,7 @@ const unsupportedFunctions = new Set(
 const hasTwoVariables = (name: string, node: ASTNode): boolean =>
   ['all', 'exists', 'exists_one'].includes(name) && node.op === 'rcall' && node.args[2].length === 3;
 
-/** Names that nothing answers to; a wrong argument is another matter. */
+/** A call of a function that does not exist, as opposed to one with wrong arguments. */
 const unknownFunction = (nodes: readonly ASTNode[]): CompileError | undefined => {
   for (const node of nodes) {
     if (node.op !== 'call' && node.op !== 'rcall') continue;
@@ -82,7 +82,7 @@ const tryRun = <T>(run: () => T): T | Error => {
   }
 };
 
-/** Where rules are written: they see a value of this schema as `self`. */
+/** Compiles rules that see a value of one schema as `self`. */
 export interface Scope {
   compile(source: string, optionalOldSelf: boolean): Program | { failure: string };
 }
@@ -101,7 +101,7 @@ export const scopeOf = (schema: Schema, isRoot: boolean): Scope | undefined => {
   return { compile: (source, optionalOldSelf) => compile(source, optionalOldSelf ? optional : plain) };
 };
 
-/** The real server marks a field that does not exist at the dot before it. */
+/** The real server reports an undefined field at the dot before it. */
 const placeOf = (position: number, text: string, source: string, ast: ASTNode): number => {
   if (!text.startsWith('undefined field')) return position;
   return openingOfHas(source, ast, position) ?? source.lastIndexOf('.', position);

@@ -1,7 +1,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { isObject } from '../object.ts';
 
-/** Why an expression does not compile, in the words of the real server. A field that does not exist is reported where it is named. */
+/** Why an expression does not compile, in the words of the real server. */
 export interface CompileError {
   position: number;
   text: string;
@@ -31,17 +31,17 @@ const isAst = (node: unknown): node is ASTNode =>
 
 const operandsOf = ({ args }: { args: unknown }): ASTNode[] => (Array.isArray(args) ? args.filter(isAst) : []);
 
-/** Where something stands behind the first operand. */
+/** The position of `text` after the first operand. */
 const behindFirst = (node: ASTNode, text: string): number =>
   node.input.indexOf(text, operandsOf(node)[0]?.end ?? node.start);
 
-/** What the type checker found out about a node; it leaves that on the node. */
+/** The type that the checker stored on a node. */
 const checkedType = (node: object | undefined): string => {
   const type: unknown = node && 'checkedType' in node ? node.checkedType : undefined;
   return isObject(type) && typeof type['name'] === 'string' ? typeName(type['name']) : 'dyn';
 };
 
-/** Where cel-go says that a node is: at what makes it out, not where it begins. */
+/** The position that cel-go reports for a node: its operator, not its start. */
 const errorPosition = (node: ASTNode): number => {
   if (node.op === '.' || node.op === '.?') return behindFirst(node, '.');
   return node.op === '[]' || node.op === '[?]' ? behindFirst(node, '[') : node.start;
@@ -119,7 +119,7 @@ const describe = (failure: Failure): CompileError => {
 export const compileErrorOf = (error: unknown): CompileError =>
   error instanceof Error ? describe(error) : { position: 0, text: String(error) };
 
-/** As cel-go prints it: place, text, the line, and a mark below it. */
+/** As cel-go prints it: position, text, the line, and a marker below it. */
 export const printCompileError = ({ position, text }: CompileError, source: string): string => {
   const before = source.slice(0, Math.max(0, position)).split('\n');
   const column = before.at(-1)?.length ?? 0;
@@ -153,7 +153,7 @@ const failureText = ({ code, summary, message }: RuntimeFailure): string => {
   }
 };
 
-/** What went wrong while a rule was evaluated, in the words of the real server. */
+/** A runtime error of a rule, in the words of the real server. */
 export const runtimeErrorText = (error: unknown, rule: string): string => {
   const text = error instanceof Error ? failureText(error) : String(error);
   return text.startsWith('no such overload')

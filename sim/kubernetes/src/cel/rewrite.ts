@@ -9,7 +9,7 @@ interface Edit {
 
 export interface Rewritten {
   source: string;
-  /** Position in the source as it was written, for one in the source as rewritten. */
+  /** Maps a position in the rewritten source to the original source. */
   original(position: number): number;
 }
 
@@ -38,13 +38,13 @@ const apply = (source: string, edits: readonly Edit[]): Rewritten => {
   };
 };
 
-/** The `(` of the `has` that asks for the field at `position`: there the real server reports a field that does not exist. */
+/** The `(` of the `has` call for the field at `position`: the real server reports an undefined field there. */
 export const openingOfHas = (source: string, ast: ASTNode, position: number): number | undefined => {
   const asking = nodesOf(ast).find((node) => selectIn(node)?.select.pos === position);
   return asking && source.indexOf('(', asking.start);
 };
 
-/** The select in `has(a.b)`: what is selected from, and where. */
+/** The field selection in `has(a.b)`: the selection and its operand. */
 const selectIn = (node: ASTNode): { select: ASTNode; from: ASTNode } | undefined => {
   if (node.op !== 'call' || node.args[0] !== 'has') return undefined;
   const select = node.args[1][0];
@@ -52,7 +52,7 @@ const selectIn = (node: ASTNode): { select: ASTNode; from: ASTNode } | undefined
   return { select, from: select.args[0] };
 };
 
-/** Only what is formatted may be of different types in one list. */
+/** Only the arguments of `format` may have different types in one list. */
 const mixedItems = (node: ASTNode): ASTNode[] => {
   if (node.op !== 'rcall' || node.args[0] !== 'format') return [];
   const [list] = node.args[2];
@@ -65,8 +65,8 @@ const around = (start: number, end: number): Edit[] => [
 ];
 
 /**
- * For checking types: `has(a.b)` becomes an expression that is valid only if `a` has a field `b`, and that is a bool as well. Text
- * before the field keeps its position.
+ * For type checking: `has(a.b)` becomes an expression that is a bool and valid only if `a` has a field `b`. Text before the field keeps its
+ * position.
  */
 export const forChecking = (source: string, ast: ASTNode): Rewritten =>
   apply(
@@ -82,7 +82,7 @@ export const forChecking = (source: string, ast: ASTNode): Rewritten =>
     }),
   );
 
-/** For evaluating: `has(a[0].b)` in a form that the evaluator has no restrictions on, and patterns that are RE2. */
+/** For evaluation: rewrites `has(a[0].b)` into a form that the evaluator supports, and `matches` into the RE2 version. */
 export const forEvaluating = (source: string, ast: ASTNode): string =>
   apply(
     source,

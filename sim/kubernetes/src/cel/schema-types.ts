@@ -4,7 +4,7 @@ import { parseDuration } from '../go/time.ts';
 import { isObject } from '../object.ts';
 import type { Schema } from '../schema/schema.ts';
 
-/** Property names as CEL expressions spell them. */
+/** Property names as identifiers in CEL. */
 
 const reserved = new Set(
   'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
@@ -19,14 +19,14 @@ const escapes: Readonly<Record<string, string>> = {
   '/': '__slash__',
 };
 
-/** The identifier for a property, or undefined when no identifier can stand for it: then no expression can name it. */
+/** The identifier for a property, or undefined when it has none: then expressions cannot access it. */
 const escapeName = (name: string): string | undefined => {
   if (reserved.has(name)) return `__${name}__`;
   if (!/^[a-zA-Z_./-][a-zA-Z0-9_./-]*$/.test(name)) return undefined;
   return name.replaceAll(/__|[./-]/g, (part) => escapes[part] ?? part);
 };
 
-/** What rules at the root of a resource see beside its own fields: of `metadata`, no more than the names. */
+/** Fields that rules at the root of a resource see in addition: only the names in `metadata`. */
 const text: Schema = { type: 'string' };
 const metaProperties: Record<string, Schema> = {
   apiVersion: text,
@@ -39,7 +39,7 @@ const withMeta = (schema: Schema): Schema => ({
   properties: { ...schema.properties, ...metaProperties },
 });
 
-/** The schema that rules at this place are written against. */
+/** The schema that rules at this level see. */
 const visibleSchema = (schema: Schema, isRoot: boolean): Schema =>
   isRoot || schema['x-kubernetes-embedded-resource'] ? withMeta(schema) : schema;
 
@@ -64,8 +64,8 @@ const scalarType = (schema: Schema): string | undefined => {
 };
 
 /**
- * Declares types for a schema and all below it, and answers the name of its own. Undefined means that expressions cannot see such
- * values, since nothing is known about them.
+ * Declares types for a schema and its children, and returns the name of its type. Undefined: expressions cannot access such values, because
+ * their type is unknown.
  */
 export const declareType = (environment: Environment, schema: Schema, isRoot: boolean): string | undefined => {
   let count = 0;
@@ -117,7 +117,7 @@ const ofString = (value: string, schema: Schema): unknown => {
 
 const isScalar = (value: unknown): boolean => typeof value !== 'object' || value === null;
 
-/** Sets are compared without regard to their order, which is what `Set` means to the evaluator. */
+/** Sets are compared without order, which is what `Set` does in the evaluator. */
 const ofList = (value: readonly unknown[], schema: Schema): unknown => {
   const items = value.map((item) => celValue(item, schema.items ?? {}));
   return schema['x-kubernetes-list-type'] === 'set' && items.every(isScalar) ? new Set(items) : items;
@@ -138,8 +138,8 @@ const ofObject = (value: Record<string, unknown>, schema: Schema): Map<string, u
 };
 
 /**
- * A JSON value as expressions see it: typed by its schema, without the fields that the schema does not know. Objects become
- * maps, so that no name of a field can reach a prototype.
+ * A JSON value as expressions see it: typed by its schema, without undeclared fields. Objects become maps, so that no field name can reach
+ * a prototype.
  */
 export const celValue = (value: unknown, schema: Schema, isRoot = false): unknown => {
   const visible = visibleSchema(schema, isRoot);

@@ -28,7 +28,7 @@ interface Status {
 
 describe('the certificate controllers', () => {
   let identity: ClusterPki;
-  /** Signing happens on another thread: whoever waits for the controllers waits for these. */
+  /** Signing runs on another thread, so tests wait for these promises. */
   const signing: Promise<string>[] = [];
   before(async () => {
     const real = await createClusterPki(fakeApi().clock);
@@ -61,7 +61,7 @@ describe('the certificate controllers', () => {
     }
     return (api.get(resource, '', 'csr') as KubeObject)['status'] as Status;
   };
-  /** Both controllers, over one request that is there before they start. */
+  /** Runs both controllers on one request that exists before they start. */
   const run = async (
     wanted: WantedCertificate,
     spec: object,

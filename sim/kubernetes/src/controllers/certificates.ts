@@ -58,7 +58,7 @@ const rules: Readonly<Record<string, typeof apiClient>> = {
 
 const servedSigners: readonly string[] = Object.keys(rules);
 
-/** Why this signer would not sign that; undefined if it would. */
+/** Why this signer refuses the request; undefined if it signs. */
 export const signerProblem = (
   signerName: string,
   wanted: CertificateSubject,
@@ -72,8 +72,8 @@ const yearSeconds = 365 * 24 * 3600;
 type Reconcile = (api: LoopbackClient, resource: Resource, csr: KubeObject) => void | Promise<void>;
 
 /**
- * Calls `reconcile` for every request that is there and for every one that changes, after the write that changed it. A write that
- * lost a race needs no second try: whoever won it caused another call.
+ * Calls `reconcile` for every existing request, and after every write to one. A write that failed with a conflict needs no retry: the other
+ * write causes another call.
  */
 const csrController = (name: string, reconcile: Reconcile): Controller => ({
   name,
@@ -123,8 +123,8 @@ const permission = (spec: CertificateSigningRequestSpec, subresource: string): A
 });
 
 /**
- * Why a request for a client certificate in the name of a node is approved: a node asks for itself, or somebody who may become
- * one. What does not look like such a request is never approved here, whatever the authorizer allows.
+ * Why a request for a node's client certificate is approved: a node requests its own, or the user may request one for a node. A request of
+ * any other shape is never approved here, whatever the authorizer allows.
  */
 const approvalMessage = (
   spec: CertificateSigningRequestSpec,
@@ -152,11 +152,11 @@ export const certificateApprover: Controller = csrController('certificate-approv
   api.updateSubresource(resource, 'approval', '', approved, controllerManager);
 });
 
-/** What was asked for, but no longer than a year and no shorter than ten minutes. */
+/** The requested duration, between ten minutes and a year. */
 export const certificateSeconds = (requested: number | undefined): number =>
   Math.max(600, Math.min(requested ?? yearSeconds, yearSeconds));
 
-/** What the signer adds to the status: a certificate, or why there is none. */
+/** The signer's part of the status: a certificate, or why there is none. */
 const signature = async (csr: KubeObject, identity: ClusterPki): Promise<Record<string, unknown>> => {
   const { signerName, request, usages, expirationSeconds } = specOf(csr);
   const failed = (message: string): Record<string, unknown> => ({
@@ -172,7 +172,7 @@ const signature = async (csr: KubeObject, identity: ClusterPki): Promise<Record<
   }
 };
 
-/** Signs what somebody approved, or says why it cannot be signed. */
+/** Signs approved requests, or reports why it cannot sign. */
 export const certificateSigner = (identity: ClusterPki): Controller =>
   csrController('certificate-signer', async (api, resource, csr) => {
     const done = statusOf(csr)['certificate'] !== undefined || hasCondition(csr, 'Failed');

@@ -8,7 +8,9 @@ import { type Controller, type OnError, workQueue } from './runtime/workqueue.ts
 const selectorsOf = (role: KubeObject): LabelSelector[] =>
   objectsOf(fieldsOf(role['aggregationRule'])['clusterRoleSelectors']);
 
-/** The rules of all roles that an aggregated role selects, by name and each once; undefined for a role that aggregates nothing. */
+/**
+ * The rules of all roles that an aggregated role selects, sorted by role name, without duplicates; undefined without an aggregationRule.
+ */
 export const aggregatedRules = (role: KubeObject, all: readonly KubeObject[]): unknown[] | undefined => {
   if (!isObject(role['aggregationRule'])) return undefined;
   const others = all
@@ -22,7 +24,7 @@ export const aggregatedRules = (role: KubeObject, all: readonly KubeObject[]): u
   return found.filter((rule, index) => found.findIndex((other) => equal(other, rule)) === index);
 };
 
-/** Keeps the rules of aggregated ClusterRoles in step with the roles they select. */
+/** Keeps the rules of aggregated ClusterRoles up to date. */
 export const clusterRoleAggregation = (onError: OnError): Controller => ({
   name: 'clusterrole-aggregation',
   start: (api: LoopbackClient) => {
@@ -35,7 +37,7 @@ export const clusterRoleAggregation = (onError: OnError): Controller => ({
       api.update(roles, '', { ...copy(role), rules: copy(rules) }, controllerManager);
     };
     const queue = workQueue({ clock: api.clock, reconcile, onError });
-    // Which role selects which is only known by asking, and there are few.
+    // Any change may affect any aggregated role, and there are few.
     const all = (): void => {
       for (const role of api.list(roles, '')) if (isObject(role['aggregationRule'])) queue.add(role.metadata.name);
     };

@@ -8,7 +8,7 @@ import { apiVersionOf, type Resource } from '../resource.ts';
 import type { LoopbackClient } from '../store/loopback-client.ts';
 import { asNode, asPod, conditionOf, newObject } from './runtime/objects.ts';
 
-/** The controllers with the kinds as they are, together. */
+/** All controllers together, with the real kinds. */
 const start = async (context: TestContext) => {
   const clock = manualClock();
   const defects: unknown[] = [];

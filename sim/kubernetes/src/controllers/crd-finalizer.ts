@@ -8,7 +8,7 @@ import type { LoopbackClient } from '../store/loopback-client.ts';
 import { watch } from './runtime/watch.ts';
 import { type Controller, type OnError, workQueue } from './runtime/workqueue.ts';
 
-/** Objects with finalizers go when others have done their part; until then the real server, too, looks again every so often. */
+/** Objects with finalizers wait for other controllers. The real server polls too. */
 const recheckMs = 1_000;
 
 const terminating = (api: LoopbackClient, status: 'True' | 'False', reason: string, message: string): Condition => ({
@@ -19,7 +19,7 @@ const terminating = (api: LoopbackClient, status: 'True' | 'False', reason: stri
   message,
 });
 
-/** Deletes what there is of a definition's custom resources, and answers how many are left. */
+/** Deletes the custom resources of a definition, and returns how many are left. */
 const deleteAll = (api: LoopbackClient, resource: Resource): number => {
   for (const { metadata } of api.list(resource, '')) {
     if (metadata.deletionTimestamp === undefined)
@@ -36,7 +36,7 @@ const withoutFinalizer = (api: LoopbackClient, definition: Definition): Definiti
   return next;
 };
 
-/** A definition that is being deleted takes its custom resources with it, and goes when the last of them has gone. */
+/** Deletes the custom resources of a definition that is being deleted, then removes its finalizer. */
 export const crdFinalizer = (onError: OnError): Controller => ({
   name: 'custom-resource-cleanup',
   start: (api) => {

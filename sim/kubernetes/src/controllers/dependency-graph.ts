@@ -4,14 +4,14 @@ import type { Resource } from '../resource.ts';
 export const orphanFinalizer = 'orphan';
 export const foregroundFinalizer = 'foregroundDeletion';
 
-/** What the garbage collector remembers of an object. */
+/** What the garbage collector stores of an object. */
 export interface Item {
   uid: string;
   resource: Resource;
   namespace: string;
   name: string;
   owners: readonly OwnerReference[];
-  /** Its deletion waits until its dependents are gone. */
+  /** Foreground deletion: waits until its dependents are gone. */
   deletingDependents: boolean;
 }
 
@@ -30,7 +30,7 @@ export const itemOf = (resource: Resource, object: KubeObject): Item => ({
   deletingDependents: isDeletingDependents(object),
 });
 
-/** Who depends on whom, by UID. An owner need not exist to have dependents here. */
+/** Owners and dependents, by UID. An owner may have dependents here without existing. */
 interface DependencyGraph {
   get(uid: string): Item | undefined;
   put(item: Item): void;
@@ -71,9 +71,8 @@ export const dependencyGraph = (): DependencyGraph => {
 };
 
 /**
- * solid: the owner lives. dangling: nobody with that UID is there. waiting: the owner is being deleted in the foreground and
- * waits for its dependents. unknown: a kind that is not served (yet). misplaced: a namespaced owner of a cluster-scoped object,
- * which nothing can resolve.
+ * solid: the owner exists. dangling: no object has that UID. waiting: the owner is being deleted in the foreground and waits for its
+ * dependents. unknown: a kind that is not served (yet). misplaced: a namespaced owner of a cluster-scoped object, which cannot be resolved.
  */
 export type OwnerState = 'solid' | 'dangling' | 'waiting' | 'unknown' | 'misplaced';
 
@@ -85,11 +84,11 @@ interface OwnershipFacts {
 
 export type CollectionDecision =
   | { kind: 'keep' }
-  /** Nobody can tell now; ask again later. */
+  /** Not known yet; retry later. */
   | { kind: 'postpone' }
-  /** Somebody owns it: take out the references that no longer count. */
+  /** Has a live owner: remove the other references. */
   | { kind: 'strip'; uids: string[] }
-  /** Nobody owns it. `unblock`: first let its owners go without it, for there may be a cycle. */
+  /** Has no live owner. `unblock`: first stop blocking the deletion of its owners, because there may be a cycle. */
   | { kind: 'delete'; policy: 'Orphan' | 'Background' | 'Foreground'; unblock: boolean };
 
 const inheritedPolicy = (finalizers: readonly string[]): 'Orphan' | 'Background' | 'Foreground' => {
@@ -100,7 +99,7 @@ const inheritedPolicy = (finalizers: readonly string[]): 'Orphan' | 'Background'
 /** What the garbage collector does with an object that is not being deleted. */
 export const decideCollection = ({ owners, finalizers, dependents }: OwnershipFacts): CollectionDecision => {
   const states = new Set(owners.map((owner) => owner.state));
-  // The first reference that cannot be resolved ends the matter, whatever the others are.
+  // One unresolvable reference decides, whatever the others are.
   const unresolved = owners.find(({ state }) => state === 'unknown' || state === 'misplaced');
   if (unresolved) return { kind: unresolved.state === 'unknown' ? 'postpone' : 'keep' };
   if (owners.length === 0) return { kind: 'keep' };

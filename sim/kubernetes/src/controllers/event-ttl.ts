@@ -40,7 +40,7 @@ export const eventTtl = (onError: OnError): Controller => ({
         writtenAt.delete(key);
         return;
       }
-      // Of what was there before nobody knows when it was last written.
+      // For events older than this controller, the time of the last write is unknown.
       writtenAt.set(key, existing ? Date.parse(event.metadata.creationTimestamp) : api.clock.now());
       queue.addAfter(key, hour);
       if (existing) queue.add(key);

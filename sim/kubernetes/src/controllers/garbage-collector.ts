@@ -17,17 +17,17 @@ import { eventRecorder } from './runtime/event-recorder.ts';
 import { watchAll } from './runtime/watch.ts';
 import { type Controller, type OnError, workQueue } from './runtime/workqueue.ts';
 
-/** How long a reference to a kind that is not served waits until it is looked at again. */
+/** When to retry an owner reference to a kind that is not served. */
 const recheckMs = 30_000;
 
-/** Events own nothing and nothing owns them; there are many. */
+/** Events neither own objects nor have owners, and there are many. */
 const isCollectable = ({ group, plural, verbs }: Resource): boolean =>
   ['delete', 'list', 'watch'].every((verb) => verbs.includes(verb)) &&
   !(plural === 'events' && (group === '' || group === 'events.k8s.io'));
 
 const groupOf = (apiVersion: string): string => (apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '');
 
-/** The owner is looked up where it should be, with the UID it should have; what an index remembers does not count. */
+/** Reads the owner and compares its UID. The graph may be stale. */
 const stateOf = (api: LoopbackClient, item: Item, reference: OwnerReference): OwnerState => {
   const resource = api.findKind(groupOf(reference.apiVersion), reference.kind);
   if (!resource) return 'unknown';
@@ -54,7 +54,7 @@ const withOwners = (object: KubeObject, change: (owners: OwnerReference[]) => Ow
 const blocks = (dependent: Item, owner: string): boolean =>
   dependent.owners.some(({ uid, blockOwnerDeletion }) => uid === owner && blockOwnerDeletion === true);
 
-/** Deletes what nobody owns any more, and carries out foreground and orphaning deletions. */
+/** Deletes objects without live owners, and carries out foreground and orphaning deletions. */
 export const garbageCollector = (onError: OnError): Controller => ({
   name: 'garbage-collector',
   start: (api) => {
@@ -89,7 +89,7 @@ export const garbageCollector = (onError: OnError): Controller => ({
       }
     };
 
-    /** An owner that lives, but in another namespace, is most likely a mistake. */
+    /** An owner that exists, but in another namespace, is most likely a mistake. */
     const warnOfCrossNamespaceOwners = (item: Item, object: KubeObject, owners: readonly OwnerReference[]): void => {
       const { apiVersion, kind } = object;
       const { uid, name, namespace } = item;
@@ -150,7 +150,7 @@ export const garbageCollector = (onError: OnError): Controller => ({
         if (!object) return;
         if (isOrphaningDependents(object)) orphan(item, object);
         else if (isDeletingDependents(object)) deleteDependents(item, object);
-        // What is being deleted goes its way; its dependents are looked at once it is gone.
+        // An object that is being deleted is left alone; its dependents are processed once it is gone.
         else if (object.metadata.deletionTimestamp === undefined) collect(item, object);
       },
     });

@@ -16,11 +16,11 @@ import { replicaSets } from './workloads/replica-sets.ts';
 export interface ControllerOptions {
   /** PEM. */
   caCertificate: string;
-  /** Told of what a controller did not expect; it tries again anyway. Refusals of the API are expected. */
+  /** Called with unexpected errors of controllers, which retry anyway. Errors of the API are expected. */
   report?: (error: unknown) => void;
 }
 
-/** What makes a control plane out of an API server. The first one makes the namespaces that the others need. */
+/** The controllers of the control plane. The first one creates the namespaces that the others need. */
 export const controllers = ({ caCertificate, report = () => {} }: ControllerOptions): Controller[] => {
   const onError: OnError = (error) => {
     if (!(error instanceof ApiError)) report(error);

@@ -8,7 +8,7 @@ import { asPod, type Condition, isFinished, type Namespace, newObject } from './
 import { watch, watchAll } from './runtime/watch.ts';
 import { type Controller, type OnError, workQueue } from './runtime/workqueue.ts';
 
-/** What one pass over the content of a namespace found. */
+/** The result of one pass over the content of a namespace. */
 interface NamespaceContent {
   /** `pods.` or `machines.cluster.x-k8s.io`, and how many are left. */
   remaining: ReadonlyMap<string, number>;
@@ -63,7 +63,7 @@ const failingConditions = ({ remaining, finalizers, failures }: NamespaceContent
   return found;
 };
 
-/** The conditions of a terminating namespace after a pass, or undefined when they say nothing new. */
+/** The conditions of a terminating namespace after a pass; undefined when they are unchanged. */
 export const namespaceConditions = (
   old: readonly Condition[],
   content: NamespaceContent,
@@ -84,15 +84,15 @@ export const namespaceConditions = (
   return changed ? next : undefined;
 };
 
-/** How long finalizers are given until the namespace is looked at again. */
+/** How long to wait for finalizers before the next pass. */
 const finalizerSeconds = 15;
 
 interface ContentDeletion extends NamespaceContent {
-  /** Seconds after which it is worth to look again; 0 when nothing is left. */
+  /** Seconds until the next pass is useful; 0 when nothing is left. */
   estimate: number;
 }
 
-/** How long the Pods that run may take to end, unless the namespace has been waiting for that long already. */
+/** The longest grace period of the running Pods, in seconds; 0 if the namespace has waited that long already. */
 const podGracePeriod = (pods: readonly KubeObject[], waitedSeconds: number): number => {
   const graces = pods
     .map(asPod)
@@ -105,7 +105,7 @@ const podGracePeriod = (pods: readonly KubeObject[], waitedSeconds: number): num
 const deletable = ({ namespaced, verbs, review }: Resource): boolean =>
   namespaced && review === undefined && verbs.includes('delete') && verbs.includes('list');
 
-/** Deletes everything in a namespace, once over: Pods first, and nothing else as long as there are some. */
+/** One pass that deletes everything in a namespace: Pods first, and nothing else while there are any. */
 const deleteNamespaceContent = (api: LoopbackClient, namespace: string, waitedSeconds: number): ContentDeletion => {
   const remaining = new Map<string, number>();
   const finalizers = new Map<string, number>();
@@ -143,7 +143,7 @@ const deleteNamespaceContent = (api: LoopbackClient, namespace: string, waitedSe
 
   const pods = api.find('', 'pods');
   if (pods && attempt(pods) > 0) {
-    // As the real one does: what is left is counted only once the Pods are gone.
+    // As in the real controller: the rest is counted only once the Pods are gone.
     return { remaining: new Map(), finalizers: new Map(), failures, estimate };
   }
   for (const resource of api.resources()) {
@@ -165,7 +165,7 @@ const createInitial = (api: LoopbackClient): void => {
 
 class ContentRemains extends Error {}
 
-/** Empties namespaces that are being deleted and lets them go, and sees to it that a fresh cluster has its first four. */
+/** Empties and removes namespaces that are being deleted, and creates the four initial namespaces of a new cluster. */
 export const namespaceController = (onError: OnError): Controller => ({
   name: 'namespaces',
   start: (api) => {
@@ -192,13 +192,13 @@ export const namespaceController = (onError: OnError): Controller => ({
     const queue = workQueue({
       clock: api.clock,
       reconcile,
-      // Why content stays is on the namespace's conditions, for everybody to read.
+      // The conditions of the namespace report what is left.
       onError: (error, key) => (error instanceof ContentRemains ? undefined : onError(error, key)),
     });
     const stopNamespaces = watch(api, '', 'namespaces', (current) => {
       if (current?.metadata.deletionTimestamp !== undefined) queue.add(current.metadata.name);
     });
-    // Not to wait out the estimate when the last thing has gone before.
+    // Does not wait out the estimate when the last object is gone earlier.
     const stopContent = watchAll(
       api,
       (resource) => resource.namespaced && resource.verbs.includes('watch'),

@@ -10,7 +10,7 @@ interface NamespaceObject {
   name: string;
   plural: string;
   object: string;
-  /** What should stand there instead of `current`; undefined when all is well. */
+  /** The replacement for `current`; undefined when it is correct. */
   wanted: (current: KubeObject | undefined) => KubeObject | undefined;
 }
 
@@ -50,7 +50,7 @@ const ensureInEveryNamespace = ({ name, plural, object, wanted }: NamespaceObjec
   },
 });
 
-/** The ServiceAccount of Pods that name none. */
+/** The service account of Pods that name none. */
 export const serviceAccounts = (onError: OnError): Controller =>
   ensureInEveryNamespace(
     {
@@ -68,7 +68,7 @@ const rootCaDescription =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. ' +
   'No other usage is guaranteed across distributions of Kubernetes clusters.';
 
-/** What the ConfigMap should be instead of `current`; undefined when it is right. */
+/** The ConfigMap to write instead of `current`; undefined when it is correct. */
 const wantedRootCa = (caCertificate: string, current: KubeObject | undefined): KubeObject | undefined => {
   const data = { 'ca.crt': caCertificate };
   if (!current)
@@ -85,7 +85,7 @@ const wantedRootCa = (caCertificate: string, current: KubeObject | undefined): K
   return changed;
 };
 
-/** The certificate authority of the API server, where every Pod can mount it. */
+/** The CA certificate of the API server, in a ConfigMap that every Pod can mount. */
 export const rootCaPublisher = (caCertificate: string, onError: OnError): Controller =>
   ensureInEveryNamespace(
     {

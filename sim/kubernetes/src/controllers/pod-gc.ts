@@ -5,15 +5,15 @@ import { isReady } from './node/zone-disruption.ts';
 import { asNode, asPod, isFinished, isTerminating, type Node, type Pod, withPodCondition } from './runtime/objects.ts';
 import { type Controller, type OnError, workQueue } from './runtime/workqueue.ts';
 
-/** How long a Node may be missing until its Pods are given up: it may be that it has not been heard of yet. */
+/** How long a Node may be missing before its Pods are deleted: the cache may not know the Node yet. */
 const quarantine = 40_000;
 
 interface Sweep {
   /** Bound to a Node that has been missing for too long. */
   orphaned: Pod[];
-  /** Being deleted, with nobody there who could end them. */
+  /** Being deleted, but no kubelet can end them. */
   abandoned: Pod[];
-  /** Missing Nodes and when their Pods may be given up. */
+  /** Missing Nodes, and when their Pods may be deleted. */
   missing: Map<string, number>;
 }
 
@@ -22,7 +22,7 @@ const isOutOfService = (node: Node | undefined): boolean =>
   !isReady(node) &&
   (node.spec.taints ?? []).some(({ key }) => key === 'node.kubernetes.io/out-of-service');
 
-/** Which Pods nobody will ever end but the control plane. */
+/** The Pods that no kubelet will ever end. */
 export const sweep = (
   pods: readonly Pod[],
   nodes: readonly Node[],
@@ -57,7 +57,7 @@ const nodeIsGone = {
   message: 'PodGC: node no longer exists',
 };
 
-/** Removes Pods that no kubelet will ever end: marked Failed, then gone without grace. */
+/** Removes Pods that no kubelet will ever end: sets them to Failed, then deletes them without grace period. */
 export const podGc = (onError: OnError): Controller => ({
   name: 'pod-gc',
   start: (api) => {
@@ -83,7 +83,7 @@ export const podGc = (onError: OnError): Controller => ({
         fail(pod, condition);
         api.delete(pods, namespace, name, controllerManager, { gracePeriodSeconds: 0 });
       } catch (error) {
-        // One that cannot be removed must not keep the others.
+        // A Pod that cannot be removed must not block the others.
         if (!(error instanceof ApiError && error.code === 404)) onError(error, `${namespace}/${name}`);
       }
     };

@@ -5,12 +5,12 @@ import { type Controller, type OnError, workQueue } from './runtime/workqueue.ts
 
 const namespace = 'kube-system';
 
-/** Timers of some runtimes end after 24 days; a token that lives longer is looked at again in between. */
+/** Timers of some runtimes are limited to 24 days; a token that lives longer is checked again in between. */
 const longestWait = 86_400_000;
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Milliseconds that a bootstrap token has left; Infinity without an end. What cannot be read counts as expired. */
+/** Remaining milliseconds of a bootstrap token; Infinity without an expiration. An invalid expiration counts as expired. */
 export const timeLeft = (secret: KubeObject, now: number): number => {
   if (secret['type'] !== 'bootstrap.kubernetes.io/token') return Number.POSITIVE_INFINITY;
   const encoded = isObject(secret['data']) ? secret['data']['expiration'] : undefined;

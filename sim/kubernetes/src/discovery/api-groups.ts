@@ -15,7 +15,7 @@ export interface Group {
   custom: boolean;
 }
 
-/** The order in which the real server lists its groups: that of their priority, which decides what a short name means. */
+/** The order in which the real server lists its groups: by priority, which decides what a short name means. */
 const priority = [
   '',
   'apiregistration.k8s.io',
@@ -49,7 +49,7 @@ const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const stability = { alpha: 0, beta: 1, '': 2 } as const;
 
-/** `[stability, major, minor]` of a version that looks like one of Kubernetes. */
+/** `[stability, major, minor]` of a Kubernetes-style version. */
 const parts = (version: string): readonly [number, number, number] | undefined => {
   const match = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/.exec(version);
   if (!match) return undefined;
@@ -57,7 +57,7 @@ const parts = (version: string): readonly [number, number, number] | undefined =
   return [stability[stage === 'alpha' || stage === 'beta' ? stage : ''], Number(major), Number(minor ?? 0)];
 };
 
-/** Most preferred first: stable before beta before alpha, newer before older, and what is no such version last, by name. */
+/** Most preferred first: stable before beta before alpha, newer before older, then other versions by name. */
 export const compareVersions = (a: string, b: string): number => {
   const [left, right] = [parts(a), parts(b)];
   if (!left || !right) return left ? -1 : right ? 1 : order(a, b);
@@ -68,7 +68,7 @@ export const compareVersions = (a: string, b: string): number => {
   return 0;
 };
 
-/** Everything served, group by group, as discovery orders it. */
+/** All served resources by group, in the order of discovery. */
 export const groupsOf = (resources: readonly Resource[]): Group[] =>
   [...Map.groupBy(resources, ({ group }) => group)]
     .sort(([a], [b]) => rank(a) - rank(b) || order(a, b))
@@ -85,7 +85,7 @@ export const groupsOf = (resources: readonly Resource[]): Group[] =>
         })),
     }));
 
-/** The order in which the real server names the verbs of a custom resource; those of built-in kinds it sorts. */
+/** The order in which the real server lists the verbs of a custom resource. It sorts those of built-in kinds. */
 const customVerbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 
 export const verbsOf = (resource: Resource): string[] =>
@@ -93,7 +93,7 @@ export const verbsOf = (resource: Resource): string[] =>
     ? [...resource.verbs].sort((a, b) => customVerbs.indexOf(a) - customVerbs.indexOf(b))
     : [...resource.verbs].sort();
 
-/** `status` comes before `scale` at custom resources; at built-in kinds the alphabet decides. */
+/** `status` comes before `scale` for custom resources; those of built-in kinds are sorted. */
 export const subresourcesOf = (resource: Resource): Subresource[] =>
   [...resource.subresources].sort((a, b) => {
     const direction = resource.custom ? -1 : 1;

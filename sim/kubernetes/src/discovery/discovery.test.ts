@@ -32,7 +32,7 @@ test('every list of resources is the one of the real server', () => {
   }
 });
 
-// Captured from the real server, but for storageVersionHash.
+// Captured from the real server, except storageVersionHash.
 const widgets =
   '{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"example.com/v1","resources":[{"name":"widgets","singularName":"widget","namespaced":true,"kind":"Widget","verbs":["delete","deletecollection","get","list","patch","create","update","watch"],"shortNames":["wg"],"categories":["all","toys"]},{"name":"widgets/status","singularName":"","namespaced":true,"kind":"Widget","verbs":["get","patch","update"]},{"name":"widgets/scale","singularName":"","namespaced":true,"group":"autoscaling","version":"v1","kind":"Scale","verbs":["get","patch","update"]}]}\n';
 const group =

@@ -21,10 +21,10 @@ import {
   verbsOf,
 } from './api-groups.ts';
 
-/** Clients compare it with what they asked for, parameters included. */
+/** Clients compare it with the type that they asked for, including the parameters. */
 const contentType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-/** Whether a clause of an Accept header asks for all of discovery at once. */
+/** Whether a clause of an Accept header asks for aggregated discovery. */
 const asksForAggregated = (clause: Clause): boolean => {
   const { g, v, as } = clause.parameters;
   return (
@@ -38,7 +38,7 @@ interface GroupVersionKind {
   kind: string;
 }
 
-/** Built-in kinds leave out group and version where they are those of the list. */
+/** Built-in kinds omit group and version if they are those of the list. */
 const responseKind = (resource: Resource, of: GroupVersionKind): GroupVersionKind => {
   const implied = !resource.custom && of.group === resource.group && of.version === resource.version;
   return { group: implied ? '' : of.group, version: implied ? '' : of.version, kind: of.kind };
@@ -68,7 +68,7 @@ const aggregatedVersion = ({ version, resources }: GroupVersion): unknown => ({
   freshness: 'Current',
 });
 
-/** Groups with all their resources in one answer, which a client asks for again with the tag it has. */
+/** Aggregated discovery: all groups with their resources. Supports ETag and If-None-Match. */
 const aggregatedResponse = (groups: readonly Group[], ifNoneMatch: string | undefined): PlainResponse => {
   const body = JSON.stringify({
     kind: 'APIGroupDiscoveryList',
@@ -88,7 +88,7 @@ const aggregatedResponse = (groups: readonly Group[], ifNoneMatch: string | unde
 const answer = (request: ApiRequest, object: unknown): ApiResponse =>
   encodeResponse(negotiate(request.headers['accept'], { custom: true, plain: true }), 200, object);
 
-/** What go-restful does for the paths that it routes: only GET, and only what it offers. */
+/** As go-restful handles its routes: only GET, and only supported media types. */
 const assertRouted = (request: ApiRequest): void => {
   if (request.method !== 'GET') {
     throw new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
@@ -140,14 +140,14 @@ const allGroups = (request: ApiRequest, groups: readonly Group[]): ApiResponse =
 
 const oneVersion = (request: ApiRequest, group: Group | undefined, version: string): ApiResponse => {
   const found = group?.versions.find((candidate) => candidate.version === version);
-  // Groups of custom resources are not known to the router, so nobody has a Status to say it with.
+  // The router does not know groups of custom resources, so this 404 has no Status.
   if (!found && (!group || group.custom)) return pageNotFound();
   if (!found) throw pathNotFound();
   if (!found.custom) assertRouted(request);
   return answer(request, resourceList(found));
 };
 
-/** Answers `/api`, `/apis` and what lies between those and a resource; undefined for every other path. */
+/** Handles `/api`, `/apis` and the paths down to a group version; undefined for every other path. */
 export const discover = (request: ApiRequest, resources: readonly Resource[]): ApiResponse | undefined => {
   const [root = '', ...rest] = request.path.replace(/^\//, '').replace(/\/$/, '').split('/');
   const [first, second] = rest;

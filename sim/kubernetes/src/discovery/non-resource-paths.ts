@@ -78,7 +78,7 @@ const empty = (code: number, headers: Record<string, string> = {}): PlainRespons
   body: '',
 });
 
-/** A document under its hash never changes; under another hash it has moved. */
+/** The URL contains a hash of the document: the right one can be cached forever, another one redirects. */
 const openApi = (
   request: ApiRequest,
   path: string,
@@ -110,12 +110,12 @@ const openApi = (
 };
 
 const openApiV2Type = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
-/** The name that kubectl asks by, which is no valid media type; the answer must come under the other. */
+/** The media type that kubectl sends. It is not a valid one; the response must have the other name. */
 const openApiV2Alias = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 
 /**
- * kubectl asks for version 2, in protobuf, when it does not find a kind in version 3. A document that describes nothing (no bytes at
- * all) lets it go on to say that there is no such kind; nobody else needs version 2.
+ * kubectl asks for version 2, in protobuf, when it does not find a kind in version 3. An empty document (no bytes) makes it report that
+ * there is no such kind. No other client needs version 2.
  */
 const openApiV2 = (accept: string | undefined): PlainResponse => {
   const wanted = parseAccept(accept ?? '').map((clause) => `${clause.type}/${clause.subtype}`);
@@ -123,7 +123,7 @@ const openApiV2 = (accept: string | undefined): PlainResponse => {
   return asked ? empty(200, { 'content-type': openApiV2Type }) : pageNotFound();
 };
 
-/** Every path that is neither discovery nor a resource. What is nowhere has no Status on the real server either. */
+/** Every path that is neither discovery nor a resource. An unknown path has no Status on the real server either. */
 export const nonResource = (
   request: ApiRequest,
   resources: readonly Resource[],

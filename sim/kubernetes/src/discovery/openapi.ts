@@ -9,7 +9,7 @@ interface Kind {
   kind: string;
 }
 
-/** Answers the name of a kind's schema. */
+/** Returns the name of a kind's schema. */
 type SchemaName = (kind: Kind) => string | undefined;
 
 const methods: Readonly<Record<string, string>> = {
@@ -32,7 +32,7 @@ const inPath = (name: string): unknown => ({
   schema: { type: 'string', uniqueItems: true },
 });
 
-/** kubectl looks here for `dryRun` and `fieldValidation` before it relies on the server for either. */
+/** kubectl checks here for `dryRun` and `fieldValidation` before it uses either on the server. */
 const parametersOf = (verb: string): unknown[] => {
   const write = [query('dryRun'), query('fieldManager'), query('fieldValidation')];
   if (verb === 'create' || verb === 'update') return write;
@@ -89,7 +89,7 @@ const pathItem = (
   return item;
 };
 
-/** The paths of a resource and its subresources, as far as clients read them: operations, their kinds and their parameters. */
+/** The paths of a resource and its subresources, with what clients read: operations, kinds and parameters. */
 const pathsOf = (resource: Resource, schemaName: SchemaName): Record<string, unknown> => {
   const root = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
   const collection = `${root}${resource.namespaced ? '/namespaces/{namespace}' : ''}/${resource.plural}`;
@@ -130,13 +130,13 @@ const objectMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 const customSchemaName = (resource: Resource): string =>
   [...resource.group.split('.').reverse(), resource.version, resource.kind].join('.');
 
-/** Name of the schema of a kind that a resource or one of its subresources reads and answers. */
+/** Name of the schema of a kind that a resource or one of its subresources accepts or returns. */
 const schemaName = (resource: Resource, of: { group: string; version: string; kind: string }): string | undefined =>
   resource.custom && of.group === resource.group && of.kind === resource.kind
     ? customSchemaName(resource)
     : rawSchemaName(of.group, of.version, of.kind);
 
-/** What the author of a custom resource wrote, and what every object has besides. */
+/** The schema of the custom resource, with the fields that every object has. */
 const customSchema = ({ schema, group, version, kind }: Resource): unknown => ({
   ...schema,
   type: 'object',
@@ -149,7 +149,7 @@ const customSchema = ({ schema, group, version, kind }: Resource): unknown => ({
   'x-kubernetes-group-version-kind': [{ group, kind, version }],
 });
 
-/** Adds the schemas that `text` refers to, and those that they refer to. */
+/** Adds the schemas that `text` references, recursively. */
 const addReferenced = (schemas: Record<string, unknown>, text: string): void => {
   for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
     const schema = rawSchemas[name];
@@ -180,7 +180,7 @@ const build = (served: GroupVersion): OpenApiDocument => {
   return { json, hash: createHash('sha512').update(json).digest('hex').toUpperCase() };
 };
 
-// kubectl reads the index before nearly every command, and the index holds the hash of every document.
+// Cached: kubectl reads the index before nearly every command, and the index contains the hash of every document.
 const built = new WeakMap<Resource, { of: readonly Resource[]; document: OpenApiDocument }>();
 
 /** The OpenAPI v3 document of a group version. */

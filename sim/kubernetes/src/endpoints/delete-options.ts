@@ -6,7 +6,7 @@ import type { DeleteOptions } from '../store/loopback-client.ts';
 const subject = { group: 'meta.k8s.io', plural: '', kind: 'DeleteOptions' };
 const policies = ['Foreground', 'Background', 'Orphan'] as const;
 
-/** `dryRun=All`, the only value there is. */
+/** `dryRun=All`, the only valid value. */
 export const isDryRun = (values: readonly unknown[], kind: string): boolean => {
   const present = values.filter((value) => value !== '');
   const odd = present.filter((value) => value !== 'All');
@@ -25,7 +25,7 @@ const fromQuery = (query: URLSearchParams): Record<string, unknown> => ({
 
 const text = (value: unknown): value is string => typeof value === 'string';
 
-/** The options of a delete, from its body or, when it has none, from its query. */
+/** The options of a delete, from its body or, without a body, from its query. */
 export const parseDeleteOptions = (
   body: Record<string, unknown> | undefined,
   query: URLSearchParams,

@@ -9,7 +9,7 @@ import { builtinTypeError, customTypeError } from '../schema/type-errors.ts';
 
 type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
-/** What a body must be. */
+/** The expected type of a body. */
 export interface Expected {
   group: string;
   version: string;
@@ -20,9 +20,9 @@ export interface Expected {
 
 interface DecodedObject {
   object: KubeObject;
-  /** What strict decoding finds wrong: unknown and duplicate fields. */
+  /** Errors of strict decoding: unknown and duplicate fields. */
   strictErrors: string[];
-  /** Why it cannot be an object of that kind at all: a value of the wrong type. */
+  /** Error of any decoding: a value of the wrong type. */
   typeError: string | undefined;
 }
 
@@ -35,13 +35,13 @@ export const fieldValidationOf = (query: URLSearchParams, options: string): Fiel
   ]);
 };
 
-/** How Go's decoder begins every refusal. */
+/** The prefix of every error of Go's decoder. */
 const handledAs = (expected: Expected): string =>
   `${expected.kind} in version "${expected.version}" cannot be handled as a ${expected.kind}: `;
 
 /**
- * Fits what was decoded to its kind, as Go's decoder would: fields that the kind does not have are complained about and dropped (of
- * built-in kinds here; custom resources are pruned later, by their schema), and values must be of the right type.
+ * Fits a decoded body to its kind, as Go's decoder would: unknown fields are reported and dropped (of built-in kinds; the schema prunes
+ * custom resources later), and values must have the right type.
  */
 export const decodeInto = (
   value: Record<string, unknown>,
@@ -57,7 +57,7 @@ export const decodeInto = (
   return { object: body, strictErrors: [...duplicates, ...unknown], typeError };
 };
 
-/** A refusal of what does not fit, or under strict validation of what is too much; otherwise the warnings to send along. */
+/** Throws for a type error, or with strict validation for unknown fields; otherwise returns the warnings to send. */
 export const enforceFieldValidation = (
   conformed: DecodedObject,
   validation: FieldValidation,
@@ -74,7 +74,7 @@ export const enforceFieldValidation = (
 export const warningHeader = (warnings: readonly string[]): Record<string, string> =>
   warnings.length === 0 ? {} : { warning: warnings.map((text) => `299 - ${JSON.stringify(text)}`).join(', ') };
 
-/** What the real server shows of a patch whose result it cannot read, and how it says why. */
+/** How the real server prints a patch whose result it cannot decode, and why. */
 
 const sorted = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(sorted);
@@ -86,13 +86,13 @@ const sorted = (value: unknown): unknown => {
   );
 };
 
-/** Of a strategic merge the patch itself, as Go prints a map; of the others the result, as JSON. */
+/** The patch itself for a strategic merge, as Go prints a map; otherwise the result, as JSON. */
 export const printPatch = (type: PatchType, patch: unknown, result: unknown): string =>
   type === 'strategic' ? goFormat(patch) : JSON.stringify(sorted(result));
 
 const goKinds: Readonly<Record<string, string>> = { number: 'int64', string: 'string', bool: 'bool' };
 
-/** A strategic merge is not decoded from JSON but converted from maps, and a scalar of the wrong kind is put differently. */
+/** The result of a strategic merge is not decoded from JSON but converted from maps, with other texts for scalars of the wrong type. */
 export const patchTypeError = (type: PatchType, mismatch: string): string => {
   const [, found = '', wanted] = /cannot unmarshal (\w+) .*of type (\w+)$/.exec(mismatch) ?? [];
   const kind = Object.hasOwn(goKinds, found) ? goKinds[found] : undefined;

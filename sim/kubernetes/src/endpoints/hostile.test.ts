@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { ApiRequest, ApiResponse } from '../http-messages.ts';
 import { createKubernetes, type Kubernetes } from '../kubernetes.ts';
 
-/** Whatever comes in, what goes out is an answer: no defect is reported, no request hangs, and every refusal is a Status. */
+/** Every request gets a response: no bug is reported, no request hangs, and every refusal is a Status. */
 
 const admin = { commonName: 'kubernetes-admin', organizations: ['system:masters'] };
 
@@ -172,7 +172,7 @@ const headers = fc.record(
   { requiredKeys: [] },
 );
 
-/** JSON with the outline of an object more often than not, and anything at all inside. */
+/** JSON that often looks like an object, with arbitrary content. */
 const outline = fc.record(
   {
     apiVersion: fc.constantFrom('v1', 'example.com/v1', 'apiextensions.k8s.io/v1', 5, null),
@@ -322,7 +322,7 @@ describe('a hostile client', () => {
         assert.deepEqual(defects.splice(0), [], 'the server failed by itself');
         if (response.kind !== 'answer' || response.code < 400) return;
         const text = await read(response);
-        // The real server's OpenAPI handler refuses without a word, and its router in plain text.
+        // The real server's OpenAPI handler refuses with an empty body, and its router in plain text.
         if (text === '' && path.startsWith('/openapi')) return;
         if (response.headers['content-type']?.startsWith('text/plain')) return;
         const status = JSON.parse(text) as Record<string, unknown>;

@@ -19,11 +19,11 @@ export interface HandlerDeps {
   api: LoopbackClient;
   authenticate(request: ApiRequest): Promise<User>;
   impersonate: Impersonate;
-  /** Told of every defect: an error that is not an answer. */
+  /** Called with every unexpected error: one that is not an ApiError. */
   report(error: unknown): void;
 }
 
-/** What the real server reads of a body: 3 MiB. */
+/** The body limit of the real server: 3 MiB. */
 const largestBody = 3 * 1024 * 1024;
 
 const assertAllowed = (api: LoopbackClient, attributes: Attributes): void => {
@@ -31,7 +31,7 @@ const assertAllowed = (api: LoopbackClient, attributes: Attributes): void => {
   if (!verdict.allowed) throw forbiddenError(attributes, verdict.reason);
 };
 
-/** Whether the path fits the resource's scope: `/api/v1/pods/x` and `/api/v1/namespaces/x/nodes/y` name nothing. */
+/** Whether the path fits the scope of the resource: `/api/v1/pods/x` and `/api/v1/namespaces/x/nodes/y` do not. */
 const fitsScope = (resource: Resource, route: RequestInfo): boolean =>
   resource.namespaced ? route.namespace !== '' || route.name === '' : route.namespace === '';
 

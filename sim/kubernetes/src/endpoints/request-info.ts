@@ -1,6 +1,6 @@
 import { badRequest } from '../errors/api-error.ts';
 
-/** A path below /api or /apis that names a resource. Empty strings stand for what the path does not say. */
+/** A path below /api or /apis that names a resource. Missing parts are empty strings. */
 export interface RequestInfo {
   group: string;
   version: string;
@@ -8,7 +8,7 @@ export interface RequestInfo {
   plural: string;
   name: string;
   subresource: string;
-  /** What follows the subresource, without a leading slash. */
+  /** The path after the subresource, without a leading slash. */
   rest: string;
 }
 
@@ -23,7 +23,7 @@ const decode = (segment: string): string => {
   }
 };
 
-/** The resource a path names; undefined for everything else (discovery, health, unknown paths). */
+/** The resource in a path; undefined for all other paths (discovery, health, unknown). */
 export const parseRequestInfo = (path: string): RequestInfo | undefined => {
   const segments = path.split('/').slice(1).map(decode);
   const [root] = segments;

@@ -7,7 +7,7 @@ import { encodeResponse, negotiate, type Negotiated } from '../serialization/neg
 import type { ListResult } from '../store/list.ts';
 import type { WatchEvent } from '../store/watch.ts';
 
-/** Turns objects into what the client asked for: the object itself, a table, or its metadata alone. */
+/** Converts objects to the format that the client asked for: the object itself, a table, or only its metadata. */
 
 type IncludeObject = 'None' | 'Metadata' | 'Object';
 
@@ -84,7 +84,7 @@ export const respondList = (
   return encodeResponse(negotiated, 200, shaped());
 };
 
-/** Items of a built-in list do not repeat their kind; those of a custom resource do. */
+/** Items of a built-in list have no kind; those of a custom resource do. */
 const itemOf = (resource: Resource) => (object: KubeObject) => {
   if (resource.custom) return object;
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = object;
@@ -128,7 +128,7 @@ export const respondWatch = (
   };
 };
 
-/** The answer to anything that went wrong. What is not an ApiError is a defect of this server, and is reported as such. */
+/** The response for an error. An error that is not an ApiError is a bug of this server, and is reported. */
 export const respondError = (error: unknown, report: (error: unknown) => void): PlainResponse => {
   const known =
     error instanceof ApiError

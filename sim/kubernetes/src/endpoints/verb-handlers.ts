@@ -28,7 +28,7 @@ import {
 import type { RequestInfo } from './request-info.ts';
 import { respondList, respondObject, respondStatus, respondWatch } from './response-writers.ts';
 
-/** One request that has found its resource. */
+/** One request, with its resource. */
 export interface Operation {
   request: ApiRequest;
   route: RequestInfo;
@@ -44,7 +44,7 @@ const contextOf = (operation: Operation, kind: string): WriteContext => ({
   dryRun: isDryRun(operation.request.query.getAll('dryRun'), kind),
 });
 
-/** The body as an object of the expected kind, with the warnings that go out with the answer. */
+/** The body as an object of the expected kind, with warnings for the response. */
 const bodyOf = (
   operation: Operation,
   expected: Expected,
@@ -79,7 +79,7 @@ const respond = (
     warningHeader(warnings),
   );
 
-/** Whether what is written may be written by this user. */
+/** Runs the admission checks of a write. */
 const assertAdmitted = (
   { resource, route, user, api }: Operation,
   write: Pick<AdmissionAttributes, 'operation' | 'object' | 'old'>,
@@ -136,7 +136,7 @@ export const update = (operation: Operation): ApiResponse => {
   return respond(operation, written.created ? 201 : 200, written.object, warnings);
 };
 
-/** The current state with the client's patch on it, read as strictly as a body would be. */
+/** The current object with the client's patch, validated as strictly as a body. */
 const patched = (
   operation: Operation,
   current: KubeObject,
@@ -225,7 +225,7 @@ const readView = (operation: Operation, view: View): KubeObject => {
   return view.read(parent);
 };
 
-/** A view of another kind has columns of its own. */
+/** A view of another kind has its own columns. */
 const respondView = (
   operation: Operation,
   subresource: Subresource,
@@ -268,7 +268,7 @@ const onView = (operation: Operation, subresource: Subresource, view: View): Api
 
 const verbs: Readonly<Record<string, string>> = { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch' };
 
-/** A subresource: something that happens, or a view of its parent. */
+/** A subresource is an action or a view of its parent. */
 export const onSubresource = async (operation: Operation, subresource: Subresource): Promise<ApiResponse> => {
   const { request, resource, route } = operation;
   const verb = verbs[request.method];

@@ -1,6 +1,6 @@
 import type { Cause } from './field-errors.ts';
 
-/** What a request is about, as error texts name it: `pods "mac-1" not found`, `deployments.apps "x" not found`. */
+/** The object in error texts: `pods "mac-1" not found`, `deployments.apps "x" not found`. */
 export interface Subject {
   group: string;
   plural: string;
@@ -16,7 +16,7 @@ export interface StatusDetails {
   retryAfterSeconds?: number;
 }
 
-/** A `Status` as it stands on the wire, for failures and for the success of a delete. */
+/** A `Status` on the wire, for failures and for a successful delete. */
 export interface Status {
   kind: 'Status';
   apiVersion: 'v1';
@@ -28,7 +28,7 @@ export interface Status {
   code?: number;
 }
 
-/** The one error of the embedded API server. Whoever throws it decides what the client reads. */
+/** The error type of the embedded API server. Its status is the response that the client reads. */
 export class ApiError extends Error {
   readonly status: Status;
   readonly code: number;
@@ -48,7 +48,7 @@ export class ApiError extends Error {
       metadata,
       status: 'Failure',
       message,
-      // Errors that the real server did not foresee are 500s without any reason.
+      // Unexpected errors of the real server are 500s without a reason.
       ...(reason === '' ? {} : { reason }),
       ...(details ? { details } : {}),
       code,
@@ -68,7 +68,7 @@ const named = (subject: Subject, name: string): StatusDetails => ({
 export const notFound = (subject: Subject, name: string): ApiError =>
   new ApiError(404, 'NotFound', `${qualified(subject)} "${name}" not found`, named(subject, name));
 
-/** No such path, or a kind that this server does not serve. */
+/** No such path, or a kind that is not served. */
 export const pathNotFound = (): ApiError =>
   new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
 

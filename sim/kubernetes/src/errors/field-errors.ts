@@ -1,6 +1,6 @@
 import type { Json } from '../object.ts';
 
-/** Why one field was refused: an entry of `details.causes` in a `Status`. */
+/** Why one field is invalid: an entry of `details.causes` in a `Status`. */
 export interface Cause {
   reason: string;
   /** Without the field: `Invalid value: "x": must be …`. */

@@ -2,7 +2,7 @@ import type { Json } from '../object.ts';
 import type { Schema } from '../schema/schema.ts';
 import dump from './kubernetes.generated.json' with { type: 'json' };
 
-/** A schema as it stands in an OpenAPI document: children may be `{ $ref }`, or `{ allOf: [{ $ref }] }` with siblings. */
+/** A schema of an OpenAPI document: children may be `{ $ref }`, or `{ allOf: [{ $ref }] }` with siblings. */
 export type RawSchema = { readonly [key: string]: Json };
 
 const prefix = '#/components/schemas/';
@@ -18,11 +18,9 @@ const referenced = (raw: RawSchema): string | undefined => {
 };
 
 /**
- * Answers a function from a schema's name to the schema with every `$ref` replaced by what it names. Recursive schemas become
- * cycles. OpenAPI 3.0 allows no siblings beside `$ref`, so Kubernetes writes `{ default, allOf: [{ $ref }] }`: such a pair
- * becomes one schema, in which the siblings win.
- *
- * Each node of the document is linked once, and is known before its children are: that ends the recursion.
+ * Returns a function from a schema's name to the schema with every `$ref` resolved. Recursive schemas become cycles. OpenAPI 3.0 allows no
+ * siblings of `$ref`, so Kubernetes writes `{ default, allOf: [{ $ref }] }`: both become one schema, in which the siblings win.
+ * Each node is linked once and registered before its children, which ends the recursion.
  */
 export const linker = (schemas: Readonly<Record<string, RawSchema>>): ((name: string) => Schema | undefined) => {
   const linked = new WeakMap<RawSchema, Schema>();
@@ -75,7 +73,7 @@ export interface CatalogueResource {
   verbs: readonly string[];
   shortNames?: readonly string[];
   categories?: readonly string[];
-  /** Where the body belongs, if not to the group and version of the list. */
+  /** Group and version of the body, if they are not those of the list. */
   group?: string;
   version?: string;
   storageVersionHash?: string;
@@ -88,7 +86,7 @@ export interface CatalogueGroup {
 }
 
 interface Dump {
-  /** `gitVersion` of the server that all this was read from. */
+  /** `gitVersion` of the server that the dump comes from. */
   version: string;
   groups: readonly CatalogueGroup[];
   /** `group/version/kind` to the name of its schema. */
@@ -99,13 +97,13 @@ interface Dump {
 // The type that the compiler would infer from megabytes of JSON says less than this one.
 const real = dump as unknown as Dump;
 
-/** What the real server serves, so that nobody has to write it down by hand. */
+/** What the real server serves. */
 export const catalogue: { version: string; groups: readonly CatalogueGroup[] } = {
   version: real.version,
   groups: real.groups,
 };
 
-/** Schemas of the built-in kinds as OpenAPI v3 publishes them, by name, with their `$ref`s. */
+/** Schemas of the built-in kinds as published in OpenAPI v3, by name, with their `$ref`s. */
 export const rawSchemas: Readonly<Record<string, RawSchema>> = real.schemas;
 
 export const rawSchemaName = (group: string, version: string, kind: string): string | undefined => {
@@ -115,7 +113,7 @@ export const rawSchemaName = (group: string, version: string, kind: string): str
 
 const link = linker(real.schemas);
 
-/** The schema of a built-in kind, its `$ref`s replaced by what they name. Linked on first use; shared, and not to be changed. */
+/** The schema of a built-in kind with resolved `$ref`s. Linked on first use; shared, do not modify. */
 export const schemaOf = (group: string, version: string, kind: string): Schema | undefined => {
   const name = rawSchemaName(group, version, kind);
   return name === undefined ? undefined : link(name);

@@ -1,8 +1,8 @@
 import { isObject } from '../object.ts';
 
-/** Texts as Go prints them, since they stand in error messages on the wire. */
+/** Texts as Go prints them: error messages on the wire contain them. */
 
-/** `%v` of a float64. Integers look the same, however they are typed. */
+/** `%v` of a float64. Integers look the same in every type. */
 export const goNumber = (value: number): string => {
   if (Number.isInteger(value) && Math.abs(value) < 1e21) return BigInt(value).toString();
   const magnitude = Math.abs(value);
@@ -26,14 +26,14 @@ const sorted = (value: unknown): unknown => {
   );
 };
 
-/** `json.Marshal` of a value that was decoded without a type: keys sorted, HTML escaped. */
+/** `json.Marshal` of an untyped value: keys sorted, HTML escaped. */
 export const goJson = (value: unknown): string =>
   JSON.stringify(sorted(value ?? null)).replace(
     /[<>&\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** The value in `Invalid value: …`, as field errors print it. */
+/** The value in `Invalid value: …` of field errors. */
 export const goValue = (value: unknown): string => {
   if (typeof value === 'string') return goQuote(value);
   if (typeof value === 'number') return goNumber(value);
@@ -41,7 +41,7 @@ export const goValue = (value: unknown): string => {
   return goJson(value);
 };
 
-/** How the real server, which is written in Go, prints what it stumbles over. */
+/** Values in error texts, as the real server (written in Go) prints them. */
 
 /** JSON as `%v` prints it: `map[a:1 b:[x y]]`, keys sorted. */
 export const goFormat = (value: unknown): string => {
@@ -53,14 +53,14 @@ export const goFormat = (value: unknown): string => {
   return `map[${fields.map(([key, field]) => `${key}:${goFormat(field)}`).join(' ')}]`;
 };
 
-/** As encoding/json names what it found. */
+/** The name of a JSON type in encoding/json. */
 export const jsonKind = (value: unknown): string => {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   return typeof value === 'boolean' ? 'bool' : typeof value;
 };
 
-/** As reflection names the type of decoded JSON. */
+/** The name of the type of decoded JSON in reflection. */
 export const goType = (value: unknown): string => {
   if (value === null || value === undefined) return '%!s(<nil>)';
   if (Array.isArray(value)) return '[]interface {}';
@@ -69,7 +69,7 @@ export const goType = (value: unknown): string => {
   return typeof value === 'string' ? 'string' : 'map[string]interface {}';
 };
 
-/** As reflection names the kind of decoded JSON. */
+/** The name of the kind of decoded JSON in reflection. */
 export const goKind = (value: unknown): string => {
   if (Array.isArray(value)) return 'slice';
   return typeof value === 'object' ? 'map' : goType(value);

@@ -1,10 +1,10 @@
 import { RE2JS } from 're2js';
 
-/** Patterns are RE2, as in Go: linear in the length of the text, so that no pattern can hang the server. */
+/** Patterns are RE2, as in Go: linear in the length of the text, so that no pattern can block the server. */
 const compiled = new Map<string, RE2JS | Error>();
 const limit = 1_000;
 
-/** The compiled pattern, or why it does not compile. */
+/** The compiled pattern, or the error. */
 export const compilePattern = (pattern: string): RE2JS | Error => {
   const known = compiled.get(pattern);
   if (known) return known;

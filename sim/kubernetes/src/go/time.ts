@@ -1,9 +1,9 @@
-/** Times as Go reads and writes them, since its complaints stand on the wire. */
+/** Times as Go parses and prints them: its error texts are on the wire. */
 
 const seconds = '2006-01-02T15:04:05Z07:00';
 const micros = '2006-01-02T15:04:05.000000Z07:00';
 
-/** Why a text is no time, in Go's words. */
+/** A parse error, in Go's words. */
 export class TimeError extends Error {}
 
 interface Reading {
@@ -32,7 +32,7 @@ const digits = (reading: Reading, pattern: RegExp, element: string): number => {
   return Number(match[0]);
 };
 
-/** Microseconds: six digits or a complaint in the layout that asks for them, any number of digits in the other. */
+/** Microseconds: exactly six digits in the MicroTime layout, any number of digits in the other. */
 const fraction = (reading: Reading): string => {
   const match = (reading.layout === micros ? /^[.,](\d{6})/ : /^[.,](\d+)/).exec(reading.rest);
   if (!match && reading.layout === micros) throw mismatch(reading, '.000000');
@@ -88,7 +88,7 @@ const upToSeconds = (milliseconds: number): string => new Date(milliseconds).toI
 /** metav1.Time: whole seconds in UTC. Throws TimeError. */
 export const canonicalTime = (text: string): string => `${upToSeconds(parse(text, seconds).milliseconds)}Z`;
 
-/** metav1.MicroTime: six digits in UTC, and no others are taken. Throws TimeError. */
+/** metav1.MicroTime: exactly six digits, in UTC. Throws TimeError. */
 export const canonicalMicroTime = (text: string): string => {
   const time = parse(text, micros);
   return `${upToSeconds(time.milliseconds)}.${time.fraction}Z`;

@@ -10,8 +10,8 @@ type Credentials = Pick<ApiRequest, 'certificate' | 'untrustedCertificate'>;
 const listOf = (value: string | string[] | undefined): string[] => (value === undefined ? [] : [value].flat());
 
 /**
- * What the client's certificate says, if this cluster vouches for it. `authorized` alone proves nothing: it is also true for a
- * resumed session in which no certificate was ever shown.
+ * The subject of the client's certificate, if this cluster issued it. `authorized` alone proves nothing: it is also true for a resumed
+ * session without a client certificate.
  */
 const readCredentials = (socket: TLSSocket): Credentials => {
   const { raw, subject } = socket.getPeerCertificate();
@@ -26,7 +26,7 @@ const readCredentials = (socket: TLSSocket): Credentials => {
   };
 };
 
-/** A certificate is shown once per connection, so it is read once: parsing it costs more than a small answer. */
+/** Cached per connection: parsing a certificate costs more than a small response. */
 const known = new WeakMap<TLSSocket, Credentials>();
 
 const credentialsOf = (socket: unknown): Credentials => {
@@ -36,7 +36,7 @@ const credentialsOf = (socket: unknown): Credentials => {
   return credentials;
 };
 
-/** Path and query of a request line, which may also carry a whole URL. */
+/** Path and query of a request line, which may also contain a whole URL. */
 export const splitTarget = (target: string): { path: string; query: URLSearchParams } => {
   const local = target.startsWith('/') || !URL.canParse(target) ? target : target.replace(/^[a-z]+:\/\/[^/?]*/i, '');
   const at = local.indexOf('?');
@@ -58,14 +58,14 @@ export const toRequest = (incoming: IncomingMessage, body: Uint8Array, signal: A
 });
 
 /**
- * A client that sends too much is listened to a while longer, because one that is cut off in the middle of sending does not read
- * the answer. Nothing of it is kept.
+ * Reads and discards so many times the limit of a body that is too large, because a client that is cut off while sending does not read the
+ * response.
  */
 const discardFactor = 8;
 
 /**
- * The whole body. Throws 413 when it is over the limit, and 503 when the client leaves in the middle of it or the server closes,
- * which nobody may be there to read.
+ * The whole body. Throws 413 when it is over the limit, and 503 when the client disconnects or the server closes; the client may never read
+ * that.
  */
 export const readBody = (incoming: IncomingMessage, limit: number, signal: AbortSignal): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
@@ -90,12 +90,12 @@ const errorsByCode: Readonly<Record<string, ApiError>> = {
   HPE_HEADER_OVERFLOW: new ApiError(431, 'RequestHeaderFieldsTooLarge', 'the headers of the request are too large'),
 };
 
-/** A socket on which an answer has begun: another one would end up in the middle of it. */
+/** A response has begun on this socket: another one would end up in the middle of it. */
 const isAnswering = (socket: Duplex): boolean => '_httpMessage' in socket && socket._httpMessage !== null;
 
-/** For what never became a request. */
+/** For requests that cannot be parsed. */
 export const rejectMalformedRequest = (error: NodeJS.ErrnoException, socket: Duplex): void => {
-  // Everything else (no TLS, no TLS in time, a socket that broke) leaves nobody to talk to.
+  // After any other error (no TLS, TLS timeout, a broken socket) the client cannot read a response.
   const isHttp = /^(HPE|ERR_HTTP)_/.test(error.code ?? '');
   if (!isHttp || !socket.writable || isAnswering(socket)) {
     socket.destroy();

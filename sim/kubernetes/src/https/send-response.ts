@@ -4,7 +4,7 @@ import { constants, gzip } from 'node:zlib';
 import { ApiError, badRequest, internalError } from '../errors/api-error.ts';
 import { type ApiResponse, jsonResponse, type PlainResponse, type StreamResponse } from '../http-messages.ts';
 
-/** Below that, compressing costs more than it saves. The real server's threshold. */
+/** Compressing less costs more than it saves. The real server's threshold. */
 const gzipBytes = 128 * 1024;
 const compress = promisify(gzip);
 
@@ -32,7 +32,7 @@ const encoded = async (answer: PlainResponse, accepted: string | undefined): Pro
 
 const hasNoBody = (code: number): boolean => code === 204 || code === 304 || code < 200;
 
-/** Ends the answer and waits until it has left, or nobody is there to take it. */
+/** Ends the response and waits until it is sent, or the client has disconnected. */
 const finish = (response: ServerResponse, body?: string | Uint8Array): Promise<void> =>
   new Promise((resolve) => {
     if (response.closed || response.req.socket.destroyed) return resolve();
@@ -55,7 +55,7 @@ const sendPlain = async (
   return finish(response, response.req.method === 'HEAD' ? undefined : body);
 };
 
-/** The result, or undefined as soon as the signal fires. Leaves nothing behind on a signal that lives long. */
+/** The result, or undefined as soon as the signal fires. Leaves no listener on a long-lived signal. */
 const unlessAborted = <T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> =>
   new Promise((resolve, reject) => {
     const stop = (): void => resolve(undefined);
@@ -73,7 +73,7 @@ const drained = (response: ServerResponse): Promise<void> =>
     response.once('drain', done).once('close', done);
   });
 
-/** One write per chunk, and the next chunk only when the client has taken enough of the last. */
+/** One write per chunk, with backpressure. */
 const sendStream = async (response: ServerResponse, stream: StreamResponse, signal: AbortSignal): Promise<void> => {
   response.writeHead(stream.code, stream.headers);
   response.flushHeaders();
@@ -85,13 +85,13 @@ const sendStream = async (response: ServerResponse, stream: StreamResponse, sign
       if (!response.write(next.value)) await unlessAborted(drained(response), signal);
     }
   } finally {
-    // Not awaited: a source that is in the middle of something answers only after that.
+    // Not awaited: a busy source returns only after its current step.
     void Promise.resolve(chunks.return?.()).catch(() => {});
   }
   await finish(response);
 };
 
-/** Writes an answer to the socket. What goes wrong after the first byte can only be told by cutting the connection. */
+/** Writes a response to the socket. An error after the first byte can only be shown by closing the connection. */
 export const respond = async (response: ServerResponse, answer: ApiResponse, signal: AbortSignal): Promise<void> => {
   try {
     if (answer.kind === 'stream') await sendStream(response, answer, signal);

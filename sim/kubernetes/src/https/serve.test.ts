@@ -70,7 +70,7 @@ describe('the HTTPS server', () => {
     return socket;
   };
 
-  /** Unlike `once`, not impressed by errors. */
+  /** Unlike `once`, ignores errors. */
   const closed = (stream: Socket | IncomingMessage): Promise<void> =>
     new Promise((resolve) => (stream.closed ? resolve() : void stream.once('close', resolve)));
 
@@ -224,7 +224,7 @@ describe('the HTTPS server', () => {
     })(),
   });
 
-  /** A source that the test feeds, and that notices how it ends. */
+  /** A source that the test feeds, and that records how it ends. */
   const source = (): {
     push(text: string): void;
     fail(): void;
@@ -317,7 +317,7 @@ describe('the HTTPS server', () => {
       const response = await watch(
         await start(() => Promise.resolve({ kind: 'stream', code: 200, headers: {}, chunks })),
       );
-      // Nothing is read, so that what stands in buffers on the way is all there can be: far below the 100 MB on offer.
+      // The client reads nothing, so only the buffers fill up: far below the 100 MB on offer.
       let before = -1;
       while (before !== produced) {
         before = produced;

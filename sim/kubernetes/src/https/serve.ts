@@ -11,16 +11,16 @@ import { readBody, rejectMalformedRequest, toRequest } from './incoming-request.
 import { errorResponse, respond } from './send-response.ts';
 import { answerOn, proxyUpgrade } from './upgrade-proxy.ts';
 
-/** What a client may take of the server before it is turned away. */
+/** Limits of one client. */
 export interface Limits {
-  /** Of a request body. The real server's own limit. */
+  /** Of a request body. The same as the real server's. */
   bodyBytes: number;
-  /** Until all headers have arrived, and until the whole request has. */
+  /** Timeouts for all headers, and for the whole request. */
   headersMilliseconds: number;
   requestMilliseconds: number;
-  /** How often the two are looked at. */
+  /** How often the two timeouts are checked. */
   checkMilliseconds: number;
-  /** How long a closing server waits for answers that are under way. */
+  /** How long a closing server waits for responses in progress. */
   closeMilliseconds: number;
 }
 
@@ -36,7 +36,7 @@ interface ServeOptions {
   handle: Handle;
   identity: ClusterPki;
   host?: string;
-  /** 0 takes any that is free. */
+  /** 0: any free port. */
   port?: number;
   limits?: Partial<Limits>;
 }
@@ -44,7 +44,7 @@ interface ServeOptions {
 export interface Served {
   url: string;
   port: number;
-  /** Ends what is under way (a watch ends as if its time were over) and leaves no socket behind. */
+  /** Ends all requests (a watch ends as if it had timed out) and closes all sockets. */
   close(): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ const listen = (server: Server, host: string, port: number): Promise<number> =>
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
   });
 
-/** Requests under way, each with what ends it. */
+/** Requests in progress, by the controller that aborts them. */
 type Active = Map<AbortController, Promise<void>>;
 
 const track = (active: Active, work: (controller: AbortController) => Promise<void>): void => {
@@ -103,7 +103,7 @@ const createClose =
     await closed;
   };
 
-/** The thin shell around the API server: TLS, HTTP/1.1 and sockets, and nothing that knows Kubernetes but its errors. */
+/** TLS, HTTP/1.1 and sockets around the API server. Of Kubernetes it knows only the errors. */
 export const serve = async (options: ServeOptions): Promise<Served> => {
   const { handle, identity, host = '127.0.0.1', port = 0 } = options;
   const limits = { ...defaultLimits, ...options.limits };
@@ -150,9 +150,9 @@ export const serve = async (options: ServeOptions): Promise<Served> => {
     requestTimeout: limits.requestMilliseconds,
     connectionsCheckingInterval: limits.checkMilliseconds,
     keepAliveTimeout: 120_000,
-    // See assertHost: the refusal that comes with Node has no Status.
+    // See assertHost: Node's own response has no Status.
     requireHostHeader: false,
-    // Commands travel in the query of an exec; Go takes as much.
+    // The query of an exec contains the command; Go allows as much.
     maxHeaderSize: 1024 * 1024,
     shouldUpgradeCallback: ({ headers }) => /^(websocket|spdy\/3\.1)$/i.test(headers.upgrade ?? ''),
   });

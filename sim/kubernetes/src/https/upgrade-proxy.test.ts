@@ -13,24 +13,24 @@ import { type ClusterPki, createClusterPki } from '../pki/pki.ts';
 import { serve, type Served } from './serve.ts';
 import { forwardedHeaders } from './upgrade-proxy.ts';
 
-/** For tests: an HTTPS server in the place of a kubelet, whose certificate nobody knows. */
+/** For tests: an HTTPS server in place of a kubelet, with a certificate of an unknown CA. */
 interface FakeKubelet {
   url: string;
-  /** Method and target of everything that was asked, with the common name that came with it. */
+  /** Method and target of every request, with the common name of its client certificate. */
   seen: { request: string; headers: IncomingMessage['headers']; client: string }[];
   sockets: Set<Socket>;
   close(): Promise<void>;
 }
 
 interface FakeKubeletOptions {
-  /** Whose client certificates it trusts. */
+  /** The CA of the client certificates that it trusts. */
   cluster: ClusterPki;
-  /** Who signs its own. */
+  /** The CA of its own certificate. */
   own: ClusterPki;
   onRequest?(incoming: IncomingMessage, response: ServerResponse): void;
-  /** Takes an upgrade to WebSocket. */
+  /** Handles an upgrade to WebSocket. */
   onSocket?(socket: WebSocket, incoming: IncomingMessage): void;
-  /** Takes any other upgrade. */
+  /** Handles any other upgrade. */
   onUpgrade?(incoming: IncomingMessage, socket: Socket, head: Buffer): void;
 }
 

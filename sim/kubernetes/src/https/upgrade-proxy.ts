@@ -6,11 +6,11 @@ import { ApiError } from '../errors/api-error.ts';
 import { dialError, type KubeletOptions, limitDial } from '../kubelet/kubelet-client.ts';
 import { errorResponse, respond } from './send-response.ts';
 
-/** A token that a browser hides among the subprotocols, because it cannot set headers. */
+/** Browsers send the token as a subprotocol, because they cannot set headers. */
 const hiddenToken = 'base64url.bearer.authorization.k8s.io.';
 const secret = /^(authorization|cookie|impersonate-.*|content-length|transfer-encoding)$/;
 
-/** The client's headers without whatever says who it is: a kubelet knows only the API server. */
+/** The client's headers without its credentials: the kubelet only authenticates the API server. */
 export const forwardedHeaders = (
   incoming: Pick<IncomingMessage, 'headersDistinct'>,
 ): Record<string, string | string[]> => {
@@ -35,14 +35,14 @@ const switchingProtocols = ({ rawHeaders }: IncomingMessage): string => {
   return `HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`;
 };
 
-/** As `destroySoon` of a socket. Node hands out another kind of stream while the body of an upgrade request is not read. */
+/** Like `destroySoon` of a socket. Node passes another kind of stream while the body of an upgrade request is unread. */
 const destroySoon = (stream: Duplex): void => {
   stream.end();
   if (stream.writableFinished) stream.destroy();
   else stream.once('finish', () => stream.destroy());
 };
 
-/** Two sockets become one pipe, and share their end. */
+/** Pipes two sockets into each other; both end together. */
 const join = (client: Socket, kubelet: Socket): void => {
   client.pipe(kubelet);
   kubelet.pipe(client);
@@ -56,7 +56,7 @@ const join = (client: Socket, kubelet: Socket): void => {
   }
 };
 
-/** A plain answer on a socket that the HTTP server has let go of. The connection ends with it. */
+/** A plain response on a socket that the HTTP server has released. Closes the connection. */
 export const answerOn = (incoming: IncomingMessage, socket: Socket): ServerResponse => {
   const response = new ServerResponse(incoming);
   response.shouldKeepAlive = false;
@@ -72,7 +72,7 @@ export const answerOn = (incoming: IncomingMessage, socket: Socket): ServerRespo
 export interface Upgrade {
   incoming: IncomingMessage;
   client: Socket;
-  /** What the client sent behind its headers. */
+  /** What the client sent after its headers. */
   head: Buffer;
   url: string;
   options: KubeletOptions;
@@ -80,8 +80,8 @@ export interface Upgrade {
 }
 
 /**
- * Connects a client with a kubelet. Nothing of the client but its headers goes to the kubelet before that has agreed to switch
- * protocols: otherwise the client could send further requests over this connection, with the rights of the API server.
+ * Connects a client with a kubelet. Before the kubelet has agreed to switch protocols, it gets only the client's headers: otherwise the
+ * client could send further requests over this connection, with the rights of the API server.
  */
 export const proxyUpgrade = async ({ incoming, client, head, url, options, signal }: Upgrade): Promise<void> => {
   const credentials = await options();

@@ -11,7 +11,7 @@ const reasons: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'i/o timeout',
 };
 
-/** Why a kubelet could not be reached, in the words of Go's network stack, which the real server hands on. */
+/** Why a kubelet could not be reached, in the words of Go's network stack, as the real server reports it. */
 export const dialError = (error: unknown, url: string): string => {
   if (!URL.canParse(url)) return `invalid URL ${JSON.stringify(url)}`;
   const { host, hostname, port } = new URL(url);
@@ -24,21 +24,21 @@ export const dialError = (error: unknown, url: string): string => {
 
 export interface KubeletResponse {
   code: number;
-  /** Whatever it sends, as it comes. Leaving the loop closes the connection. */
+  /** The body, as it arrives. Leaving the loop closes the connection. */
   chunks: AsyncIterable<Uint8Array>;
 }
 
-/** GET from a kubelet. Rejects when it cannot be reached; `signal` ends the request at any time. */
+/** GET from a kubelet. Rejects when it cannot be reached; `signal` aborts the request. */
 export type Connect = (url: string, signal: AbortSignal) => Promise<KubeletResponse>;
 
-/** How a kubelet is spoken to. */
+/** TLS options for connections to kubelets. */
 export type KubeletOptions = () => Promise<RequestOptions>;
 
 const tenYears = 10 * 365 * 24 * 3600;
 
 /**
- * The certificate by which kubelets know the API server, made when first needed. Their own certificates are not checked, as the
- * real server does not without `--kubelet-certificate-authority`: a kubelet may serve with one that it signed itself.
+ * The client certificate of the API server, issued on first use. Certificates of kubelets are not verified, like in a real server without
+ * `--kubelet-certificate-authority`: a kubelet may have a self-signed one.
  */
 export const kubeletOptions = (identity: ClusterPki): KubeletOptions => {
   let issued: Promise<RequestOptions> | undefined;
@@ -56,7 +56,7 @@ export const kubeletOptions = (identity: ClusterPki): KubeletOptions => {
 
 const dialTimeout = 5000;
 
-/** Ends an attempt that gets no connection, as a host does that swallows packets. */
+/** Limits the time to connect, for hosts that drop packets. */
 export const limitDial = (outgoing: ReturnType<typeof request>, milliseconds = dialTimeout): void => {
   outgoing.once('socket', (socket) => {
     const expire = (): void => void outgoing.destroy(Object.assign(new Error('i/o timeout'), { code: 'ETIMEDOUT' }));

@@ -11,7 +11,7 @@ export const podOf = ({ context: { api }, namespace, name }: ActionRequest): Kub
   return pod;
 };
 
-/** '' as long as the Pod is not scheduled. */
+/** '' while the Pod is not scheduled. */
 export const scheduledNodeOf = (pod: KubeObject): string => {
   const nodeName = isObject(pod['spec']) ? pod['spec']['nodeName'] : undefined;
   return typeof nodeName === 'string' ? nodeName : '';
@@ -22,7 +22,7 @@ const namesIn = (spec: Record<string, unknown>, field: string): string[] => {
   return list.map(({ name }) => String(name));
 };
 
-/** The container that a request means: the one it names, or the only one there is. */
+/** The container of a request: the named one, or the only one. */
 export const chooseContainer = (pod: KubeObject, asked: string): string => {
   const spec = isObject(pod['spec']) ? pod['spec'] : {};
   const containers = namesIn(spec, 'containers');
@@ -58,7 +58,7 @@ const portOf = (status: Record<string, unknown>): number => {
   return typeof port === 'number' && port > 0 ? port : defaultPort;
 };
 
-/** Where the status of a Node says its kubelet listens: an https origin. */
+/** The https origin of a kubelet, from the status of its Node. */
 export const originOf = (status: Record<string, unknown>): string => {
   const addresses = addressesOf(status);
   const found = preferred.flatMap((type) => addresses.filter((each) => each.type === type))[0];
@@ -73,7 +73,7 @@ export const originOf = (status: Record<string, unknown>): string => {
 export const kubeletOrigin = (api: LoopbackClient, nodeName: string): string => {
   const nodes = api.find('', 'nodes');
   const node = nodes && api.get(nodes, '', nodeName);
-  // The real server looks the Node up in a request about pods, and words it so.
+  // The real server too reports the missing Node as a missing Pod.
   if (!node) throw notFound({ group: '', plural: 'pods', kind: 'Pod' }, nodeName);
   return originOf(isObject(node['status']) ? node['status'] : {});
 };

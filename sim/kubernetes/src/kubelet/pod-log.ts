@@ -7,7 +7,7 @@ import { chooseContainer, kubeletOrigin, podOf, scheduledNodeOf } from './pod-lo
 
 const subject = { group: '', plural: 'pods', kind: 'PodLogOptions' };
 
-/** As the real server reads a flag: present and empty is yes. */
+/** As the real server reads a flag: present and empty is true. */
 export const flag = (query: URLSearchParams, name: string): boolean => {
   const value = query.get(name)?.toLowerCase();
   return value !== undefined && value !== 'false' && value !== '0';
@@ -56,7 +56,7 @@ const logCauses = (numbers: Numbers, sinceTime: string | undefined, stream: stri
   ];
 };
 
-/** The query for the kubelet: only what is in use, in the order in which Go encodes it. */
+/** The query for the kubelet: only options that are set, in the order of Go's encoder. */
 const logQuery = (query: URLSearchParams, pod: string): URLSearchParams => {
   const numbers = {
     tailLines: integer(query, 'tailLines'),
@@ -74,7 +74,7 @@ const logQuery = (query: URLSearchParams, pod: string): URLSearchParams => {
   return result;
 };
 
-/** Of an error text that is handed on. */
+/** Limit of an error text that is passed on. */
 const maximumText = 50_000;
 
 const textOf = async (chunks: AsyncIterable<Uint8Array>): Promise<string> => {
@@ -88,7 +88,7 @@ const textOf = async (chunks: AsyncIterable<Uint8Array>): Promise<string> => {
   return Buffer.concat(parts).subarray(0, maximumText).toString();
 };
 
-/** What is said for a status whose body is not shown, and the reason that goes with it. */
+/** Reason and text for a status whose body is not shown. */
 const generic: Readonly<Record<number, readonly [reason: string, text: string]>> = {
   401: ['Unauthorized', 'the server has asked for the client to provide credentials'],
   404: ['NotFound', 'the server could not find the requested resource'],
@@ -112,7 +112,7 @@ const genericText = (code: number, body: string): readonly [string, string] => {
     : ['', `the server responded with the status code ${code} but did not return more information`];
 };
 
-/** What a client reads when the kubelet refused. */
+/** The error for the client when the kubelet refuses. */
 export const kubeletError = (code: number, body: string, pod: string): ApiError => {
   if (code === 500) return internalError(body);
   if (code === 400) return badRequest(body);
@@ -128,7 +128,7 @@ const connectOrFail = async (connect: Connect, url: string, signal: AbortSignal)
   }
 };
 
-/** `pods/log`: whatever the kubelet has of it, as it comes. */
+/** `pods/log`: streams the log from the kubelet. */
 export const logAction =
   (connect: Connect): Action =>
   async (call): Promise<ApiResponse> => {

@@ -8,7 +8,7 @@ type StreamKind = 'exec' | 'attach' | 'portforward';
 
 const kubeletNames = { stdin: 'input', stdout: 'output', stderr: 'error', tty: 'tty' } as const;
 
-/** The query as kubelets know it. */
+/** The query for the kubelet. */
 const streamQuery = (kind: StreamKind, query: URLSearchParams): URLSearchParams => {
   const result = new URLSearchParams();
   if (kind === 'portforward') {
@@ -22,7 +22,7 @@ const streamQuery = (kind: StreamKind, query: URLSearchParams): URLSearchParams 
   return result;
 };
 
-/** A WebSocket starts with a GET, but to run something takes the right to create. */
+/** A WebSocket starts with a GET, but exec needs the verb `create`. */
 const assertMayCreate = (
   { verb, name, namespace, context: { api, user } }: ActionRequest,
   subresource: StreamKind,
@@ -49,7 +49,7 @@ const asksForUpgrade = ({ headers }: ActionRequest): boolean =>
 const pathOf = (kind: StreamKind, { namespace, name }: ActionRequest, container: string): string =>
   kind === 'portforward' ? `/portForward/${namespace}/${name}` : `/${kind}/${namespace}/${name}/${container}`;
 
-/** Where the kubelet offers what the client asks for; the transport then connects the two. */
+/** Returns the kubelet's URL; the transport connects client and kubelet. */
 const streamAction =
   (kind: StreamKind): Action =>
   (call) => {
@@ -67,7 +67,7 @@ const streamAction =
     };
   };
 
-/** The subresources of Pods behind which a kubelet stands, by name. */
+/** The subresources of Pods that the kubelet serves, by name. */
 export const kubeletActions = ({
   connect,
 }: {

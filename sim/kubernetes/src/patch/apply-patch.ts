@@ -20,8 +20,8 @@ const applyTypes = ['application/apply-patch+yaml', 'application/apply-patch+cbo
 const isStrategic = (name: string): boolean => types[name] === 'strategic';
 
 /**
- * Built-in kinds are guarded by the router of the real server, which only says that the type is unsupported; custom resources
- * are not, and take no strategic merge. Upper case does not match, a parameter behind `;` is ignored.
+ * For built-in kinds the router of the real server checks the type, and only says that it is unsupported; for custom resources there is no
+ * such check, and no strategic merge. Upper case does not match; parameters after `;` are ignored.
  */
 export const patchTypeOf = (contentType: string, custom = false): PatchType => {
   const name = contentType.includes(';') ? contentType.slice(0, contentType.indexOf(';')) : contentType;
@@ -39,7 +39,7 @@ export const patchTypeOf = (contentType: string, custom = false): PatchType => {
   );
 };
 
-/** Its fields are checked later, by whoever checks those of other writes. */
+/** The fields are validated later, as in other writes. */
 const isMetadata = (value: unknown): value is ObjectMeta => isObject(value);
 
 const patched = (type: 'json' | 'merge', object: KubeObject, patch: unknown): Record<string, unknown> => {
@@ -62,7 +62,7 @@ const patched = (type: 'json' | 'merge', object: KubeObject, patch: unknown): Re
   return result;
 };
 
-/** Applied to the decoded object, whose kind is not up for change. */
+/** Applied to the decoded object; its kind cannot change. */
 const merged = (object: KubeObject, patch: unknown, schema: Schema | undefined): Record<string, unknown> => {
   if (schema === undefined) throw badRequest('strategic merge patch format is not supported');
   const { apiVersion, kind } = object;
@@ -70,10 +70,9 @@ const merged = (object: KubeObject, patch: unknown, schema: Schema | undefined):
 };
 
 /**
- * Flow: patch, and make sure that the result has the outline of an object. A missing kind is that of the object, missing
- * metadata are empty. All else – names, types, unknown fields – is for the caller to check, as with any other write.
- *
- * Guarantees: neither argument changes, and the result shares nothing with them. Throws nothing but ApiError.
+ * Flow: patch, then check that the result has the basic fields of an object. A missing kind is that of the object, missing metadata are
+ * empty. The caller checks the rest – names, types, unknown fields –, as with any other write.
+ * Guarantees: neither argument changes, and the result shares nothing with them. Throws only ApiError.
  */
 export const applyPatch = (
   type: PatchType,

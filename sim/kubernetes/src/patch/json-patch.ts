@@ -4,7 +4,7 @@ import { copy, equal, isObject, set } from '../object.ts';
 import { invalidPatch, malformedPatch } from './patch-errors.ts';
 
 const longest = 10_000;
-/** Copies of copies double: without a bound, a short patch could fill the memory. The real server has the same one. */
+/** Copies of copies grow exponentially: without a limit, a short patch could fill the memory. The real server has the same limit. */
 const mostCopied = 3 * 1024 * 1024;
 
 interface Operation {
@@ -47,7 +47,7 @@ const operationsOf = (patch: unknown): Operation[] => {
 
 const unescape = (part: string): string => part.replace(/~[01]/g, (escape) => (escape === '~1' ? '/' : '~'));
 
-/** Negative indices count from the end, which RFC 6902 does not know but the real server does. */
+/** Negative indices count from the end: not in RFC 6902, but in the real server. */
 const indexIn = (length: number, key: string): number => {
   if (!/^[+-]?\d+$/.test(key)) throw invalidPatch();
   const index = Number(key);
@@ -56,7 +56,7 @@ const indexIn = (length: number, key: string): number => {
   return position;
 };
 
-/** What is not there is null: `test` for null succeeds on it, and `copy` copies null. */
+/** A missing value is null: `test` for null succeeds, and `copy` copies null. */
 const get = (container: Container, key: string): unknown => {
   if (Array.isArray(container)) return container[indexIn(container.length, key)];
   return Object.hasOwn(container, key) ? container[key] : null;
@@ -74,7 +74,7 @@ const remove = (container: Container, key: string): void => {
   else throw invalidPatch();
 };
 
-/** In an object, `replace` of what is not there adds it. */
+/** In an object, `replace` of a missing key adds it. */
 const replace = (container: Container, key: string, value: unknown): void => {
   if (Array.isArray(container)) container[indexIn(container.length, key)] = value;
   else set(container, key, value);
@@ -85,7 +85,7 @@ interface Place {
   key: string;
 }
 
-/** Where a pointer leads: its last step may not exist yet, all others have to. */
+/** Resolves a pointer: its last step may be missing, all others must exist. */
 const locate = (root: Container, pointer: string | undefined): Place => {
   const steps = (pointer ?? '').split('/').slice(1).map(unescape);
   const key = steps.pop();
@@ -99,7 +99,7 @@ const locate = (root: Container, pointer: string | undefined): Place => {
   return { container, key };
 };
 
-/** Applies one operation after the other. Some change the document in place, `replace` of the root changes the document. */
+/** Applies the operations in order. Most change the document in place; `replace` of the root returns a new one. */
 const patched = (document: Container, operations: readonly Operation[]): Container => {
   let root = document;
   let copied = 0;
@@ -133,8 +133,8 @@ const patched = (document: Container, operations: readonly Operation[]): Contain
 };
 
 /**
- * RFC 6902 with the liberties of the real server. Changes neither argument. fast-json-patch is not used because it refuses
- * what the real server allows: a missing key in `replace`, negative indices, `test` of absence, the key `__proto__`.
+ * RFC 6902 with the deviations of the real server. Changes neither argument. fast-json-patch does not fit: it refuses what the real server
+ * allows, such as a missing key in `replace`, negative indices, `test` of a missing value, the key `__proto__`.
  */
 export const jsonPatch = (object: Record<string, unknown>, patch: unknown): unknown =>
   patched(copy(object), operationsOf(patch));

@@ -3,7 +3,7 @@ import { jsonKind } from '../go/fmt.ts';
 import { isObject, set } from '../object.ts';
 import { malformedPatch } from './patch-errors.ts';
 
-/** Nulls in what is new mean nothing and go; in arrays they stay, as arrays are replaced as a whole. */
+/** Removes nulls from new objects; those in arrays stay, as arrays are replaced as a whole. */
 const withoutNulls = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isObject(value)) return value;
@@ -14,7 +14,7 @@ const withoutNulls = (value: unknown): unknown => {
 
 const merged = (current: unknown, patch: unknown): unknown => {
   if (!isObject(current)) return withoutNulls(patch);
-  // The real server leaves nulls in an array that takes the place of an object.
+  // The real server keeps nulls in an array that replaces an object.
   return isObject(patch) ? mergedObject(current, patch) : patch;
 };
 
@@ -27,7 +27,7 @@ const mergedObject = (current: Record<string, unknown>, patch: Record<string, un
   return result;
 };
 
-/** RFC 7386. Shares what it does not change with its arguments. */
+/** RFC 7386. The result shares unchanged parts with the arguments. */
 export const mergePatch = (object: Record<string, unknown>, patch: unknown): Record<string, unknown> => {
   if (patch === null) throw badRequest('Invalid JSON Patch');
   if (!isObject(patch)) {

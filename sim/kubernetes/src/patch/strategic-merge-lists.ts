@@ -9,11 +9,11 @@ export const retainDirective = '$retainKeys';
 export const deletePrefix = '$deleteFromPrimitiveList';
 export const orderPrefix = '$setElementOrder';
 
-/** `$setElementOrder/containers` to `containers`; undefined if nothing stands behind the slash. */
+/** `$setElementOrder/containers` to `containers`; undefined without that prefix. */
 export const directedField = (key: string, prefix: string): string | undefined =>
   key.startsWith(`${prefix}/`) ? key.slice(prefix.length + 1) : undefined;
 
-/** A part of a patch that meets nothing it could be merged with. Undefined: it was only there to say something about itself. */
+/** A part of a patch with nothing to merge with, as a value. Undefined: it consisted only of directives. */
 export const asValue = (patch: unknown): unknown => {
   if (Array.isArray(patch)) return patch.map((entry) => entry as unknown).flatMap(kept);
   if (!isObject(patch)) return patch;
@@ -31,12 +31,12 @@ const kept = (element: unknown): unknown[] => {
   return value === undefined ? [] : [value];
 };
 
-/** How a strategic merge treats one field, as the schema says. */
+/** The strategic merge rule of one field, from the schema. */
 interface FieldRule {
-  /** Of the field, or of the elements if the field is a list. */
+  /** Of the field, or of the elements of a list. */
   schema: Schema | undefined;
   strategy: 'merge' | 'replace';
-  /** What identifies an element of a merged list of objects; empty for primitives. */
+  /** The field that identifies an element of a merged list of objects; empty for primitives. */
   mergeKey: string;
 }
 
@@ -51,14 +51,14 @@ const propertyOf = (schema: Schema | undefined, name: string): Schema | undefine
 
 const strategiesOf = (property: Schema): string[] => (property['x-kubernetes-patch-strategy'] ?? '').split(',');
 
-/** Objects are merged unless they say `replace`. */
+/** Objects are merged unless the schema says `replace`. */
 export const objectRule = (schema: Schema | undefined, name: string): FieldRule => {
   const property = propertyOf(schema, name);
   const replaced = property !== undefined && strategiesOf(property).includes('replace');
   return { schema: property, strategy: replaced ? 'replace' : 'merge', mergeKey: '' };
 };
 
-/** Lists are replaced unless they say `merge`. Undefined if there is no such field. */
+/** Lists are replaced unless the schema says `merge`. Undefined if there is no such field. */
 export const listRule = (schema: Schema | undefined, name: string): FieldRule | undefined => {
   const property = propertyOf(schema, name);
   if (property === undefined) return undefined;
@@ -69,12 +69,12 @@ export const listRule = (schema: Schema | undefined, name: string): FieldRule | 
   };
 };
 
-/** What tells elements of a list apart: the value of the merge key, or the element itself. */
+/** Identifies an element of a list: the value of the merge key, or the element itself. */
 type ElementIdentity = (element: unknown) => unknown;
 
 /**
- * The order of a merged list. What the patch names stands in the order of the patch, what only the server knows in the order
- * in which it stood; and the latter goes in front of the former wherever it stood there before.
+ * The order of a merged list. Elements of the patch are in the order of the patch, elements that only the server has keep their order; the
+ * latter come before an element of the patch if they were before it.
  */
 export const inOrder = (
   elements: readonly unknown[],
@@ -124,7 +124,7 @@ type MergeElement = (original: Fields, patch: Fields) => Fields;
 export const missingKey = (element: unknown, mergeKey: string): Error =>
   unexpectedPatch(`map: ${goFormat(element)} does not contain declared merge key: ${mergeKey}`);
 
-/** All elements of a list are of one type, and that is no list. */
+/** All elements of a list have one type, which is not a list. */
 export const elementsAreObjects = (...lists: readonly (readonly unknown[])[]): boolean => {
   const elements = lists.flat();
   if (elements.length === 0) throw unexpectedPatch('no elements in any of the given slices');
@@ -138,7 +138,7 @@ export const elementsAreObjects = (...lists: readonly (readonly unknown[])[]): b
 export const identityBy = (mergeKey: string): ElementIdentity =>
   mergeKey === '' ? (element) => element : (element) => (isObject(element) ? element[mergeKey] : undefined);
 
-/** Carries out `$patch` in elements: what remains of the list, and what remains of the patch. */
+/** Applies `$patch` in elements: returns the remaining list and the remaining patch. */
 const directed = (original: readonly Fields[], patch: readonly Fields[], mergeKey: string): [Fields[], Fields[]] => {
   let remaining = [...original];
   let replaced = false;
@@ -176,7 +176,7 @@ const mergeObjects = (
   return inOrder(merged, changes, server, identityBy(mergeKey));
 };
 
-/** `deleting`: the patch lists primitives that are to go. */
+/** `deleting`: the patch lists primitives to delete. */
 export const mergeLists = (
   original: readonly unknown[],
   patch: readonly unknown[],

@@ -13,7 +13,7 @@ const under = (schema: Schema | undefined, path: string): Schema | undefined =>
     return next?.items ?? next;
   }, schema);
 
-// What clients rely on, from row to row: kind, where the list stands, the list, its merge key ('' is none), its strategy.
+// What clients rely on: kind, parent of the list, the list, its merge key ('' for none), its strategy.
 const mergeKeys: [string, string, string, string, string, 'merge' | 'replace'][] = [
   ['', 'Pod', 'spec', 'containers', 'name', 'merge'],
   ['', 'Pod', 'spec', 'initContainers', 'name', 'merge'],
@@ -73,7 +73,7 @@ const ready = { type: 'Ready', status: 'True' };
 const disk = { type: 'Disk', status: 'False', reason: 'ok' };
 const fresh = { type: 'New', status: 'True' };
 
-// Each was also sent to kube-apiserver 1.36.3, with the same outcome.
+// Each was also sent to kube-apiserver 1.36.3, with the same result.
 const merges: [string, object, object][] = [
   [
     'a condition is merged with the one of its type and moves to where the patch has it',
@@ -176,7 +176,7 @@ const merges: [string, object, object][] = [
   ['an empty patch changes nothing', {}, {}],
 ];
 
-/** The node with these fields in place of its own, one level down. */
+/** The node with these fields replaced, one level down. */
 const nodeWith = (changes: object): unknown => {
   const expected: Record<string, unknown> = copy(node);
   for (const [key, value] of Object.entries(changes)) {

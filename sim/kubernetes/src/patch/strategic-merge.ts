@@ -28,7 +28,7 @@ const listOf = (value: unknown): unknown[] => {
   throw unexpectedPatch(`expected a []interface {}, but received a ${goType(value)}`);
 };
 
-/** What `$retainKeys` leaves of the original. The patch may only set what is to be retained. */
+/** The original without the keys that `$retainKeys` does not list. The patch may only set listed keys. */
 const retained = (original: Fields, patch: Fields): Fields => {
   const directive = own(patch, retainDirective);
   if (directive === undefined) return original;
@@ -46,7 +46,7 @@ const checkKeyed = (element: unknown, mergeKey: string): void => {
   if (!Object.hasOwn(element, mergeKey)) throw missingKey(element, mergeKey);
 };
 
-/** The patch has to name elements in the order that it asks for, and none besides. */
+/** The patch must contain its elements in the order of `$setElementOrder`, and no others. */
 const checkOrder = (patch: readonly unknown[], order: readonly unknown[], mergeKey: string): void => {
   if (order.length === 0) return;
   const identity = identityBy(mergeKey);
@@ -78,7 +78,7 @@ const checkKeys = (order: readonly unknown[], mergeKey: string): void => {
   }
 };
 
-/** The list `name` after its part of the patch and its `$setElementOrder`; undefined if there is neither. */
+/** The list `name` after its patch and its `$setElementOrder`; undefined if there is neither. */
 const ordered = (
   original: Fields,
   patch: Fields,
@@ -132,7 +132,7 @@ const mergeField = (
   }
 };
 
-/** Directives first, in the order in which the real server looks at them; then field by field. */
+/** Directives first, in the order of the real server; then field by field. */
 const mergeObjects = (original: Fields, patch: Fields, schema: Schema | undefined): Fields => {
   if (Object.hasOwn(patch, patchDirective)) {
     const { [patchDirective]: directive, ...rest } = patch;
@@ -160,7 +160,7 @@ const mergeObjects = (original: Fields, patch: Fields, schema: Schema | undefine
   return result;
 };
 
-/** A strategic merge patch, by the merge keys and strategies of the schema. Shares what it does not change with its arguments. */
+/** A strategic merge patch, with the merge keys and strategies of the schema. Shares unchanged parts with the arguments. */
 export const strategicMergePatch = (object: Fields, patch: unknown, schema: Schema | undefined): Fields => {
   if (patch === null) return object;
   if (!isObject(patch)) {

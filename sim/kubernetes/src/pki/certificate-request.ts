@@ -7,7 +7,7 @@ interface PemBlock {
   bytes: Buffer;
 }
 
-/** The first block of a PEM text and what follows it. Linear in the length of the text, whatever that is. */
+/** The first block of a PEM text and the rest. Linear in the length of any text. */
 export const firstPemBlock = (text: string): { block: PemBlock; rest: string } | undefined => {
   const begin = /-----BEGIN ([A-Z0-9 ]{1,64})-----/.exec(text);
   const type = begin?.[1];
@@ -19,7 +19,7 @@ export const firstPemBlock = (text: string): { block: PemBlock; rest: string } |
   return { block: { type, bytes: Buffer.from(text.slice(from, to), 'base64') }, rest: text.slice(to + end.length) };
 };
 
-/** What somebody wants certified. */
+/** The subject of a certificate request. */
 export interface CertificateSubject {
   commonName: string;
   organizations: readonly string[];
@@ -50,7 +50,7 @@ const assertOneElement = (der: Buffer): void => {
   if (total < der.length) throw new Error('asn1: syntax error: trailing data');
 };
 
-/** The bytes that the requester signed: the first element inside the outer sequence. */
+/** The signed bytes: the first element inside the outer sequence. */
 const signedPart = (der: Buffer): Buffer => {
   const { header } = element(der, 0);
   return der.subarray(header, header + element(der, header).total);
@@ -65,20 +65,20 @@ const decoded = (der: Buffer): Pkcs10CertificateRequest => {
   }
 };
 
-/** Of the library, whose own type rests on names that only browsers have. */
+/** Of the library, whose own type needs browser types. */
 interface SignatureAlgorithm {
   name: string;
   hash?: { name: string };
 }
 
-/** null for the algorithm that hashes by itself. */
+/** null for an algorithm with a built-in hash. */
 const hashOf = ({ name, hash }: SignatureAlgorithm): string | null => {
   if (name === 'Ed25519') return null;
   if (hash && ['ECDSA', 'RSASSA-PKCS1-v1_5'].includes(name)) return hash.name.replace('-', '');
   throw new Error(`the signature algorithm ${name} is not known`);
 };
 
-/** Synchronous, because a write is validated synchronously. */
+/** Synchronous, because writes are validated synchronously. */
 const assertSigned = (request: Pkcs10CertificateRequest, der: Buffer): void => {
   const algorithm = request.signatureAlgorithm as unknown as SignatureAlgorithm;
   const failure = algorithm.name.startsWith('RSA')
@@ -100,7 +100,7 @@ const namesOf = (request: Pkcs10CertificateRequest, type: string): string[] =>
     .filter((name) => name.type === type)
     .map((name) => name.value);
 
-/** Reads a PKCS#10 request in PEM and checks that the requester holds the key. Throws what is wrong with it. */
+/** Parses a PKCS#10 request in PEM and checks its signature, which proves possession of the key. Throws if it is invalid. */
 export const parseCertificateRequest = (pem: string): ParsedRequest => {
   const block = firstPemBlock(pem)?.block;
   if (block?.type !== 'CERTIFICATE REQUEST') throw new Error('PEM block type must be CERTIFICATE REQUEST');

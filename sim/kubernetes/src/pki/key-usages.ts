@@ -1,7 +1,7 @@
 import './reflect-metadata.ts';
 import { ExtendedKeyUsageExtension, type Extension, KeyUsageFlags, KeyUsagesExtension } from '@peculiar/x509';
 
-/** What certificates.k8s.io calls a usage, and the bit or the object identifier that a certificate carries for it. */
+/** Usages of certificates.k8s.io, and their bit or object identifier in a certificate. */
 const keyUsages: Readonly<Record<string, KeyUsageFlags>> = {
   signing: KeyUsageFlags.digitalSignature,
   'digital signature': KeyUsageFlags.digitalSignature,
@@ -31,7 +31,7 @@ const extendedKeyUsages: Readonly<Record<string, string>> = {
   'netscape sgc': '2.16.840.1.113730.4.1',
 };
 
-/** In alphabetical order, as error texts list them. */
+/** In alphabetical order, as in error texts. */
 export const knownUsages: readonly string[] = [...Object.keys(keyUsages), ...Object.keys(extendedKeyUsages)].sort();
 
 export const usageExtensions = (usages: readonly string[]): Extension[] => {

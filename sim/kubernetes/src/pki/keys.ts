@@ -26,7 +26,7 @@ export const readSigningKey = (pem: string): webcrypto.CryptoKey =>
   createPrivateKey(pem).toCryptoKey(curve, true, ['sign']);
 
 const authorityCertificate = async (clock: Clock, keys: webcrypto.CryptoKeyPair): Promise<string> => {
-  // SHA-256 of the key, cut to 20 bytes: which hash it is does not matter as long as certificates repeat it.
+  // SHA-256 of the key, truncated to 20 bytes. Any hash will do, as long as certificates repeat it.
   const spki = await crypto.subtle.exportKey('spki', keys.publicKey);
   const keyId = createHash('sha256').update(Buffer.from(spki)).digest('hex').slice(0, 40);
   const certificate = await X509CertificateGenerator.createSelfSigned({
@@ -47,7 +47,7 @@ const authorityCertificate = async (clock: Clock, keys: webcrypto.CryptoKeyPair)
   return `${certificate.toString('pem')}\n`;
 };
 
-/** Of a cluster that has none yet. */
+/** For a new cluster. */
 export const generatePkiKeys = async (clock: Clock): Promise<PkiKeys> => {
   const [authority, tokens] = await Promise.all([generateKeys(), generateKeys()]);
   const [caCertificate, caKey, tokenKey] = await Promise.all([
@@ -60,7 +60,7 @@ export const generatePkiKeys = async (clock: Clock): Promise<PkiKeys> => {
 
 const keysName = 'identity-keys';
 
-/** The keys of the cluster whose data this is; a new one gets its own. */
+/** The keys in the data of a cluster; creates them if there are none. */
 export const loadPkiKeys = async (facts: KeyValues, clock: Clock): Promise<PkiKeys> => {
   const kept = facts.get(keysName);
   if (kept !== undefined) return JSON.parse(kept) as PkiKeys;

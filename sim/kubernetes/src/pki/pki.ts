@@ -37,48 +37,48 @@ export interface ServiceAccountClaims {
   namespace: string;
   serviceAccount: { name: string; uid: string };
   pod?: { name: string; uid: string };
-  /** Without a uid when a Pod is bound to a Node that does not exist. */
+  /** Without a uid when the Node of a Pod does not exist. */
   node?: { name: string; uid: string };
   secret?: { name: string; uid: string };
   audiences: readonly string[];
   expirationSeconds: number;
-  /** `jti`, in a verified token: audit logs know a credential by it. */
+  /** `jti`, in a verified token: the id of a credential in audit logs. */
   id?: string;
 }
 
-/** The secrets of one cluster: its certificate authority and its token key. Private keys never leave it. */
+/** The certificate authority and the token key of one cluster. Private keys never leave it. */
 export interface ClusterPki {
-  /** PEM of the certificate authority, which signs both servers and clients. */
+  /** PEM of the certificate authority, which signs server and client certificates. */
   caCertificate: string;
   /** `iss` of the tokens, and their default audience. */
   issuer: string;
-  /** A fresh key and a certificate for it. */
+  /** A new key and a certificate for it. */
   issue(request: CertificateRequest): Promise<KeyPair>;
-  /** Signs a PKCS#10 request (PEM); answers the certificate (PEM). Rejects what is not a valid request. */
+  /** Signs a PKCS#10 request (PEM) and returns the certificate (PEM). Rejects an invalid request. */
   sign(csr: string, usages: readonly string[], seconds: number): Promise<string>;
   signToken(claims: ServiceAccountClaims): Promise<{ token: string; expirationTimestamp: string }>;
   /**
-   * The claims of a token that this cluster signed, that has not expired, and that names one of `audiences` (by default the
-   * issuer); undefined for anything else.
+   * The claims of a token that this cluster signed, that has not expired, and that contains one of `audiences` (default: the issuer);
+   * otherwise undefined.
    */
   verifyToken(token: string, audiences?: readonly string[]): Promise<ServiceAccountClaims | undefined>;
-  /** Why `verifyToken` refused: the text that a TokenReview shows, or undefined for what does not even claim to be of this cluster. */
+  /** Why `verifyToken` refused: the text for a TokenReview; undefined for a token of another issuer. */
   tokenError(token: string, audiences?: readonly string[]): Promise<string | undefined>;
 }
 
-/** What an identity consists of, in PEM: with the same keys, certificates and tokens of an earlier run stay valid. */
+/** The keys of an identity, in PEM: with the same keys, certificates and tokens of an earlier run stay valid. */
 export interface PkiKeys {
   caCertificate: string;
   caKey: string;
-  /** Signs tokens of service accounts. */
+  /** Signs service account tokens. */
   tokenKey: string;
 }
 
 type CreateClusterPki = (clock: Clock, keys?: PkiKeys) => Promise<ClusterPki>;
 
-/** A client whose clock is a little behind takes a new certificate all the same. */
+/** For clients whose clock is a little behind. */
 const backdate = 5 * 60 * 1000;
-/** Five minutes are a noticeable part of anything shorter: such a certificate lives as long as was asked for, from now. */
+/** Five minutes are a noticeable part of a shorter lifetime: such a certificate gets its full lifetime from now. */
 const short = 8 * 3600 * 1000;
 
 export const validity = (
@@ -92,7 +92,7 @@ export const validity = (
 
 interface Authority {
   pem: string;
-  /** Issues a certificate for somebody's public key. */
+  /** Issues a certificate for a public key. */
   certify(subject: JsonName | Name, key: PublicKeyType, extensions: Extension[], milliseconds: number): Promise<string>;
 }
 

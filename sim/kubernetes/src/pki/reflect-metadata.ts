@@ -1,6 +1,6 @@
 /**
- * `@peculiar/x509` finds its signature algorithms through a container that asks for decorator metadata, which JavaScript does not
- * have. It keeps what it stores for its own few classes, so that a map is all it needs. Import this file before the library.
+ * `@peculiar/x509` finds its signature algorithms through a container that needs decorator metadata, which JavaScript does not have. It
+ * stores metadata only for its own few classes, so a map is enough. Import this file before the library.
  */
 const metadata = new WeakMap<object, Map<unknown, unknown>>();
 

@@ -64,7 +64,7 @@ const subjects = [
   { kind: 'ServiceAccount', namespace: 'ns', name: 'sa' },
 ];
 
-// Cells as kube-apiserver 1.36.3 shows such objects.
+// Cells of such objects in kube-apiserver 1.36.3.
 const cases: [string, KubeObject, Json[]][] = [
   ['namespaces', object({ status: { phase: 'Active' } }), ['x', 'Active', '6s']],
   ['secrets', object({ type: 'Opaque', data: { a: '', b: '' } }), ['x', 'Opaque', 2, '6s']],
@@ -267,7 +267,7 @@ for (const [kind, given, expected] of cases) {
   });
 }
 
-// Names, and behind them what is not the default: the format of `Name`, other types, `wide` for priority 1.
+// Names, followed by what is not the default: the format of `Name`, other types, `wide` for priority 1.
 const headers: Record<string, string> = {
   configmaps: 'Name:name, Data, Age',
   events:

@@ -25,7 +25,7 @@ import { coreEvents, modernEvents } from './event-columns.ts';
 import { pods } from './pod-columns.ts';
 import { daemonSets, deployments, replicaSets } from './workload-columns.ts';
 
-/** Kinds with a name, an age, and little between. */
+/** Kinds with few columns. */
 
 const size = (object: unknown, field: string): number => Object.keys(nestedMap(object, field)).length;
 
@@ -59,7 +59,7 @@ const userName = (subject: Fields): string => nestedString(subject, 'name');
 const namespacedName = (subject: Fields): string =>
   `${nestedString(subject, 'namespace')}/${nestedString(subject, 'name')}`;
 
-/** Of roles and of cluster roles alike. */
+/** For RoleBindings and ClusterRoleBindings. */
 const bindings: Columns = {
   definitions: [nameColumn, column('Role'), ageColumn, wide('Users'), wide('Groups'), wide('ServiceAccounts')],
   cells: (binding, now) => [
@@ -72,7 +72,7 @@ const bindings: Columns = {
   ],
 };
 
-/** A denial outweighs an approval; failure and certificate are added to either. */
+/** A denial takes precedence over an approval; failure and certificate are appended. */
 const condition = (request: unknown): string => {
   const types = new Set(nestedMaps(request, 'status', 'conditions').map((entry) => entry['type']));
   const decision = types.has('Denied') ? 'Denied' : types.has('Approved') ? 'Approved' : 'Pending';

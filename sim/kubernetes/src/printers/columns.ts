@@ -1,6 +1,6 @@
 import type { Json, KubeObject } from '../object.ts';
 
-/** How `kubectl get` shows a kind: cells are computed by the server. */
+/** A column of `kubectl get`. The server computes the cells. */
 export interface Column {
   name: string;
   type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
@@ -12,13 +12,13 @@ export interface Column {
 
 export interface Columns {
   definitions: readonly Column[];
-  /** One cell per definition. `now` is for ages, which the server computes. */
+  /** One cell per definition. `now` is for ages. */
   cells(object: KubeObject, now: number): Json[];
-  /** What the row as a whole says about its object; kubectl used to hide what is `Completed`. */
+  /** Conditions of the row; older kubectl hid rows that are `Completed`. */
   conditions?(object: KubeObject): Json[];
 }
 
-/** A time span as `kubectl get` shows it: `45s`, `3m20s`, `5h`, `12d`. A little before the beginning still counts as now. */
+/** A time span as in `kubectl get`: `45s`, `3m20s`, `5h`, `12d`. Slightly negative counts as 0. */
 export const humanDuration = (milliseconds: number): string => {
   const seconds = Math.trunc(milliseconds / 1000);
   if (Number.isNaN(seconds) || seconds < -1) return '<invalid>';
@@ -58,17 +58,17 @@ export const wide = (name: string, type: Column['type'] = 'string'): Column => c
 export const nameColumn = column('Name', 'string', 0, 'name');
 export const ageColumn = column('Age');
 
-/** The objects of a bookmark have next to no metadata. */
+/** The object of a bookmark has hardly any metadata. */
 export const nameOf = (object: KubeObject): string => object.metadata.name ?? '';
 export const ageOf = (object: KubeObject, now: number): string => age(object.metadata.creationTimestamp, now);
 
-/** What a kind gets that says nothing about itself. */
+/** For kinds without their own columns. */
 export const nameAndAge: Columns = {
   definitions: [nameColumn, ageColumn],
   cells: (object, now) => [nameOf(object), ageOf(object, now)],
 };
 
-/** What the real server shows of kinds that it has no printer for. */
+/** For kinds that have no printer in the real server. */
 export const nameAndCreation: Columns = {
   definitions: [nameColumn, column('Created At', 'date')],
   cells: (object) => [nameOf(object), object.metadata.creationTimestamp || '0001-01-01T00:00:00Z'],

@@ -3,7 +3,7 @@ import { type Fields, nestedNumber, nestedString } from '../unstructured.ts';
 import { age, type Column, type Columns, nameColumn, nameOf } from './columns.ts';
 import { jsonPath, JsonPathError } from './json-path.ts';
 
-/** Go escapes what could end a script in HTML, and sorts keys. */
+/** As Go: HTML characters escaped, keys sorted. */
 const printJson = (value: unknown): string => {
   const sorted = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(sorted);
@@ -20,7 +20,7 @@ const printJson = (value: unknown): string => {
   );
 };
 
-/** Go prints fractions with an exponent when they are small, or have seven digits before the point. */
+/** Go prints small fractions, and those with seven digits before the point, with an exponent. */
 const printNumber = (value: number): string => {
   if (Number.isInteger(value)) return String(value);
   const exponent = Math.floor(Math.log10(Math.abs(value)));
@@ -50,7 +50,7 @@ const dateCell = (value: string, now: number): string => {
   return timestamp.test(value) ? age(value, now) : '<invalid>';
 };
 
-/** A value that does not fit its column leaves the cell empty. */
+/** A value of the wrong type leaves the cell empty. */
 const cellOf = (type: Column['type'], value: unknown, now: number): Json => {
   if (type === 'string') return printValue(value);
   if (type === 'integer') return typeof value === 'number' ? Math.trunc(value) : null;
@@ -79,7 +79,7 @@ const columnOf = (column: Fields): CustomColumn => {
   };
 };
 
-/** The real server shows the columns up to the first whose path it does not understand. */
+/** The real server shows the columns up to the first one with an invalid path. */
 const parseColumns = (columns: readonly Fields[]): CustomColumn[] => {
   const result: CustomColumn[] = [];
   for (const column of columns) {
@@ -95,7 +95,7 @@ const parseColumns = (columns: readonly Fields[]): CustomColumn[] => {
 
 const defaultColumns: Fields[] = [{ name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }];
 
-/** The columns of a custom resource: its name, and what `additionalPrinterColumns` of its version say. */
+/** The columns of a custom resource: its name, and `additionalPrinterColumns` of its version. */
 export const customColumns = (additionalPrinterColumns: unknown): Columns => {
   const given = Array.isArray(additionalPrinterColumns) ? additionalPrinterColumns.filter(isObject) : [];
   const columns = parseColumns(given.length === 0 ? defaultColumns : given);

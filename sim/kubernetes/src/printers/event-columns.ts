@@ -4,7 +4,7 @@ import { age, column, type Columns, wide } from './columns.ts';
 
 const firstOf = (...candidates: string[]): string => candidates.find((candidate) => candidate !== '') ?? '';
 
-/** Both event APIs show one and the same event; only their fields are named differently. */
+/** Both event APIs show the same events; only the field names differ. */
 interface Names {
   object: string;
   message: string;

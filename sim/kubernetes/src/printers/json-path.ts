@@ -1,6 +1,6 @@
 import { isObject } from '../object.ts';
 
-/** One step of a path: from the values found so far to those that are found next. */
+/** One step of a path: maps the values found so far to the next ones. */
 type Step =
   | { kind: 'field'; name: string }
   | { kind: 'wildcard' }
@@ -9,9 +9,9 @@ type Step =
   | { kind: 'slice'; from: number; to: number | undefined; by: number; single: boolean }
   | { kind: 'union'; paths: readonly Step[][] }
   | { kind: 'literal'; value: string | number | boolean }
-  /** A word that means nothing here. Parses, and then finds nothing. */
+  /** An unknown word. Parses, and finds nothing. */
   | { kind: 'word' }
-  /** Without an operator: whatever has the left side. */
+  /** Without an operator: matches if the left side exists. */
   | { kind: 'filter'; left: readonly Step[]; operator: string; right: readonly Step[] };
 
 export class JsonPathError extends Error {}
@@ -37,7 +37,7 @@ const slice = (text: string): Step => {
   };
 };
 
-/** Reads one path, and the paths within its brackets by reading them anew. */
+/** Parses one path; paths in brackets are parsed recursively. */
 const parsePath = (input: string): Step[] => {
   const steps: Step[] = [];
   let position = 0;
@@ -80,7 +80,7 @@ const parsePath = (input: string): Step[] => {
     else steps.push(...parsePath(`.${key}`));
   };
 
-  /** Up to the parenthesis that stands outside of the one quoted string that a filter may contain. */
+  /** Up to the closing parenthesis outside the one quoted string that a filter may contain. */
   const filter = (): void => {
     const start = position + '[?('.length;
     let quote = '';
@@ -137,7 +137,7 @@ const parsePath = (input: string): Step[] => {
   return steps;
 };
 
-/** A step that does not fit the value: the whole path then yields nothing. */
+/** A step does not fit the type of the value: the whole path yields nothing. */
 class TypeMismatch extends Error {}
 
 const children = (value: unknown): unknown[] => {
@@ -182,7 +182,7 @@ const exists = (steps: readonly Step[], element: unknown): boolean => {
   try {
     return walk(steps, [element]).length > 0;
   } catch (error) {
-    // The real server counts what it had found when it stumbled, which is at least the element.
+    // The real server counts what it had found before the error, which is at least the element.
     if (error instanceof TypeMismatch) return true;
     throw error;
   }
@@ -222,8 +222,7 @@ const evaluate = (steps: readonly Step[], object: unknown): unknown[] => {
 
 /**
  * The JSONPath of printer columns: `.spec.x`, `.metadata.labels['a\.b']`, `.list[0]`, `.list[*].x`,
- * `.status.conditions[?(@.type=="Ready")].status`. Throws JsonPathError for what cannot be parsed. What an object does not have,
- * and what cannot be compared, yields nothing.
+ * `.status.conditions[?(@.type=="Ready")].status`. Throws JsonPathError for an invalid path. Missing and incomparable values yield nothing.
  */
 export const jsonPath = (expression: string): ((object: unknown) => unknown[]) => {
   const steps = parsePath(expression);

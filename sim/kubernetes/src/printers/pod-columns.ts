@@ -9,13 +9,13 @@ import {
 } from '../unstructured.ts';
 import { age, ageColumn, ageOf, column, type Columns, nameColumn, nameOf, wide } from './columns.ts';
 
-/** What the STATUS, READY and RESTARTS columns say. Pure policy: the order of the rules is what matters. */
+/** The STATUS, READY and RESTARTS columns. The order of the rules matters. */
 interface PodSummary {
   status: string;
   ready: number;
   total: number;
   restarts: number;
-  /** Of the last container that was restarted; empty if none was. */
+  /** Of the last container that restarted; empty if none did. */
   lastRestart: string;
 }
 
@@ -41,7 +41,7 @@ const withRestarts = (sum: Restarts, container: Fields): Restarts => ({
 
 const none: Restarts = { count: 0, last: '' };
 
-/** Why a container ended, if it did not say so itself: `Signal:9`, `ExitCode:1`. */
+/** Why a container ended, if it has no reason: `Signal:9`, `ExitCode:1`. */
 const terminationReason = (container: Fields): string => {
   const terminated = nestedMap(container, 'state', 'terminated');
   const signal = nestedNumber(terminated, 'signal');
@@ -55,7 +55,7 @@ const isTerminated = (container: Fields): boolean => nestedField(container, 'sta
 const exitedWith = (container: Fields): number => nestedNumber(container, 'state', 'terminated', 'exitCode');
 const waitingFor = (container: Fields): string => nestedString(container, 'state', 'waiting', 'reason');
 
-/** An init container that stays: a sidecar. */
+/** Init containers that keep running. */
 const sidecars = (pod: unknown): Set<string> =>
   new Set(
     nestedMaps(pod, 'spec', 'initContainers')
@@ -64,7 +64,7 @@ const sidecars = (pod: unknown): Set<string> =>
   );
 
 interface Initialization {
-  /** Undefined once all init containers are through. */
+  /** Undefined once all init containers are done. */
   status: string | undefined;
   ready: number;
   restarts: Restarts;
@@ -100,7 +100,7 @@ interface Run {
   restarts: Restarts;
 }
 
-/** The first container has the last word; a failure is remembered behind a `Completed`. */
+/** The first container decides; an earlier failure takes precedence over `Completed`. */
 const running = (pod: unknown, otherwise: string, before: Restarts): Run => {
   let status = otherwise;
   let failure = '';

@@ -1,21 +1,21 @@
 import type { Json, JsonObject, KubeObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
 
-/** Objects come from JSON and go to JSON; only their interfaces do not say so. */
+/** Objects are JSON; only their types do not say so. */
 const isJson = (_value: unknown): _value is Json => true;
 
 const asJson = (value: unknown): Json => (isJson(value) ? value : null);
 
 const metadataOf = (object: KubeObject): Json => asJson(object.metadata);
 
-/** What a client gets that asked for metadata alone. Shares the metadata with the object. */
+/** The response to a client that asked for metadata only. Shares the metadata with the object. */
 export const partialMetadataOf = (object: KubeObject): JsonObject => ({
   kind: 'PartialObjectMetadata',
   apiVersion: 'meta.k8s.io/v1',
   metadata: metadataOf(object),
 });
 
-/** Unlike other lists of built-in kinds, this one repeats the kind in every item. */
+/** Unlike other lists of built-in kinds, its items have a kind. */
 export const partialMetadataListOf = (objects: readonly KubeObject[], listMetadata: JsonObject): JsonObject => ({
   kind: 'PartialObjectMetadataList',
   apiVersion: 'meta.k8s.io/v1',
@@ -27,7 +27,7 @@ export interface TableOptions {
   now: number;
   includeObject: 'None' | 'Metadata' | 'Object';
   listMetadata: JsonObject;
-  /** In a watch only the first table has them. */
+  /** In a watch only the first table has column definitions. */
   columns: boolean;
 }
 
@@ -36,7 +36,7 @@ const shown = (object: KubeObject, includeObject: TableOptions['includeObject'])
   return includeObject === 'Object' ? asJson(object) : partialMetadataOf(object);
 };
 
-/** `meta.k8s.io/v1 Table`: what `kubectl get` asks for. */
+/** `meta.k8s.io/v1 Table`: the format for `kubectl get`. */
 export const tableOf = (resource: Resource, objects: readonly KubeObject[], options: TableOptions): JsonObject => {
   const { columns } = resource.strategy;
   return {

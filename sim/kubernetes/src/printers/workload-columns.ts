@@ -17,7 +17,7 @@ const pairs = (map: Record<string, unknown>): string =>
     .map((key) => `${key}=${nestedString(map, key)}`)
     .join(',');
 
-/** As validation has let it through: a selector, or nothing. */
+/** Validated already: a selector, or absent. */
 const isSelector = (value: unknown): value is LabelSelector => isObject(value);
 
 const selector = (object: unknown): string => {

@@ -6,7 +6,7 @@ import { MalformedError } from '../serialization/json.ts';
 import captured from './captured.generated.json' with { type: 'json' };
 import { decodeProtobuf } from './decode.ts';
 
-/** The few of protobuf that a test needs to write. */
+/** As much of a protobuf encoder as the tests need. */
 const varint = (value: bigint): number[] =>
   value < 0x80n ? [Number(value)] : [Number(value & 0x7fn) | 0x80, ...varint(value >> 7n)];
 const number = (field: number, value: bigint): number[] => [
@@ -116,7 +116,7 @@ test('what cannot be read is refused', () => {
 });
 
 test('nesting that does not end is refused, and fast', () => {
-  // `not` of a JSONSchemaProps is a JSONSchemaProps. From the inside out, doubling the length only every so often.
+  // `not` of a JSONSchemaProps is a JSONSchemaProps. Built from the inside out.
   let schema: number[] = [];
   for (let level = 0; level < 3000; level++)
     schema = [...varint(BigInt(26 * 8 + 2)), ...varint(BigInt(schema.length)), ...schema];

@@ -6,7 +6,7 @@ import { MalformedError } from '../serialization/json.ts';
 import { decodeMessage, isKnown } from './message.ts';
 import { bytesOf, readFields, textOf, type WireField } from './wire.ts';
 
-/** What stands before every protobuf body of Kubernetes: `k8s` and a zero. */
+/** The prefix of every protobuf body of Kubernetes: `k8s` and a zero. */
 const prefix = [0x6b, 0x38, 0x73, 0x00];
 
 const fieldsOf = (bytes: Uint8Array): ReadonlyMap<number, WireField['value']> =>
@@ -17,7 +17,7 @@ const textIn = (fields: ReadonlyMap<number, WireField['value']>, number: number)
   return value === undefined ? '' : textOf(value);
 };
 
-/** The message of a kind. DeleteOptions belongs to every group, and is one and the same in all of them. */
+/** The message of a kind. DeleteOptions exists in every group, with the same message. */
 const messageOf = (apiVersion: string, kind: string): string | undefined => {
   const [version = '', group = ''] = apiVersion.split('/').reverse();
   const schema = kind === 'DeleteOptions' ? rawSchemaName('', 'v1', kind) : rawSchemaName(group, version, kind);
@@ -26,9 +26,8 @@ const messageOf = (apiVersion: string, kind: string): string | undefined => {
 };
 
 /**
- * An object from its protobuf form: the prefix, an envelope (`runtime.Unknown`) that names the kind, and the message. `expected`
- * is what an envelope without a kind holds. Throws MalformedError for what cannot be read, and 415 for a kind whose protobuf
- * form is not known here.
+ * Decodes a protobuf body: the prefix, an envelope (`runtime.Unknown`) that names the kind, and the message. `expected` is the kind for an
+ * envelope without one. Throws MalformedError for an invalid body, and 415 for a kind without a known message.
  */
 export const decodeProtobuf = (
   bytes: Uint8Array,

@@ -14,7 +14,7 @@ const text = (fields: Fields, number: number): string => {
   return value === undefined ? '' : textOf(value);
 };
 
-/** Go's zero time has no bytes and is null in JSON. Years beyond 9999 cannot be written. */
+/** Go's zero time has no bytes and is null in JSON. Years after 9999 are invalid. */
 const instant = (bytes: Uint8Array): { iso: string; nanoseconds: number } | undefined => {
   if (bytes.length === 0) return undefined;
   const fields = fieldsOf(bytes);
@@ -67,7 +67,7 @@ const quantity = (bytes: Uint8Array): Json => text(fieldsOf(bytes), 1) || '0';
 
 const meta = 'k8s.io.apimachinery.pkg.apis.meta.v1';
 
-/** Messages whose JSON is not an object of their fields. */
+/** Messages whose JSON is not an object with their fields. */
 const wellKnownTypes: Readonly<Record<string, (bytes: Uint8Array) => Json>> = {
   [`${meta}.Time`]: time,
   [`${meta}.MicroTime`]: microTime,
@@ -82,7 +82,7 @@ const wellKnownTypes: Readonly<Record<string, (bytes: Uint8Array) => Json>> = {
 const extensions = 'k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1';
 const items = (fields: Record<string, Json>): Json => fields['items'] ?? [];
 
-/** Messages that stand for a Go slice or union: made of their fields, once those are decoded. */
+/** Messages for a Go slice or union: built from their decoded fields. */
 const unions: Readonly<Record<string, (fields: Record<string, Json>) => Json>> = {
   'k8s.io.api.authentication.v1.ExtraValue': items,
   'k8s.io.api.authorization.v1.ExtraValue': items,
@@ -114,8 +114,8 @@ const isZero = (value: Json): boolean =>
   (typeof value === 'object' && Object.keys(value).length === 0);
 
 /**
- * Go writes a field that is no pointer even when nobody has set it, and writes it to JSON only without `omitempty`. (Go would
- * also write empty structs; nobody has set those either.)
+ * Go encodes a non-pointer field even when it is unset, and writes it to JSON only without `omitempty`. (Go would also write empty structs,
+ * which are unset too.)
  */
 const isUnset = (value: Json, flags: string): boolean =>
   value === null || (!flags.includes('p') && flags.includes('o') && isZero(value));
@@ -137,7 +137,7 @@ const addEntry = (target: Record<string, Json>, [name, type]: Description, value
   set(map, key === undefined ? '' : textOf(key), decodeValue(type, entry.get(2) ?? empty, depth));
 };
 
-/** The JSON form of one message. Fields that this version of Kubernetes does not know are passed over, as Go does. */
+/** The JSON form of one message. Unknown fields are skipped, as in Go. */
 export const decodeMessage = (message: string, bytes: Uint8Array, depth = 0): Json => {
   if (depth > maxDepth) throw new MalformedError('proto: exceeded max depth');
   const special = Object.hasOwn(wellKnownTypes, message) ? wellKnownTypes[message] : undefined;

@@ -1,7 +1,7 @@
 import type { Json } from '../object.ts';
 import { MalformedError } from '../serialization/json.ts';
 
-/** One field as it stands on the wire: a varint, or the bytes of anything longer. */
+/** One field on the wire: a varint, or bytes. */
 export interface WireField {
   number: number;
   value: number | bigint | Uint8Array;
@@ -23,7 +23,7 @@ const readVarint = (bytes: Uint8Array, start: number): { value: number | bigint;
   throw new MalformedError('proto: integer overflow');
 };
 
-/** Takes a message apart. What a field means is not on the wire. */
+/** Splits a message into fields. Their types are not on the wire. */
 export const readFields = (bytes: Uint8Array): WireField[] => {
   const fields: WireField[] = [];
   let position = 0;
@@ -76,7 +76,7 @@ export const bytesOf = (value: WireValue): Uint8Array => {
 export const textOf = (value: WireValue): string =>
   new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytesOf(value));
 
-/** A signed integer. Refused, not rounded, if a double cannot hold it. */
+/** A signed integer. Throws, instead of rounding, if a double cannot hold it. */
 export const integerOf = (value: WireValue, bits: 32 | 64 = 64): number => {
   if (value instanceof Uint8Array) throw wrongType('integer');
   const exact = BigInt.asIntN(bits, BigInt(value));
@@ -105,6 +105,6 @@ const scalars: Readonly<Record<string, (value: WireValue) => Json>> = {
   double: doubleOf,
 };
 
-/** Undefined for a type that is no scalar. */
+/** Undefined for a type that is not a scalar. */
 export const scalarOf = (type: string): ((value: WireValue) => Json) | undefined =>
   Object.hasOwn(scalars, type) ? scalars[type] : undefined;

@@ -23,7 +23,7 @@ const selfSubjectReview: Review = (_object, { api, user }) => ({
   status: { userInfo: userInfo(user) },
 });
 
-/** The texts of the two authenticators that looked at the token, as the real server joins them. */
+/** The texts of the two authenticators that tried the token, as the real server joins them. */
 const reviewError = (problem: string | undefined): string =>
   problem === undefined ? 'invalid bearer token' : `[invalid bearer token, ${problem}]`;
 

@@ -13,7 +13,7 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 const fields = (value: unknown): Fields | undefined => (isObject(value) ? value : undefined);
 const strings = (value: unknown): string[] => (Array.isArray(value) ? value.map(text) : []);
 
-/** The real server prints its internal type here, whose fields have no JSON names. */
+/** The real server prints its internal type here, which has no JSON names. */
 const goAttributes = (attributes: Fields): Json => ({ Path: text(attributes['path']), Verb: text(attributes['verb']) });
 
 const attributeCauses = ({ resourceAttributes, nonResourceAttributes }: Fields): Cause[] => {
@@ -47,7 +47,7 @@ const selectorCauses = (spec: Fields): Cause[] =>
     return [{ reason: 'FieldValueRequired', message, field: `${field}.requirements` }];
   });
 
-/** `null` is how Go clients write a creation time that is not set. */
+/** Go clients send `null` for an unset creation time. */
 const metadataCauses = (object: KubeObject, permitted: readonly string[], why: string): Cause[] => {
   const left = Object.entries(object.metadata).filter(
     ([key, value]) => value !== null && value !== undefined && ![...permitted, 'managedFields'].includes(key),
@@ -74,7 +74,7 @@ const throwIfInvalid = (causes: readonly Cause[]): void => {
   if (causes.length === 0) return;
   const texts = causes.map(({ field, message }) => `${field}: ${message}`);
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
-  // The kind is empty because the real server reads it from an object that has lost it by then.
+  // The kind is empty because the real server reads it from an object that no longer has one.
   throw new ApiError(422, 'Invalid', `.authorization.k8s.io "" is invalid: ${list}`, {
     group: 'authorization.k8s.io',
     causes: causes.map(({ reason, message, field }) => ({ reason, message, field })),
@@ -88,7 +88,7 @@ const operators: Readonly<Record<string, (key: string, list: string[]) => string
   DoesNotExist: (key) => `!${key}`,
 };
 
-/** A selector as a list request would carry it. What is not understood is left out, which asks for more and never for less. */
+/** A selector as in a list request. Invalid requirements are dropped, which asks for more and never for less. */
 const selectorText = (selector: Fields | undefined): string => {
   const requirements = Array.isArray(selector?.['requirements']) ? selector['requirements'].filter(isObject) : [];
   const terms = requirements.flatMap(
@@ -194,7 +194,7 @@ interface RulesStatus {
   evaluationError?: string;
 }
 
-/** What roles grant, as it stands in them. What the Node authorizer adds for Nodes cannot be listed. */
+/** The rules of the roles. The rights that the Node authorizer adds cannot be listed. */
 const resolvedRules = (roles: RuleResolver, user: User, namespace: string): RulesStatus => {
   const { rules, problems } = roles.rulesFor(user, namespace);
   const isNode = nodeNameOf(user) !== undefined;
@@ -217,8 +217,8 @@ const resolvedRules = (roles: RuleResolver, user: User, namespace: string): Rule
 };
 
 /**
- * Other authorizers answer questions and do not list rules, so every served kind is asked about. That finds all there is but rules
- * for single names, which is why the answer says that it is incomplete; who may do everything gets that as one rule, and complete.
+ * Other authorizers answer questions but do not list rules, so this asks about every served kind. It does not find rules with
+ * resourceNames, so the answer is marked incomplete; a user with all rights gets one rule, and a complete answer.
  */
 const probedRules = (context: WriteContext, namespace: string): RulesStatus => {
   const may = createProbe(context, namespace);

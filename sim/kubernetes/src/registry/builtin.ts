@@ -36,7 +36,7 @@ const serviceAccountStrategy: Strategy = {
       : [],
 };
 
-/** What the built-in kinds need of the rest of the server. */
+/** Dependencies of the built-in kinds. */
 interface BuiltinDeps {
   identity: ClusterPki;
   kubelet: Record<'log' | 'exec' | 'attach' | 'portforward', Action>;
@@ -100,7 +100,7 @@ const subresource = (
   };
 };
 
-/** The kind's own defaults come after Go's types have had their say. */
+/** The kind's own defaults apply after the canonical form. */
 const withCanonicalForm = (strategy: Strategy, schema: Schema | undefined): Strategy => ({
   ...strategy,
   applyDefaults: (object) => {
@@ -139,7 +139,7 @@ const resource = (entry: CatalogueResource, from: CatalogueGroup, parts: Builtin
     subresources: resources
       .filter(({ name }) => name.startsWith(`${entry.name}/`))
       .map((sub) => subresource(sub, from, known)),
-    // Both event APIs show one store.
+    // Both event APIs share one store.
     prefix: isModernEvent ? 'core/events/' : `${group || 'core'}/${entry.name}/`,
     toStored: isModernEvent ? toCoreEvent : same,
     fromStored: isModernEvent ? fromCoreEvent : same,
@@ -147,7 +147,7 @@ const resource = (entry: CatalogueResource, from: CatalogueGroup, parts: Builtin
   };
 };
 
-/** Everything that is served from the start, in the order of the real server's discovery. */
+/** All resources served from the start, in the order of the real server's discovery. */
 export const builtinResources = (parts: BuiltinDeps): Resource[] =>
   catalogue.groups.flatMap((group) =>
     group.resources.filter(({ name }) => !name.includes('/')).map((entry) => resource(entry, group, parts)),

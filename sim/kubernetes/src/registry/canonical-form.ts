@@ -7,8 +7,8 @@ import type { Schema } from '../schema/schema.ts';
 const alphabet = /^[A-Za-z0-9+/]$/;
 
 /**
- * Base64 as Go's standard decoder takes it: line breaks are skipped, padding is required. Answers the one spelling of the same
- * bytes, or the offset at which Go gives up.
+ * Base64 as Go's standard decoder reads it: line breaks are skipped, padding is required. Returns the canonical spelling of the bytes, or
+ * the offset at which Go fails.
  */
 export const canonicalBase64 = (text: string): string | number => {
   const kept = Array.from(text)
@@ -32,8 +32,8 @@ export const canonicalBase64 = (text: string): string | number => {
 };
 
 /**
- * What Go's types know about the fields of built-in kinds and OpenAPI does not say: which scalars are pointers, so that `false`
- * and `0` differ from absence, and which zero values are written out all the same. Read from the types of Kubernetes 1.36.
+ * Facts from the Go types of built-in kinds that OpenAPI does not contain: which scalars are pointers, so that `false` and `0` differ from
+ * absence, and which zero values are written. From the types of Kubernetes 1.36.
  */
 
 const pointers = new Set(
@@ -51,7 +51,7 @@ const pointers = new Set(
   x-kubernetes-list-type x-kubernetes-map-type x-kubernetes-preserve-unknown-fields $ref`.split(/\s+/),
 );
 
-/** Names that are pointers in one type only, which another field of that type tells apart from the others. */
+/** Names that are pointers in one type only; another field identifies that type. */
 const pointersBeside: Readonly<Record<string, string>> = {
   priority: 'schedulerName',
   restartPolicy: 'image',
@@ -78,7 +78,7 @@ const isPointer = (name: string, type: Schema): boolean => {
   return beside !== undefined && beside in fields;
 };
 
-/** Times that are no pointers: absent ones are written as null. */
+/** Times that are not pointers: absent ones are written as null. */
 const isWrittenTime = (name: string): boolean =>
   /^(last(Transition|Update|Heartbeat|Probe|Observed)Time|(started|finished)At|eventTime|(deprecated)?(first|last)Timestamp|expirationTimestamp)$/i.test(
     name,
@@ -87,13 +87,13 @@ const isWrittenTime = (name: string): boolean =>
 const isMicroTime = (name: string): boolean =>
   ['renewTime', 'acquireTime', 'eventTime', 'lastObservedTime'].includes(name);
 
-/** Lists that are written as null when they are empty, besides those that the schema requires. */
+/** Empty lists that are written as null, in addition to those that the schema requires. */
 const isWrittenList = (name: string, type: Schema): boolean =>
   type.required?.includes(name) === true ||
   ['sources', 'rules', 'names', 'audiences', 'storedVersions'].includes(name) ||
   (name === 'conditions' && 'storedVersions' in (type.properties ?? {}));
 
-/** Zero values that are written out: those that the schema requires, and those it has a zero default for. */
+/** Zero values that are written: required ones, and those with a zero default. */
 const isWrittenZero = (name: string, field: Schema, type: Schema): boolean => {
   if (type.required?.includes(name)) return true;
   return field.default !== undefined && (name !== 'name' || 'features' in (type.properties ?? {}));
@@ -141,7 +141,7 @@ const scalar = (name: string, value: unknown, field: Schema, type: Schema): unkn
   return isWrittenZero(name, field, type) ? zeroOf(field) : undefined;
 };
 
-/** Of a list or a map: Go reads null as the zero value of its type. */
+/** Of a list or a map: Go reads null as the zero value. */
 const element = (value: unknown, schema: Schema): unknown => {
   if (isQuantity(schema)) return quantity(value, canonicalResourceQuantity) ?? '0';
   if (schema.format === 'byte') return bytes(value) ?? '';
@@ -187,9 +187,9 @@ const struct = (value: Record<string, unknown>, type: Schema): Record<string, un
 };
 
 /**
- * Brings an object of a built-in kind into the form in which the real server stores and answers it, as if it had gone through
- * Go's types: nulls and what `omitempty` leaves out are gone, structs and zero values that Go always writes are there, times are
- * UTC, quantities have their one spelling. Throws the 400 of a value that Go could not decode.
+ * Converts an object of a built-in kind to the form in which the real server stores and returns it, as if Go had decoded and encoded it:
+ * nulls and `omitempty` fields are removed, structs and zero values that Go always writes are added, times are UTC, quantities canonical.
+ * Throws a 400 for a value that Go could not decode.
  */
 export const canonicalize = (object: KubeObject, schema: Schema): void => {
   const { apiVersion, kind } = object;

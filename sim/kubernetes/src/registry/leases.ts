@@ -18,7 +18,7 @@ const validateSpec = (lease: KubeObject): Cause[] => {
   ];
 };
 
-/** Coordinated leader election is off by default, and its fields fall away. */
+/** Coordinated leader election is off by default, so its fields are dropped. */
 const dropCoordination = (lease: KubeObject): void => {
   const spec = childOf(lease, 'spec');
   delete spec['strategy'];

@@ -73,7 +73,7 @@ const validateSubject = (subject: Fields, namespaced: boolean, path: string): Ca
   }
 };
 
-/** As the real server prints it: in its inner form. */
+/** As the real server prints its internal type. */
 const printedRef = (ref: Fields): Json => ({
   APIGroup: textOf(ref['apiGroup']),
   Kind: textOf(ref['kind']),
@@ -121,7 +121,7 @@ const defaultBinding = (binding: KubeObject): void => {
   }
 };
 
-/** A binding cannot come to mean something else. */
+/** The roleRef of a binding is immutable. */
 const keepRef = (binding: KubeObject, old: KubeObject): Cause[] =>
   equal(binding['roleRef'], old['roleRef'])
     ? []

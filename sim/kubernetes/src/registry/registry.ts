@@ -1,10 +1,10 @@
 import type { Resource } from '../resource.ts';
 
-/** Which resources are served: the built-in ones, and those of custom resource definitions, which come and go. */
+/** The served resources: built-in ones, and those of custom resource definitions, which change at run time. */
 export interface Registry {
-  /** All, in all served versions. */
+  /** In all served versions. */
   all(): readonly Resource[];
-  /** In that version, or without one in the preferred version. */
+  /** In that version; by default in the preferred one. */
   find(group: string, plural: string, version?: string): Resource | undefined;
   findKind(group: string, kind: string, version?: string): Resource | undefined;
   setCustom(definition: string, resources: readonly Resource[]): void;

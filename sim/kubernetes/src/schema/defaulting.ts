@@ -3,7 +3,7 @@ import { propertySchema, type Schema, valueSchema } from './schema.ts';
 
 const hasDefault = (schema: Schema): boolean => schema.default !== undefined && schema.default !== null;
 
-/** A null that the schema does not allow stands for "not said". */
+/** A null that the schema does not allow counts as absent. */
 const isAbsent = (value: unknown, schema: Schema): boolean =>
   value === undefined || (value === null && schema.nullable !== true);
 
@@ -22,8 +22,8 @@ const fillFields = (value: Record<string, unknown>, schema: Schema): void => {
 };
 
 /**
- * Fills in, in place, what the schema has a default for: in objects that are there, and in the defaults themselves. An object
- * that is absent and has no default stays absent.
+ * Sets the defaults of the schema in place: in existing objects, and in the defaults themselves. An absent object without a default stays
+ * absent.
  */
 export const applySchemaDefaults = (value: unknown, schema: Schema): void => {
   if (Array.isArray(value)) {

@@ -1,6 +1,6 @@
 import { propertySchema, type Schema, valueSchema } from './schema.ts';
 
-/** Paths of fields as `details.causes` names them. The empty path is the whole object. */
+/** Field paths in `details.causes`. The empty path is the whole object. */
 
 export const childPath = (path: string, field: string): string => (path === '' ? field : `${path}.${field}`);
 
@@ -36,7 +36,7 @@ const unquoted = (text: string): string | undefined => {
   return valid ? result : undefined;
 };
 
-/** The schema that a path leads to, and the path as error messages name it. */
+/** The schema at a path, and the path as in error messages. */
 export const followPath = (path: string, schema: Schema): { path: string; schema: Schema | undefined } | undefined => {
   let rest = path;
   let current: Schema | undefined = schema;

@@ -6,7 +6,7 @@ const time: Schema = { type: 'string', format: 'date-time' };
 const count: Schema = { type: 'integer', format: 'int64' };
 const texts: Schema = { type: 'object', additionalProperties: text };
 
-/** `metadata` of any object, which the schema of a custom resource does not spell out. */
+/** `metadata` of any object; the schema of a custom resource does not contain it. */
 export const objectMetaSchema: Schema = {
   type: 'object',
   properties: {
@@ -58,5 +58,5 @@ export const objectMetaSchema: Schema = {
 /** Fields of every resource, also of one that is embedded in another. */
 export const isMetaField = (name: string): boolean => name === 'apiVersion' || name === 'kind' || name === 'metadata';
 
-/** The schemas of built-in kinds spell out all of `metadata`; those of custom resources may restrict its names at most. */
+/** The schemas of built-in kinds contain all of `metadata`; those of custom resources at most restrict its names. */
 export const isBuiltIn = (root: Schema): boolean => root.properties?.['metadata']?.properties?.['uid'] !== undefined;

@@ -2,7 +2,7 @@ import { isObject, type KubeObject } from '../object.ts';
 import { isBuiltIn, isMetaField, objectMetaSchema } from './object-meta.ts';
 import { fieldSchema, propertySchema, type Schema, valueSchema } from './schema.ts';
 
-/** A built-in kind says `type: object` and nothing more where it takes any JSON. A custom resource then takes nothing. */
+/** In a built-in kind a bare `type: object` accepts any JSON; in a custom resource it accepts no fields. */
 const isOpaque = (schema: Schema): boolean =>
   schema.properties === undefined && schema.additionalProperties === undefined && schema.items === undefined;
 
@@ -24,8 +24,8 @@ const pruneFields = (value: Record<string, unknown>, schema: Schema, keepUnknown
 };
 
 /**
- * Without a schema nothing is known of the value, so that all its fields go. A list that keeps unknown fields keeps those of its
- * items, but not those of objects further down that have a schema of their own.
+ * Without a schema all fields are removed. A list with x-kubernetes-preserve-unknown-fields keeps those of its items, but not those of
+ * deeper objects with their own schema.
  */
 export const pruneValue = (value: unknown, schema: Schema | undefined, inherited: boolean, builtIn: boolean): void => {
   if (builtIn && (schema === undefined || isOpaque(schema))) return;
@@ -38,7 +38,7 @@ export const pruneValue = (value: unknown, schema: Schema | undefined, inherited
   }
 };
 
-/** Go decodes `null` as "absent". Where there is a default, defaulting replaces the null instead. */
+/** Go decodes `null` as absent. Where there is a default, defaulting replaces the null instead. */
 const dropNulls = (value: unknown, schema: Schema | undefined): void => {
   if (Array.isArray(value)) {
     for (const item of value) dropNulls(item, schema?.items);
@@ -51,10 +51,7 @@ const dropNulls = (value: unknown, schema: Schema | undefined): void => {
   }
 };
 
-/**
- * Removes what the schema does not know, in place. `apiVersion`, `kind` and what every `metadata` may hold stay, whether or not
- * the schema mentions them.
- */
+/** Removes unknown fields in place. `apiVersion`, `kind` and the standard fields of `metadata` stay, whether or not the schema has them. */
 export const prune = (object: KubeObject, schema: Schema): void => {
   const builtIn = isBuiltIn(schema);
   pruneValue(object, { ...schema, 'x-kubernetes-embedded-resource': true }, false, builtIn);
@@ -66,7 +63,7 @@ const child = (path: string, key: string): string => (path === '' ? key : `${pat
 const hasFields = (schema: Schema): boolean =>
   schema.properties !== undefined || schema.additionalProperties !== undefined;
 
-/** As Go's decoder meets them: in the order of the document, in structs only. What has no fields of its own takes any JSON. */
+/** In the order of Go's decoder: that of the document, in structs only. A type without fields accepts any JSON. */
 const decoded = (value: unknown, schema: Schema | undefined, path: string): string[] => {
   if (!schema) return [];
   if (Array.isArray(value)) return value.flatMap((item, index) => decoded(item, schema.items, `${path}[${index}]`));
@@ -79,7 +76,7 @@ const decoded = (value: unknown, schema: Schema | undefined, path: string): stri
   });
 };
 
-/** What pruning removes. `schema` is absent where nothing is known, and so nothing may be. */
+/** The fields that pruning removes. `schema` is absent where no field is allowed. */
 const pruned = (value: unknown, schema: Schema | undefined, path: string, inherited = false): string[] => {
   const keepUnknown = inherited || schema?.['x-kubernetes-preserve-unknown-fields'] === true;
   if (keepUnknown && schema === undefined) return [];
@@ -114,8 +111,8 @@ const embeddedMetadata = (value: unknown, schema: Schema | undefined, path: stri
 const inOrder = (paths: string[]): string[] => paths.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 
 /**
- * Paths of the fields that strict decoding complains about, in the order in which it does: for built-in kinds that of the
- * document; for custom resources first `metadata`, then what pruning would remove, then the metadata of embedded resources.
+ * Paths of unknown fields in the order in which strict decoding reports them: for built-in kinds that of the document; for custom resources
+ * first `metadata`, then what pruning would remove, then the metadata of embedded resources.
  */
 export const unknownFields = (object: unknown, schema: Schema): string[] => {
   if (isBuiltIn(schema)) return decoded(object, schema, '');

@@ -1,8 +1,8 @@
 import type { Json } from '../object.ts';
 
 /**
- * An OpenAPI v3 schema as Kubernetes uses it: of a custom resource (as its author wrote it) or of a built-in kind (dumped from
- * the real server, `$ref` already replaced by the schema it names, so that the graph may contain cycles).
+ * An OpenAPI v3 schema as Kubernetes uses it: of a custom resource (as its author wrote it) or of a built-in kind (dumped from the real
+ * server with resolved `$ref`s, so the graph may contain cycles).
  */
 export interface Schema {
   type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
@@ -54,14 +54,14 @@ export interface ValidationRule {
   optionalOldSelf?: boolean;
 }
 
-/** The schema of a property that is named, never one that the prototype of an object brings along. */
+/** The schema of an own property, never one from the prototype. */
 export const propertySchema = (schema: Schema, name: string): Schema | undefined =>
   schema.properties && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
 
-/** The schema of the values of a map; `true` and `false` say nothing about them. */
+/** The schema of the values of a map; `true` and `false` do not define one. */
 export const valueSchema = (schema: Schema): Schema | undefined =>
   typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
 
-/** The schema of whatever stands under `name`. */
+/** The schema of the field `name`. */
 export const fieldSchema = (schema: Schema | undefined, name: string): Schema | undefined =>
   schema && (propertySchema(schema, name) ?? valueSchema(schema));

@@ -17,7 +17,7 @@ const lease = (spec: object): [string, object] => [
 ];
 const quantities = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-/** As kube-apiserver 1.36.3 answers, behind `… cannot be handled as a …: `. */
+/** Answers of kube-apiserver 1.36.3, without the prefix `… cannot be handled as a …: `. */
 const table: [body: [string, object], text: string | undefined][] = [
   [pod(5), 'json: cannot unmarshal number into Go struct field Pod.spec of type v1.PodSpec'],
   [pod([]), 'json: cannot unmarshal array into Go struct field Pod.spec of type v1.PodSpec'],

@@ -7,8 +7,8 @@ import { objectMetaSchema } from './object-meta.ts';
 import { propertySchema, type Schema, valueSchema } from './schema.ts';
 
 /**
- * Names of Go's types, which stand in the answer to a body that does not decode. A schema tells all but the names of structs: where
- * it carries one as its title (`v1.PodSpec`) that is used, otherwise the name is guessed from the field.
+ * Names of Go types, which appear in decoding errors. A schema has everything but the names of structs: its title (`v1.PodSpec`) is used if
+ * there is one, otherwise the name is guessed from the field.
  */
 
 const structs: Readonly<Record<string, string>> = {
@@ -50,7 +50,7 @@ const capitalized = (name: string): string => name.charAt(0).toUpperCase() + nam
 
 const singular = (name: string): string => name.replace(/ies$/, 'y').replace(/([^s])s$/, '$1');
 
-/** The struct behind a field of another one. `kind` is that of the whole object. */
+/** The struct name of a field of another struct. `kind` is that of the whole object. */
 const structName = (parent: string, field: string, kind: string, schema: Schema): string => {
   if (schema.title !== undefined) return schema.title.slice(schema.title.lastIndexOf('.') + 1);
   const known = inStruct[`${parent}.${field}`] ?? (Object.hasOwn(structs, field) ? structs[field] : undefined);
@@ -62,13 +62,13 @@ const structName = (parent: string, field: string, kind: string, schema: Schema)
 
 const isIntOrString = (schema: Schema): boolean => schema.format === 'int-or-string';
 
-/** Quantities are the only strings that may be written as numbers as well. */
+/** Quantities are the only strings that may also be numbers. */
 const isQuantity = (schema: Schema): boolean =>
   schema.type === undefined &&
   schema.format === undefined &&
   schema.oneOf?.some(({ type }) => type === 'number') === true;
 
-/** Any JSON at all. */
+/** Accepts any JSON. */
 const isRaw = (schema: Schema): boolean =>
   schema.type === undefined
     ? !isIntOrString(schema) && !isQuantity(schema)
@@ -88,17 +88,17 @@ const typeName = (schema: Schema | undefined, struct: string): string => {
   return values ? `map[string]${typeName(values, struct)}` : (schema.title ?? `v1.${struct}`);
 };
 
-/** Where the decoder is: `path` without indexes and keys, as Go names fields. */
+/** The position of the decoder: `path` without indexes and keys, as Go names fields. */
 interface DecodePlace {
   kind: string;
   struct: string;
   path: string;
-  /** Name of the last field, and the struct that it would be. */
+  /** Name of the last field, and its struct. */
   field: string;
   own: string;
 }
 
-/** Fields of type MicroTime; the schema does not tell them from Time. */
+/** Fields of type MicroTime; the schema does not distinguish them from Time. */
 const microTimes = new Set(['acquireTime', 'renewTime', 'eventTime', 'lastObservedTime']);
 
 const valueName = (value: unknown): string => {
@@ -198,8 +198,8 @@ const problemOf = (value: unknown, schema: Schema | undefined, place: DecodePlac
 };
 
 /**
- * Why a body is no object of a built-in kind: the first value of a wrong type, as Go's decoder refuses it (400 BadRequest). The
- * real server puts `Pod in version "v1" cannot be handled as a Pod: ` before it.
+ * The first value of a wrong type in a body of a built-in kind, in the words of Go's decoder (400 BadRequest). The real server prefixes it
+ * with `Pod in version "v1" cannot be handled as a Pod: `.
  */
 export const builtinTypeError = (object: unknown, schema: Schema): string | undefined => {
   if (!isObject(object)) return undefined;
@@ -244,6 +244,6 @@ const resourceProblem = (value: Record<string, unknown>, path: string): string |
   return problem && `${childPath(path, 'metadata')}: Invalid value: ${goValue(value['metadata'])}: ${problem}`;
 };
 
-/** The same for a custom resource, of which only metadata is decoded into a type: its own and that of embedded resources. */
+/** The same for a custom resource, of which Go decodes only metadata into a type: its own and that of embedded resources. */
 export const customTypeError = (object: unknown, schema: Schema): string | undefined =>
   isObject(object) ? (metadataProblem(object['metadata']) ?? embeddedProblem(object, schema, '')) : undefined;

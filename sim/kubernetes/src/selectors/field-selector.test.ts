@@ -62,7 +62,7 @@ test('all requirements have to hold, and a missing field counts as empty', () =>
   assert.equal(holds('toString='), true);
 });
 
-// With a prototype, so that a strict comparison with what the parser makes can succeed.
+// With a prototype, so that a strict comparison with the parser's result can succeed.
 const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
   fc.record(model, { noNullPrototype: true });
 

@@ -1,6 +1,6 @@
 import { badRequest } from '../errors/api-error.ts';
 
-/** Built-in kinds that name their fields themselves; the other built-in kinds share one rule, with a text of its own. */
+/** Built-in kinds with their own field labels; the other built-in kinds share one rule, with another error text. */
 const kindsWithFieldLabels = new Set([
   'v1/Pod',
   'v1/Node',
@@ -13,7 +13,7 @@ const kindsWithFieldLabels = new Set([
   'certificates.k8s.io/v1/CertificateSigningRequest',
 ]);
 
-/** Of those, the ones without a namespace do not know that field; the shared rule knows it for all. */
+/** Of those, cluster-scoped kinds do not have metadata.namespace; the shared rule has it for all. */
 const withoutNamespace = new Set(['v1/Node', 'v1/Namespace', 'certificates.k8s.io/v1/CertificateSigningRequest']);
 
 const builtinGroups = new Set([
@@ -42,7 +42,7 @@ const builtinGroups = new Set([
 
 const groupOf = (apiVersion: string): string => (apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '');
 
-/** Refuses a selector that names a field which this kind cannot be selected by. */
+/** Throws if this kind does not support a field of the selector. */
 export const assertSelectable = (
   requirements: readonly FieldRequirement[],
   known: readonly string[] | Readonly<Record<string, string>>,
@@ -68,7 +68,7 @@ export interface FieldRequirement {
   value: string;
 }
 
-/** Between commas that no backslash stands before. */
+/** Splits at commas without a backslash before them. */
 const terms = (text: string): string[] => {
   const found: string[] = [];
   let start = 0;
@@ -105,8 +105,8 @@ const unescaped = (text: string): string => {
 };
 
 /**
- * The `fieldSelector` of a query, sorted as the real server does, so that of several faults the same one is reported. Throws a
- * 400 with the parser's words.
+ * The `fieldSelector` of a query, sorted like in the real server, so that of several errors the same one is reported. Throws a 400 with the
+ * parser's text.
  */
 export const parseFieldSelector = (text: string): FieldRequirement[] =>
   terms(text).map((term) => {
@@ -122,7 +122,7 @@ export const parseFieldSelector = (text: string): FieldRequirement[] =>
 export const printFieldSelector = (requirements: readonly FieldRequirement[]): string =>
   requirements.map(({ field, operator, value }) => `${field}${operator}${value.replace(/[\\,=]/g, '\\$&')}`).join(',');
 
-/** A field that the object does not have counts as empty. */
+/** A missing field counts as empty. */
 export const matchesFields = (
   requirements: readonly FieldRequirement[],
   fields: Readonly<Record<string, string>>,

@@ -49,7 +49,7 @@ const nameErrors = (name: string): string[] => [
   ...(namePattern.test(name) ? [] : [nameRule]),
 ];
 
-/** What is wrong with the key of a label or annotation, in the server's words; empty if nothing is. */
+/** Errors in the key of a label or annotation, in the server's words. */
 const labelKeyErrors = (key: string): string[] => {
   const parts = key.split('/');
   const name = parts.at(-1) ?? '';
@@ -62,7 +62,7 @@ const labelKeyErrors = (key: string): string[] => {
   ];
 };
 
-/** What is wrong with the value of a label. */
+/** Errors in the value of a label. */
 const labelValueErrors = (value: string): string[] => [
   ...(bytes(value) > longestPart ? [tooLong(longestPart)] : []),
   ...(valuePattern.test(value) ? [] : [valueRule]),
@@ -70,7 +70,7 @@ const labelValueErrors = (value: string): string[] => [
 
 export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt';
 
-/** One condition of a label selector. `values` is sorted and has no duplicates. */
+/** One requirement of a label selector. `values` is sorted and has no duplicates. */
 export interface LabelRequirement {
   key: string;
   operator: LabelOperator;
@@ -80,20 +80,20 @@ export interface LabelRequirement {
 const invalid = (path: string, value: string, detail: string): string =>
   `${path}: Invalid value: ${JSON.stringify(value)}: ${detail}`;
 
-/** The fault of a key on its own, before anything behind it is read. Go prints the missing field path so. */
+/** Error in a key, before the rest is parsed. `<nil>` is how Go prints the missing field path. */
 export const keyError = (key: string): string | undefined => {
   const faults = labelKeyErrors(key);
   return faults.length === 0 ? undefined : invalid('<nil>', key, faults.join('; '));
 };
 
-/** A whole number of 64 bits, as Go reads it. */
+/** A 64-bit integer, as Go parses it. */
 const integer = (text: string): bigint | undefined => {
   if (!/^[+-]?\d+$/.test(text)) return undefined;
   const value = BigInt(text.replace('+', ''));
   return BigInt.asIntN(64, value) === value ? value : undefined;
 };
 
-/** What is wrong with the values, as one text. */
+/** Errors in the values, as one text. */
 export const valueError = ({ key, operator, values }: LabelRequirement): string | undefined => {
   const faults: string[] = [];
   if (operator === 'gt' || operator === 'lt') {
@@ -124,7 +124,7 @@ export const printLabelSelector = (requirements: readonly LabelRequirement[]): s
     })
     .join(',');
 
-/** `!=` and `notin` also match what has no such label. */
+/** `!=` and `notin` also match objects without the label. */
 export const requirementMatches = (
   { key, operator, values }: LabelRequirement,
   labels: Readonly<Record<string, string>>,

@@ -124,7 +124,7 @@ test('an object without labels matches what asks for absence', () => {
   assert.equal(parseLabelSelector('a')(undefined), false);
 });
 
-// With a prototype, so that a strict comparison with what the parser makes can succeed.
+// With a prototype, so that a strict comparison with the parser's result can succeed.
 const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
   fc.record(model, { noNullPrototype: true });
 

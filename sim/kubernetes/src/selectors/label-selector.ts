@@ -7,7 +7,7 @@ import {
   valueError,
 } from './label-requirement.ts';
 
-/** A word, a symbol, or (text '') the end. `in` and `notin` are words: only their place says whether they are operators. */
+/** A word, a symbol, or (text '') the end. `in` and `notin` are words: only their position makes them operators. */
 interface Token {
   kind: 'word' | 'symbol' | 'end';
   text: string;
@@ -17,7 +17,7 @@ const blank = /[ \t\r\n]*/y;
 const symbol = /==|!=|[=!(),<>]/y;
 const word = /[^=!(),<> \t\r\n]+/y;
 
-/** Every character is either blank, a symbol or part of a word, so that this cannot fail. The last token is the end. */
+/** Every character is blank, a symbol or part of a word, so this cannot fail. The last token is the end. */
 const labelTokens = (text: string): Token[] => {
   const tokens: Token[] = [];
   let position = 0;
@@ -57,8 +57,8 @@ const startsRequirement = (token: Token): boolean => token.kind === 'word' || is
 const sorted = (values: Iterable<string>): string[] => [...new Set(values)].sort();
 
 /**
- * Requirements in the order in which they stand. What the grammar allows besides the obvious: an empty value (`a=`), empty
- * entries in a list (`a in (,b)`), and `in` and `notin` as keys and values.
+ * Requirements in the order of the text. The grammar also allows an empty value (`a=`), empty entries in a list (`a in (,b)`), and `in` and
+ * `notin` as keys and values.
  */
 export const parseLabelRequirements = (text: string): LabelRequirement[] => {
   const tokens = labelTokens(text);
@@ -139,13 +139,13 @@ export const parseLabelRequirements = (text: string): LabelRequirement[] => {
 
 type Labels = Record<string, string>;
 
-/** metav1.LabelSelector, as it stands in objects. */
+/** metav1.LabelSelector. */
 export interface LabelSelector {
   matchLabels?: Labels;
   matchExpressions?: { key: string; operator: string; values?: string[] }[];
 }
 
-/** The `labelSelector` of a query. Throws a 400 with the parser's words; the empty text matches everything. */
+/** The `labelSelector` of a query. Throws a 400 with the parser's text. The empty text matches everything. */
 export const parseLabelSelector = (text: string): ((labels: Labels | undefined) => boolean) => {
   const requirements = parseLabelRequirements(text);
   return (labels = {}) => requirements.every((requirement) => requirementMatches(requirement, labels));
@@ -153,7 +153,7 @@ export const parseLabelSelector = (text: string): ((labels: Labels | undefined) 
 
 const operators: Record<string, LabelOperator> = { In: 'in', NotIn: 'notin', Exists: 'exists', DoesNotExist: '!' };
 
-/** The conditions of a selector, sorted by key as the real server prints them. */
+/** The requirements of a selector, sorted by key as the real server prints them. */
 export const requirementsOf = (selector: LabelSelector): LabelRequirement[] => {
   const expressions = (selector.matchExpressions ?? []).map(({ key, operator: name, values = [] }) => {
     const operator = Object.hasOwn(operators, name) ? operators[name] : undefined;
@@ -168,6 +168,6 @@ export const requirementsOf = (selector: LabelSelector): LabelRequirement[] => {
   return [...exact, ...expressions].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 };
 
-/** A selector without any condition matches everything. */
+/** An empty selector matches everything. */
 export const labelSelectorMatches = (selector: LabelSelector, labels: Labels | undefined): boolean =>
   requirementsOf(selector).every((requirement) => requirementMatches(requirement, labels ?? {}));

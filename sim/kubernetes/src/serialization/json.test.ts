@@ -14,7 +14,7 @@ const malformed = (text: string): string => {
   return 'nothing is wrong';
 };
 
-// Each of these texts was read off the real server.
+// Texts of the real server.
 const complaints: [text: string, complaint: string][] = [
   ['', 'unexpected end of JSON input'],
   [' ', 'unexpected end of JSON input'],
@@ -96,7 +96,7 @@ test('an unpaired surrogate becomes U+FFFD, and minus zero becomes zero', () => 
   assert.ok(Object.is(parseJson('-0').value, 0));
 });
 
-/** What JSON can say of a value: it has no negative zero. JSON.parse is no witness here, see docs/decisions. */
+/** A value as JSON represents it: without negative zero. JSON.parse cannot be used here, see docs/decisions. */
 const asJson = (value: unknown): unknown => {
   if (value === 0) return 0;
   if (Array.isArray(value)) return value.map(asJson);

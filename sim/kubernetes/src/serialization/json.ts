@@ -2,18 +2,18 @@ import { type Json, set } from '../object.ts';
 
 export interface Parsed {
   value: Json;
-  /** What a strict decoder says about keys that occur twice, one text per path: `duplicate field "spec.x"`. The last one counts. */
+  /** Strict decoding errors about duplicate keys, one text per path: `duplicate field "spec.x"`. The last value counts. */
   duplicates: string[];
-  /** Why a number of this document cannot be taken as it stands; undefined when all can. */
+  /** Why a number of this document cannot be represented; undefined if all can. */
   problem: string | undefined;
 }
 
-/** Not JSON, or not YAML. The message is what Go's parser says about it. */
+/** Invalid JSON or YAML. The message is that of Go's parser. */
 export class MalformedError extends Error {}
 
 /**
- * Go's parser allows 10,000 levels. Everything behind this one walks values recursively, and a stack has room for less than that;
- * no kind of Kubernetes nests as deep as 100.
+ * Go's parser allows 10,000 levels. The rest of this server walks values recursively, and the stack is too small for that; no kind of
+ * Kubernetes nests 100 levels deep.
  */
 export const maxDepth = 1000;
 
@@ -47,7 +47,7 @@ const whitespace = /[ \t\n\r]*/y;
 const plainCharacters = /[^"\\\u0000-\u001f]*/y;
 const digits = /[0-9]*/y;
 
-/** Integers that Go would keep as int64 and that a double rounds. */
+/** Integers that fit into Go's int64 and that a double would round. */
 const isRounded = (text: string, value: number): boolean => {
   if (Number.isSafeInteger(value) || /[.eE]/.test(text)) return false;
   const exact = BigInt(text);
@@ -55,8 +55,8 @@ const isRounded = (text: string, value: number): boolean => {
 };
 
 /**
- * What JSON.parse answers, and besides: keys that occur twice, errors in Go's words, a limit on the depth, and numbers that would
- * not survive. Unpaired surrogates become U+FFFD, as Go makes of them.
+ * Like JSON.parse, but also reports duplicate keys, errors in Go's words, excessive depth, and numbers that would be rounded. Unpaired
+ * surrogates become U+FFFD, as in Go.
  */
 export const parseJson = (text: string): Parsed => {
   let position = 0;

@@ -2,7 +2,7 @@ import { ApiError, notAcceptable } from '../errors/api-error.ts';
 import type { PlainResponse } from '../http-messages.ts';
 import { printYaml } from './yaml.ts';
 
-/** What a client wants to read. */
+/** The response format that a client accepts. */
 export interface Negotiated {
   as: 'object' | 'table' | 'partial';
   /** `PartialObjectMetadataList` was asked for, not `PartialObjectMetadata`. */
@@ -48,7 +48,7 @@ export const parseAccept = (header: string): Clause[] =>
     .flatMap((part) => parseClause(part) ?? [])
     .sort((a, b) => b.quality - a.quality || precision(a) - precision(b));
 
-/** Whether a clause covers a media type. */
+/** Whether a clause matches a media type. */
 export const covers = (clause: Clause, mediaType: string): boolean => {
   const [type, subtype] = mediaType.split('/');
   return (
@@ -59,7 +59,7 @@ export const covers = (clause: Clause, mediaType: string): boolean => {
 
 type Shape = Pick<Negotiated, 'as' | 'list' | 'apiVersion'>;
 
-/** What the parameters `as`, `g` and `v` ask for; undefined when that does not exist. */
+/** The format that the parameters `as`, `g` and `v` select; undefined for an unknown one. */
 const shapeOf = ({ as, g, v }: Readonly<Record<string, string>>): Shape | undefined => {
   if (as === undefined && g === undefined && v === undefined) return { as: 'object', list: false, apiVersion: '' };
   if (g !== 'meta.k8s.io' || (v !== 'v1' && v !== 'v1beta1')) return undefined;
@@ -70,7 +70,7 @@ const shapeOf = ({ as, g, v }: Readonly<Record<string, string>>): Shape | undefi
   return undefined;
 };
 
-/** go-restful looks at the header before anything of Kubernetes does, knows neither parameters nor `application/*`, and says it differently. */
+/** go-restful checks the header first. It knows neither parameters nor `application/*`, and has its own error text. */
 const passesRouter = (header: string, offered: readonly string[]): boolean =>
   header.split(',').some((part) => {
     const range = part.split(';', 1)[0]?.trim() ?? '';
@@ -80,23 +80,23 @@ const passesRouter = (header: string, offered: readonly string[]): boolean =>
 const routerRefusal = (offered: readonly string[]): ApiError =>
   new ApiError(406, 'NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${offered.join(', ')}`, {});
 
-/** Built-in paths are refused by the router when none of `offered` is wanted. */
+/** The router refuses built-in paths when the client accepts none of `offered`. */
 export const checkRouter = (accept: string | undefined, offered: readonly string[] = [json, yaml, protobuf]): void => {
   if (accept && !passesRouter(accept, offered)) throw routerRefusal(offered);
 };
 
 export interface NegotiateOptions {
   watch?: boolean;
-  /** Whether the endpoint can be watched, too; `watch` says whether this request does. */
+  /** Whether the endpoint supports watch; `watch` says whether this request is one. */
   watchable?: boolean;
   custom?: boolean;
-  /** There is no Table and no PartialObjectMetadata of what is read here. */
+  /** The response has no Table or PartialObjectMetadata form. */
   plain?: boolean;
 }
 
 /**
- * Walks the Accept header. The real server answers protobuf for built-in kinds if asked; this one never does, so that such a
- * clause is passed over, and a client that takes nothing else reads in the 406 what there is.
+ * Evaluates the Accept header. The real server can answer in protobuf for built-in kinds; this one cannot, so it skips such a clause, and a
+ * client that accepts nothing else gets a 406 with the supported types.
  */
 export const negotiate = (accept: string | undefined, options: NegotiateOptions = {}): Negotiated => {
   const watch = options.watch ?? false;
@@ -124,7 +124,7 @@ export const negotiate = (accept: string | undefined, options: NegotiateOptions 
   throw notAcceptable(wantsProtobuf ? [json, yaml] : [json, yaml, protobuf]);
 };
 
-/** An answer in the format that was negotiated. */
+/** Encodes a response in the negotiated format. */
 export const encodeResponse = (
   wanted: Pick<Negotiated, 'format' | 'pretty'>,
   code: number,

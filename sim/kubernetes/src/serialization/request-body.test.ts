@@ -32,7 +32,7 @@ const unrecognized = (kind: string, why: string): string =>
 const parse = "couldn't get version/kind; json parse error: ";
 const struct = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
 
-// Each of these texts was read off the real server.
+// Texts of the real server.
 const complaints: [expected: Expected, contentType: string, body: string, complaint: string][] = [
   [configMap, json, '', unrecognized('ConfigMap', `${parse}unexpected end of JSON input (<empty>)`)],
   [configMap, json, ' ', unrecognized('ConfigMap', `${parse}unexpected end of JSON input (20)`)],

@@ -8,7 +8,7 @@ import { parseYaml } from './yaml.ts';
 
 interface Decoded {
   value: unknown;
-  /** What strict field validation says about keys that occur twice, ready to be joined to its other complaints with `, `. */
+  /** Strict validation errors about duplicate keys, to be joined with the others by `, `. */
   duplicates: string[];
 }
 
@@ -18,20 +18,20 @@ interface Kind {
   kind: string;
 }
 
-/** The kind that an endpoint takes. */
+/** The kind that an endpoint accepts. */
 export interface Expected extends Kind {
   custom: boolean;
 }
 
 const accepted = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
 
-/** The essence of a media type, in lower case, or '' for what is not one. */
+/** A media type without parameters, in lower case; '' if invalid. */
 const mediaType = (header: string | undefined): string => {
   const essence = (header ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/.test(essence) ? essence : '';
 };
 
-/** The start of a body, as errors show it: text if it looks like JSON, hexadecimal otherwise. */
+/** The start of a body, as errors show it: text if it looks like JSON, otherwise hexadecimal. */
 const summary = (bytes: Uint8Array): string => {
   if (bytes.length === 0) return '<empty>';
   const start = Buffer.from(bytes.subarray(0, 30));
@@ -45,7 +45,7 @@ const unrecognized = (bytes: Uint8Array, kind: string | undefined, why: string):
       : `the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(bytes)})`,
   );
 
-// What Go prints for the anonymous struct into which it first decodes every body.
+// Go's print of the anonymous struct into which it first decodes every body.
 const typeMeta = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
 
 const goKind = (value: unknown): string => {
@@ -88,10 +88,9 @@ const meta = (value: Record<string, unknown>, field: 'apiVersion' | 'kind'): str
 const versionIn = (apiVersion: string): string => apiVersion.slice(apiVersion.lastIndexOf('/') + 1);
 
 /**
- * The value of a request body. `expected` is what errors say was wanted; without it they say only what is wrong.
- *
- * Invalid UTF-8 in JSON becomes U+FFFD. Integers that a double cannot hold are refused, never rounded. A body of `null`, and an
- * empty one that is called YAML, count as `{}`; an empty one that is called JSON is an error.
+ * The value of a request body. Errors name the `expected` kind, if given.
+ * Invalid UTF-8 in JSON becomes U+FFFD. Integers that a double cannot hold are refused, never rounded. A body of `null`, and an empty YAML
+ * body, count as `{}`; an empty JSON body is an error.
  */
 export const decodeBody = (bytes: Uint8Array, contentType: string | undefined, expected?: Kind): Decoded => {
   const kind = expected?.kind;
@@ -131,7 +130,7 @@ export const decodeBody = (bytes: Uint8Array, contentType: string | undefined, e
   return { value, duplicates: parsed.duplicates };
 };
 
-/** `certificates.k8s.io` lives in the Go package `certificates`, and the group without a name in `core`. */
+/** The Go package of `certificates.k8s.io` is `certificates`, that of the core group `core`. */
 const goPackage = (group: string): string => group.split('.')[0] || 'core';
 
 const checkBuiltIn = (object: KubeObject, expected: Expected): void => {
@@ -167,9 +166,8 @@ const checkCustom = (bytes: Uint8Array, object: KubeObject, expected: Expected):
 };
 
 /**
- * The object that a request carries, checked to be of the kind that its endpoint takes. Built-in kinds need not say what they
- * are; custom resources must. (That a custom resource is of another kind in the same group is for its validation to say, as on
- * the real server.)
+ * The object in a request body, checked to be of the kind that the endpoint accepts. Built-in kinds may omit their kind, custom resources
+ * must not. (A custom resource of another kind in the same group is refused by validation, as on the real server.)
  */
 export const decodeObject = (
   bytes: Uint8Array,
@@ -194,7 +192,7 @@ export const decodeObject = (
   return { object, duplicates };
 };
 
-/** The options in the body of a delete. They belong to every group, and an empty body means none. */
+/** The options in the body of a delete. They are valid in every group; an empty body means none. */
 export const decodeDeleteOptions = (bytes: Uint8Array, contentType: string | undefined): Record<string, unknown> => {
   if (bytes.length === 0) return {};
   const { value } = decodeBody(bytes, contentType);
@@ -210,7 +208,7 @@ export const decodeDeleteOptions = (bytes: Uint8Array, contentType: string | und
 
 export type PatchBody = 'json' | 'merge' | 'strategic' | 'apply';
 
-/** How the real server begins its complaint; only the strategic merge does without. */
+/** The prefix of the real server's error; the strategic merge has none. */
 const beginnings: Readonly<Record<PatchBody, string>> = {
   json: 'error decoding patch: ',
   merge: 'error decoding patch: ',
@@ -219,8 +217,8 @@ const beginnings: Readonly<Record<PatchBody, string>> = {
 };
 
 /**
- * The body of a PATCH: a list of operations for `json`, an object for the others. `null` is an empty patch, except as a merge
- * patch. Whether the operations make sense is for whoever applies them to say.
+ * The body of a PATCH: a list of operations for `json`, otherwise an object. `null` is an empty patch, except for a merge patch.
+ * `jsonPatch` validates the operations.
  */
 export const decodePatch = (bytes: Uint8Array, type: PatchBody): Decoded => {
   const refuse = (why: string): ApiError => badRequest(`${beginnings[type]}${why}`);

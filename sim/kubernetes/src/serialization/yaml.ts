@@ -17,7 +17,7 @@ import { MalformedError, maxDepth, type Parsed, parseJson } from './json.ts';
 
 const tooDeep = (): MalformedError => new MalformedError('yaml: exceeded max depth of 10000');
 
-// YAML 1.1 as go-yaml reads it: `yes` is a boolean, but `1:30` is no number and a date is a string.
+// YAML 1.1 as go-yaml reads it: `yes` is a boolean, but `1:30` is not a number, and a date is a string.
 const goYamlTags = (tags: Tags): Tags =>
   tags.filter(
     (tag) =>
@@ -26,7 +26,7 @@ const goYamlTags = (tags: Tags): Tags =>
         !('format' in tag && tag.format === 'TIME')),
   );
 
-/** Token by token, so that hostile nesting and a second document end the work at once. */
+/** Token by token, so that parsing stops at once on hostile nesting and at a second document. */
 function* documents(text: string, lines: LineCounter): Generator<Document> {
   const parser = new Parser(lines.addNewLine);
   const composer = new Composer({
@@ -40,14 +40,14 @@ function* documents(text: string, lines: LineCounter): Generator<Document> {
   lines.addNewLine(0);
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) yield* composer.next(token);
-    // A level of a block is two entries of the stack: the collection, and what stands in it.
+    // A block level takes two entries of the stack: the collection and its item.
     if (parser.stack.length > 2 * maxDepth) throw tooDeep();
   }
   for (const token of parser.end()) yield* composer.next(token);
   yield* composer.end();
 }
 
-/** The root node of the first document of a stream, undefined if there is none, and where its lines begin. */
+/** The root node of the first document, undefined if there is none, and the line positions. */
 const firstDocument = (text: string): { root: unknown; lines: LineCounter } => {
   const lines = new LineCounter();
   try {
@@ -59,19 +59,19 @@ const firstDocument = (text: string): { root: unknown; lines: LineCounter } => {
     return { root: document?.contents, lines };
   } catch (error) {
     if (error instanceof MalformedError) throw error;
-    // The composer recurses. Whatever else it throws on hostile input is about the input too.
+    // The composer recurses. Any other error on hostile input is about the input too.
     if (error instanceof RangeError) throw tooDeep();
     throw new MalformedError(`yaml: ${error instanceof Error ? error.message : 'cannot be read'}`);
   }
 };
 
-/** As go-yaml counts: so many values may come out of aliases before a document is called a bomb. */
+/** The limit of go-yaml for values from aliases. */
 const maxAliased = 400_000;
 
 // oxlint-disable-next-line no-control-regex -- they are what it looks for
 const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
-/** The first document of a stream, as JSON. Never answers something that JSON could not hold. */
+/** The first document of a stream, as JSON. Never returns a value that JSON cannot represent. */
 export const parseYaml = (text: string): Parsed => {
   if (/^\s*\{/.test(text)) {
     const json = parseAsJson(text);
@@ -178,7 +178,7 @@ export const parseYaml = (text: string): Parsed => {
   };
 };
 
-/** Most bodies that are called YAML are JSON, which is read much faster as such. */
+/** Most YAML bodies are JSON, which parses much faster as such. */
 const parseAsJson = (text: string): Parsed | undefined => {
   try {
     const parsed = parseJson(text);
@@ -189,16 +189,16 @@ const parseAsJson = (text: string): Parsed | undefined => {
   }
 };
 
-/** As the real server prints it: keys sorted, lists not indented, strings quoted that YAML 1.1 would take for something else. */
+/** As the real server prints YAML: keys sorted, lists not indented, strings quoted that YAML 1.1 would read as another type. */
 export const printYaml = (value: unknown): string => {
   const document = new Document(value, {
     version: '1.1',
-    // The library has a tag for the key that merges maps, and prints every key of that name by it.
+    // Without the merge tag, which the library would print for every key `<<`.
     customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:merge'),
     sortMapEntries: true,
     aliasDuplicateObjects: false,
   });
-  // Ours is a name like any other, which takes quotes.
+  // Here `<<` is an ordinary key, which needs quotes.
   visit(document, {
     Pair: (_, { key }) => {
       if (isScalar(key) && key.value === '<<') key.type = 'QUOTE_DOUBLE';

@@ -1,15 +1,15 @@
 import { deepFreeze, type KubeObject } from '../object.ts';
 import type { Change, Journal, Storage } from './storage.ts';
 
-/** How many changes are kept for watches that resume and for lists that go on with their next page. */
+/** How many changes are kept for watches that resume and for paginated lists. */
 const defaultHistory = 10_000;
 
-/** Objects in memory. Keys are kept sorted, so that a list is a slice. With a journal it goes on where that one ended. */
+/** Objects in memory. Keys are sorted, so a list is a slice. With a journal it continues from its end. */
 export const memoryStorage = (historyLimit = defaultHistory, journal?: Journal): Storage => {
   const objects = new Map<string, KubeObject>();
   const history: Change[] = [];
   const listeners = new Set<(change: Change) => void>();
-  // etcd counts from 1, and a fresh control plane has made some writes before anybody looks: resource versions are never "0".
+  // etcd counts from 1, and a new control plane has written before the first client connects: resource versions are never "0".
   let revision = Math.max(1, journal?.past.compacted ?? 1);
   let compacted = revision;
   for (const { revision: at, key, object } of journal?.past.versions ?? []) {
@@ -79,7 +79,7 @@ export const memoryStorage = (historyLimit = defaultHistory, journal?: Journal):
     list: (prefix, at = revision) => {
       const found = current(prefix);
       if (at >= revision) return [...found.values()];
-      // Undo, newest first, what has happened since.
+      // Undo later changes, newest first.
       for (const change of changes(prefix, at).reverse()) {
         if (change.previous) found.set(change.key, change.previous);
         else found.delete(change.key);

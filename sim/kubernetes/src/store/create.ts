@@ -13,12 +13,12 @@ import { validateMetadata } from '../registry/validation/metadata.ts';
 import type { Resource, WriteContext } from '../resource.ts';
 import { type Core, dropEmptyMetadata, generateName, keyOf, read } from './store.ts';
 
-/** The real server tries this often to find a generated name that is free. */
+/** How often the real server tries to generate a free name. */
 const nameAttempts = 8;
 
 const namespaces = { group: '', plural: 'namespaces', kind: 'Namespace' };
 
-/** A namespaced object needs a namespace that is there to stay. */
+/** A namespaced object needs a namespace that is not being deleted. */
 const assertNamespace = (core: Core, resource: Resource, namespace: string, name: string): void => {
   const kind = core.registry.find('', 'namespaces');
   const found = kind && read(core, kind, '', namespace);
@@ -84,7 +84,7 @@ const createOnce = (
   return context.dryRun ? object : resource.fromStored(core.storage.put(key, stored));
 };
 
-/** Creates an object; a generated name that is taken is tried again with another one. */
+/** Creates an object; retries with another generated name if one is taken. */
 export const createObject = (
   core: Core,
   resource: Resource,

@@ -5,7 +5,7 @@ import type { Resource, WriteContext } from '../resource.ts';
 import type { DeleteOptions } from './loopback-client.ts';
 import { type Core, keyOf, read } from './store.ts';
 
-/** `object` is what is left of it; `gone` says whether it is still there. */
+/** `object` is the last state; `gone` says whether it was removed. */
 export interface DeleteResult {
   object: KubeObject;
   gone: boolean;
@@ -14,7 +14,7 @@ export interface DeleteResult {
 const orphan = 'orphan';
 const foreground = 'foregroundDeletion';
 
-/** The finalizers that carry the propagation policy to the garbage collector. */
+/** The finalizers that tell the garbage collector the propagation policy. */
 export const finalizersFor = (existing: readonly string[], policy: DeleteOptions['propagationPolicy']): string[] => {
   if (policy === undefined) return [...existing];
   const others = existing.filter((finalizer) => finalizer !== orphan && finalizer !== foreground);
@@ -42,11 +42,11 @@ const assertPreconditions = (resource: Resource, object: KubeObject, options: De
   }
 };
 
-/** Where a delete stands with its grace period. */
+/** What a delete does about the grace period. */
 type GracePeriod =
-  /** Mark it: from now on it is being deleted, until `until`. */
+  /** Mark it as being deleted, until `until`. */
   | { kind: 'mark'; seconds: number; until: number }
-  /** Somebody else's grace period is still running, and this delete does not shorten it. */
+  /** The grace period of an earlier delete is still running, and this one does not shorten it. */
   | { kind: 'pending' }
   | { kind: 'none' };
 

@@ -5,7 +5,7 @@ import { apiVersionOf, type Resource } from '../resource.ts';
 import { assertSelectable, matchesFields, parseFieldSelector } from '../selectors/field-selector.ts';
 import { parseLabelSelector } from '../selectors/label-selector.ts';
 
-/** The query of a list or watch, parsed and checked. */
+/** The query of a list or watch, parsed and validated. */
 export interface ListOptions {
   limit: number;
   continueToken: string;

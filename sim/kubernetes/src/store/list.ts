@@ -11,7 +11,7 @@ export interface ListResult {
 
 interface Continue {
   revision: number;
-  /** The key behind the prefix at which the next page starts. */
+  /** The key after the prefix at which the next page starts. */
   start: string;
 }
 
@@ -42,12 +42,12 @@ const tooLarge = (wanted: number, current: number): ApiError =>
     retryAfterSeconds: 1,
   });
 
-/** Which revision a list shows, and from which key on. */
+/** The revision that a list shows, and its first key. */
 const positionOf = (core: Core, options: ListOptions): Continue => {
   const { storage } = core;
   if (options.continueToken !== '') {
     const position = decodeContinue(options.continueToken);
-    // -1 stands for "go on without a consistent view", which an expired token's answer offers.
+    // -1 means "continue without a consistent view", which the response to an expired token offers.
     if (position.revision === -1) return { revision: storage.revision, start: position.start };
     if (position.revision < storage.compacted) {
       throw expired(
@@ -69,7 +69,7 @@ const positionOf = (core: Core, options: ListOptions): Continue => {
   return { revision: storage.revision, start: '' };
 };
 
-/** One page, or everything. A page is a slice of the state at the first page's revision. */
+/** One page, or everything. A page shows the state at the first page's revision. */
 export const listObjects = (core: Core, resource: Resource, namespace: string, options: ListOptions): ListResult => {
   const prefix = prefixOf(resource, namespace);
   const { revision, start } = positionOf(core, options);

@@ -22,10 +22,9 @@ interface WriteOptions {
 }
 
 /**
- * The API behind HTTP, for the server's own parts: subresources, admission, built-in controllers. Synchronous; throws ApiError as
- * a client would see it. Namespace is '' for cluster-scoped kinds. Objects it answers are shared: `copy` before changing one.
- * Everything written through here goes through the same pipeline as a request (defaults, validation, resource versions,
- * finalizers, events), but for authentication and authorization.
+ * The API for the server's own parts: subresources, admission, built-in controllers. Synchronous; throws ApiError like a client would see
+ * it. Namespace is '' for cluster-scoped kinds. Returned objects are shared: `copy` one before changing it. Writes go through the same
+ * pipeline as requests (defaults, validation, resource versions, finalizers, events), without authentication and authorization.
  */
 export interface LoopbackClient {
   clock: Clock;
@@ -33,11 +32,11 @@ export interface LoopbackClient {
   random(): number;
   uuid(): string;
   authorize: Authorizer;
-  /** Absent when something else than roles decides. */
+  /** Absent with another authorizer than RBAC. */
   ruleResolver?: RuleResolver;
   /** The served resource of that group and plural, in its preferred version, or undefined. */
   find(group: string, plural: string): Resource | undefined;
-  /** By kind, in any served version: what owner references and bodies name. */
+  /** By kind, in any served version, for owner references and bodies. */
   findKind(group: string, kind: string): Resource | undefined;
   /** All served resources, one per group and plural. */
   resources(): Resource[];
@@ -45,7 +44,7 @@ export interface LoopbackClient {
   /** `namespace` '' lists all namespaces. */
   list(resource: Resource, namespace: string): KubeObject[];
   create(resource: Resource, namespace: string, object: KubeObject, user: User, options?: WriteOptions): KubeObject;
-  /** Compare-and-swap on `metadata.resourceVersion`, if the object carries one. */
+  /** Optimistic lock on `metadata.resourceVersion`, if the object has one. */
   update(resource: Resource, namespace: string, object: KubeObject, user: User, options?: WriteOptions): KubeObject;
   updateStatus(
     resource: Resource,
@@ -63,7 +62,7 @@ export interface LoopbackClient {
     user: User,
     options?: WriteOptions,
   ): KubeObject;
-  /** The object if its deletion has only begun, undefined if it is gone now. Throws NotFound and Conflict. */
+  /** The object if its deletion has only begun; undefined if it is gone. Throws NotFound and Conflict. */
   delete(
     resource: Resource,
     namespace: string,
@@ -71,18 +70,19 @@ export interface LoopbackClient {
     user: User,
     options?: DeleteOptions,
   ): KubeObject | undefined;
-  /** Takes `kubernetes` out of the namespace's spec.finalizers, as a PUT of its `finalize` subresource; the namespace goes with its last finalizer. */
+  /**
+   * Removes `kubernetes` from the namespace's spec.finalizers, like a PUT to `finalize`; the namespace is removed with its last finalizer.
+   */
   finalizeNamespace(name: string): void;
-  /** Binds a Pod to a Node, as a POST of `pods/binding`. Throws NotFound and Conflict. */
+  /** Binds a Pod to a Node, like a POST to `pods/binding`. Throws NotFound and Conflict. */
   bind(namespace: string, pod: string, node: string): void;
   /**
-   * Every change to `resource` from now on, in order; called within the write, so only take notes in it. The returned function
-   * ends the subscription.
+   * Every later change of `resource`, in order. The listener runs within the write, so it may only enqueue. Returns a function to
+   * unsubscribe.
    */
   subscribe(resource: Resource, listener: (change: Change) => void): () => void;
 }
 
-/** The API for the server's own parts, over the same operations that requests use. */
 export const createLoopbackClient = (core: Core, authorize: Authorizer): LoopbackClient => {
   const context = (user: User, dryRun = false): WriteContext => ({ api, user, dryRun });
   const viewed = (

@@ -4,7 +4,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { Resource } from '../resource.ts';
 import type { Storage } from '../storage/storage.ts';
 
-/** What every operation stands on. */
+/** The dependencies of every operation. */
 export interface Core {
   storage: Storage;
   clock: Clock;
@@ -16,17 +16,17 @@ export interface Core {
 export const keyOf = (resource: Resource, namespace: string, name: string): string =>
   resource.namespaced ? `${resource.prefix}${namespace}/${name}` : `${resource.prefix}${name}`;
 
-/** Of one namespace, or of all when it is ''. */
+/** For one namespace; '' for all. */
 export const prefixOf = (resource: Resource, namespace: string): string =>
   resource.namespaced && namespace !== '' ? `${resource.prefix}${namespace}/` : resource.prefix;
 
-/** As stored, seen in this resource's version. */
+/** The stored object, converted to this resource's version. */
 export const read = (core: Core, resource: Resource, namespace: string, name: string): KubeObject | undefined => {
   const stored = core.storage.get(keyOf(resource, namespace, name));
   return stored && resource.fromStored(stored);
 };
 
-/** Letters of generated names: no vowels, so that no words come out, and nothing that looks like something else. */
+/** Characters of generated names: no vowels, so that they form no words, and no ambiguous ones. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const suffixLength = 5;
 const longestBase = 63 - suffixLength;
@@ -42,7 +42,7 @@ const isEmpty = (value: unknown): boolean =>
   value === 0 ||
   (Array.isArray(value) ? value.length === 0 : typeof value === 'object' && Object.keys(value).length === 0);
 
-/** `metadata` is the same type in every kind, and the real server leaves out of it what is empty. 0 means something for a grace period. */
+/** `metadata` has the same type in every kind, and the real server omits its empty fields. A grace period of 0 is not empty. */
 export const dropEmptyMetadata = (object: KubeObject): void => {
   const { metadata } = object;
   for (const [field, value] of Object.entries(metadata)) {

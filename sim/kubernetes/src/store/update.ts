@@ -6,13 +6,13 @@ import type { Resource, Strategy, View, WriteContext } from '../resource.ts';
 import { assertSameNamespace, createObject } from './create.ts';
 import { type Core, dropEmptyMetadata, keyOf, read } from './store.ts';
 
-/** What a write came to. */
+/** The result of a write. */
 export interface UpdateResult {
   object: KubeObject;
   created: boolean;
 }
 
-/** A PUT that carries a uid means that object, not another one of the same name. */
+/** A PUT with a uid applies only to that object, not to another one of the same name. */
 export const assertSameUid = (resource: Resource, body: KubeObject, old: KubeObject | undefined): void => {
   const { name, uid } = body.metadata;
   if (!old || !uid || uid === old.metadata.uid) return;
@@ -20,7 +20,7 @@ export const assertSameUid = (resource: Resource, body: KubeObject, old: KubeObj
   throw conflict(resource, name, why);
 };
 
-/** The optimistic lock: the version a client has seen must be the one that stands. */
+/** The optimistic lock: the client's version must be the current one. */
 const assertResourceVersion = (resource: Resource, body: KubeObject, old: KubeObject, unconditional: boolean): void => {
   const { name, resourceVersion } = body.metadata;
   if (!resourceVersion) {
@@ -32,7 +32,7 @@ const assertResourceVersion = (resource: Resource, body: KubeObject, old: KubeOb
   if (resourceVersion !== old.metadata.resourceVersion) throw resourceVersionConflict(resource, name);
 };
 
-/** Metadata that no client can change. Nothing else of `metadata` is touched. */
+/** Keeps metadata that no client can change. */
 const keepSystemMetadata = (object: KubeObject, old: KubeObject): void => {
   const { metadata } = object;
   metadata.uid ||= old.metadata.uid;
@@ -40,7 +40,7 @@ const keepSystemMetadata = (object: KubeObject, old: KubeObject): void => {
   metadata.resourceVersion = old.metadata.resourceVersion;
   if (old.metadata.generation === undefined) delete metadata.generation;
   else metadata.generation = old.metadata.generation;
-  // A deletion that has begun stays as it is; one that a client makes up is left for validation to refuse.
+  // A deletion in progress stays unchanged; validation refuses one that a client makes up.
   const { deletionTimestamp, deletionGracePeriodSeconds } = old.metadata;
   if (deletionTimestamp !== undefined) metadata.deletionTimestamp = deletionTimestamp;
   if (deletionGracePeriodSeconds !== undefined) metadata.deletionGracePeriodSeconds = deletionGracePeriodSeconds;
@@ -48,7 +48,7 @@ const keepSystemMetadata = (object: KubeObject, old: KubeObject): void => {
   dropEmptyMetadata(object);
 };
 
-/** What `metadata.generation` counts: everything but metadata and, where it has an endpoint of its own, the status. */
+/** The part of an object that `metadata.generation` counts: everything except metadata and, if it is a subresource, the status. */
 const desiredState = (object: KubeObject, strategy: Strategy): Record<string, unknown> => {
   const { apiVersion: _version, kind: _kind, metadata: _metadata, ...rest } = object;
   if (strategy.hasStatus) delete rest['status'];
@@ -61,8 +61,8 @@ const isDeletionComplete = (resource: Resource, object: KubeObject, old: KubeObj
   !resource.strategy.blocksDeletion(object);
 
 /**
- * Stores `object` in place of `old`: nothing when nothing changed (no revision, no event), and for good when this write took away
- * the last thing that held its deletion.
+ * Stores `object` in place of `old`. Does nothing when nothing changed (no revision, no event), and removes the object when this write
+ * removed the last finalizer of a deletion.
  */
 const store = (
   core: Core,
@@ -127,7 +127,7 @@ const keepField = (object: KubeObject, old: KubeObject, field: string): void => 
   else object[field] = copy(old[field]);
 };
 
-/** `/status`: everything but the status stays, and for some kinds metadata may change too. */
+/** `/status`: keeps everything except the status and, for some kinds, metadata. */
 const statusView = (resource: Resource): View => ({
   schema: resource.schema,
   read: (parent) => parent,
@@ -156,7 +156,7 @@ export const viewOf = (resource: Resource, subresource: string): View | undefine
   return entry.view ?? (subresource === 'status' ? statusView(resource) : undefined);
 };
 
-/** Writes a subresource that is a view of its parent. `edited` is the view as the client wants it. */
+/** Writes a subresource that is a view of its parent. `edited` is the view from the client. */
 export const updateView = (
   core: Core,
   resource: Resource,

@@ -10,13 +10,13 @@ export type WatchEvent =
   | { type: 'BOOKMARK'; object: KubeObject }
   | { type: 'ERROR'; object: Status };
 
-/** A client that does not read is cut off after this many events, not buffered without end. */
+/** A client that does not read is cut off after this many buffered events. */
 const maxQueuedEvents = 1_000;
 const bookmarkEvery = 60_000;
-/** Without `timeoutSeconds` a watch ends after 30 to 60 minutes, at random, so that clients do not come back all at once. */
+/** Without `timeoutSeconds` a watch ends after 30 to 60 minutes, at random, so that clients do not reconnect all at once. */
 const shortestWatchSeconds = 1_800;
 
-/** What a change means to a watch with a selector: an object may come into view or leave it without being made or removed. */
+/** The event of a change for a watch with a selector: an object may start or stop to match without being created or deleted. */
 const eventOf = (
   change: Change,
   resource: Resource,
@@ -37,12 +37,12 @@ const bookmark = (resource: Resource, revision: number, annotations?: Record<str
   object: {
     apiVersion: apiVersionOf(resource),
     kind: resource.kind,
-    // A bookmark carries a position and nothing else.
+    // A bookmark contains only a resource version.
     metadata: { resourceVersion: String(revision), ...(annotations ? { annotations } : {}) } as KubeObject['metadata'],
   },
 });
 
-/** The state at first, or what happened since a resource version. */
+/** The current state, or the changes since a resource version. */
 const initialEvents = (
   core: Core,
   resource: Resource,
@@ -68,8 +68,8 @@ const initialEvents = (
 };
 
 /**
- * The events of one watch, in batches. It listens from the moment of the call, not of the first read. Ends by itself at its timeout,
- * after an error, when it falls too far behind, and with `signal`; whoever does not read it to its end must abort.
+ * The events of one watch, in batches. It subscribes at the call, not at the first read. Ends at its timeout, after an error, when the
+ * client reads too slowly, and with `signal`. A caller that does not read to the end must abort.
  */
 export const watchObjects = (
   core: Core,

@@ -19,7 +19,7 @@ const sum = (list: Iterable<bigint | number>): bigint | number => {
   return total;
 };
 
-/** A key under which equal values meet, however deep they are. */
+/** Equal values have the same key, at any depth. */
 const key = (value: unknown): string =>
   JSON.stringify(value, (_name, part: unknown) => {
     if (typeof part === 'bigint') return { int: part.toString() };
@@ -50,12 +50,12 @@ const slice = (list: Iterable<unknown>, start: bigint, end: bigint): unknown[] =
   return items.slice(Number(start), Number(end));
 };
 
-/** What `sets` is, in `sets.contains(a, b)`. */
+/** The object `sets` in `sets.contains(a, b)`. */
 class SetsNamespace {
   readonly name = 'sets';
 }
 
-/** List functions beyond those of the language. */
+/** List functions that Kubernetes adds to CEL. */
 export const registerLists = (environment: Environment): void => {
   const add = functionRegistrar(environment);
   add('list.isSorted(): bool', (list: Iterable<Comparable>) =>

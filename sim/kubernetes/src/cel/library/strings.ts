@@ -102,7 +102,7 @@ const charAt = (text: string, index: bigint): string => {
   return characters[Number(index)] ?? '';
 };
 
-/** String functions beyond those of the language. Patterns are RE2, for which `matches` goes by another name. */
+/** String functions that Kubernetes adds to CEL. Patterns are RE2; `matches` is registered under another name for this. */
 export const registerStrings = (environment: Environment): void => {
   const add = functionRegistrar(environment);
   add('string.re2Matches(string): bool', (text: string, expression: string) => occurs(pattern(expression), text));

@@ -1,22 +1,22 @@
 import { timestamp } from '@tartan/kube/clock';
 import { type Condition, conditionOf, type Node } from '../runtime/objects.ts';
 
-/** What the node lifecycle remembers of a Node: when it last saw a sign of life, by its own clock, and what that sign was. */
+/** When the node lifecycle controller last saw a heartbeat of a Node, by its own clock, and that heartbeat. */
 export interface Health {
   lastSeen: number;
   ready: Condition | undefined;
   renewTime: string | undefined;
 }
 
-/** Kubelets renew every 10 s; four may go missing, and a broken connection takes up to 45 s to be noticed. */
+/** Kubelets renew every 10 s; four renewals may be missed, and a broken connection takes up to 45 s to be noticed. */
 const gracePeriod = 50_000;
-/** For a Node whose kubelet has not posted anything yet. */
+/** For a Node whose kubelet has not posted a status yet. */
 const startupGracePeriod = 60_000;
 
 const isNewer = (renewTime: string | undefined, known: string | undefined): renewTime is string =>
   renewTime !== undefined && (known === undefined || Date.parse(renewTime) > Date.parse(known));
 
-/** Takes in what Node and Lease show now. A sign of life is a change: another heartbeat in the status, or a renewed Lease. */
+/** Compares Node and Lease with the last observation. A changed heartbeat in the status or a renewed Lease is a sign of life. */
 export const observeHealth = (
   before: Health | undefined,
   node: Node,
@@ -56,7 +56,7 @@ const stoppedPosting = (condition: Condition, now: number): Condition =>
         lastTransitionTime: timestamp(now),
       };
 
-/** The conditions of a Node that gave no sign of life for too long; undefined when it is known already. */
+/** The conditions of a Node without heartbeats; undefined when it already has them. */
 export const unknownConditions = (node: Node, now: number): Condition[] | undefined => {
   if (conditionOf(node, 'Ready')?.status === 'Unknown') return undefined;
   const conditions = (node.status?.conditions ?? []).map((condition) =>

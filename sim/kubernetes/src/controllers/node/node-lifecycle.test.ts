@@ -30,7 +30,7 @@ const renew = (cluster: TestCluster, name: string): void =>
     lease['spec'] = { renewTime: new Date(cluster.clock.now()).toISOString() };
   });
 
-/** Time passes, and these Nodes renew their Leases. */
+/** Advances the clock while these Nodes renew their Leases. */
 const pass = (cluster: TestCluster, seconds: number, ...alive: string[]): void => {
   for (let elapsed = 0; elapsed < seconds; elapsed += 10) {
     for (const name of alive) renew(cluster, name);

@@ -28,7 +28,7 @@ const renewTimeOf = (lease: KubeObject | undefined): string | undefined => {
   return isObject(spec) && typeof spec['renewTime'] === 'string' ? spec['renewTime'] : undefined;
 };
 
-/** A Pod on a Node that nobody hears of is not ready, whatever its last words were. */
+/** A Pod on an unreachable Node is not ready, whatever its status says. */
 const markNotReady = (api: LoopbackClient, pods: Resource, recorder: Recorder, pod: Pod): void => {
   if (conditionOf(pod, 'Ready')?.status !== 'True') return;
   const changed = copy(pod);
@@ -45,7 +45,7 @@ const markNotReady = (api: LoopbackClient, pods: Resource, recorder: Recorder, p
   });
 };
 
-/** Notices Nodes that have gone silent, says so in their conditions, and taints them so that their Pods are put off. */
+/** Sets the conditions of Nodes without heartbeats to Unknown, and taints them so that their Pods are evicted. */
 export const nodeLifecycle = (onError: OnError): Controller => ({
   name: 'node-lifecycle',
   start: (api) => {
@@ -81,7 +81,7 @@ export const nodeLifecycle = (onError: OnError): Controller => ({
         const { name } = node.metadata;
         if (!known.has(name)) {
           recordNodeEvent(node, 'RegisteredNode', `Node ${name} event: Registered Node ${name} in Controller`);
-          // A Node that has just come starts with a clean slate.
+          // A new Node has no eviction taints.
           taint(node, [], [unreachable, notReady]);
         }
         known.set(name, node);

@@ -11,7 +11,7 @@ export const notReady: Taint = { key: 'node.kubernetes.io/not-ready', effect: 'N
 
 const cordoned = 'node.kubernetes.io/unschedulable';
 
-/** Which taint a condition stands for, by its status. */
+/** The taint of a condition, by its status. */
 const byCondition: Record<string, Record<string, string>> = {
   Ready: { False: notReady.key, Unknown: unreachable.key },
   MemoryPressure: { True: 'node.kubernetes.io/memory-pressure' },
@@ -27,7 +27,7 @@ const keyFor = ({ type, status }: Condition): string[] => {
   return key === undefined ? [] : [key];
 };
 
-/** The taints with some more and some fewer; undefined when that changes nothing. */
+/** Adds and removes taints; undefined when nothing changes. */
 export const swapTaints = (
   taints: readonly Taint[],
   add: readonly Taint[],
@@ -40,7 +40,7 @@ export const swapTaints = (
   return [...kept, ...added.map((taint) => ({ ...taint, timeAdded: timestamp(now) }))];
 };
 
-/** The taints that keep new Pods away follow the conditions and the cordon; undefined when they do already. */
+/** The NoSchedule taints for the conditions and the cordon; undefined when they are up to date. */
 export const conditionTaints = ({ spec, status }: Node, now: number): Taint[] | undefined => {
   const keys = [...(status?.conditions ?? []).flatMap(keyFor), ...(spec.unschedulable === true ? [cordoned] : [])];
   const wanted = [...new Set(keys)].map((key) => ({ key, effect: 'NoSchedule' }));
@@ -49,7 +49,7 @@ export const conditionTaints = ({ spec, status }: Node, now: number): Taint[] | 
   return swapTaints(taints, wanted, stale, now);
 };
 
-/** The NoExecute taint of a Node that is not ready takes the place of the other one. */
+/** Of the two NoExecute taints, the one to add and the one to remove. */
 export const evictionTaint = (readyStatus: string): { add: Taint; remove: Taint } =>
   readyStatus === 'Unknown' ? { add: unreachable, remove: notReady } : { add: notReady, remove: unreachable };
 
@@ -58,7 +58,7 @@ const labelPairs = [
   ['kubernetes.io/arch', 'beta.kubernetes.io/arch'],
 ] as const;
 
-/** The old names of the labels for system and architecture follow the new ones; undefined when they do already. */
+/** Copies the labels for system and architecture to their deprecated names; undefined when they are up to date. */
 export const reconcileLabels = (labels: Record<string, string>): Record<string, string> | undefined => {
   const stale = labelPairs.filter(
     ([primary, secondary]) => labels[primary] !== undefined && labels[primary] !== labels[secondary],
@@ -67,7 +67,7 @@ export const reconcileLabels = (labels: Record<string, string>): Record<string, 
   return { ...labels, ...Object.fromEntries(stale.map(([primary, secondary]) => [secondary, labels[primary] ?? ''])) };
 };
 
-/** Keeps the NoSchedule taints of a Node in step with its conditions and its cordon, and its old labels with the new ones. */
+/** Updates the NoSchedule taints of a Node from its conditions and cordon, and its deprecated labels from the new ones. */
 export const nodeTaints = (onError: OnError): Controller => ({
   name: 'node-taints',
   start: (api) => {

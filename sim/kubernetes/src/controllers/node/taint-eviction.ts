@@ -26,7 +26,7 @@ const condition = {
   message: 'Taint manager: deleting due to NoExecute taint',
 };
 
-/** Deletes Pods from Nodes with NoExecute taints, once they have tolerated them long enough. */
+/** Deletes Pods from Nodes with NoExecute taints, once their toleration time is over. */
 export const taintEviction = (onError: OnError): Controller => ({
   name: 'taint-eviction',
   start: (api) => {
@@ -34,7 +34,7 @@ export const taintEviction = (onError: OnError): Controller => ({
     const pods = api.find('', 'pods');
     if (!nodes || !pods) return () => {};
     const recorder = eventRecorder(api, 'taint-eviction-controller');
-    /** Since when a Pod has had to tolerate. */
+    /** When the toleration time of each Pod began. */
     const since = new Map<string, number>();
 
     const recordEvictionEvent = (key: string, text: string): void => {

@@ -24,8 +24,8 @@ export const isTolerated = (tolerations: readonly Toleration[], taint: Taint): b
 export const sameTaint = (a: Taint, b: Taint): boolean => a.key === b.key && a.effect === b.effect;
 
 /**
- * How many seconds a Pod with these tolerations may stay on a Node with these NoExecute taints: 0 not at all, Infinity as long as
- * it likes. For each taint the first toleration that fits counts, also if a later one is more patient.
+ * How many seconds a Pod with these tolerations may stay on a Node with these NoExecute taints: 0 not at all, Infinity without limit. For
+ * each taint the first matching toleration counts, even if a later one allows more.
  */
 export const tolerationTime = (taints: readonly Taint[], tolerations: readonly Toleration[]): number => {
   let seconds = Number.POSITIVE_INFINITY;

@@ -1,12 +1,12 @@
 import type { Clock } from '@tartan/kube/clock';
 import { conditionOf, type Node } from '../runtime/objects.ts';
 
-/** How a zone is: most Nodes ready; too many not (more than two, and at least 55 %); none ready. */
+/** normal: most Nodes are ready. partial: more than two, and at least 55 %, are not. full: none is ready. */
 type ZoneState = 'normal' | 'partial' | 'full';
 
 const unhealthyShare = 0.55;
 const largeZone = 50;
-/** Nodes per second whose Pods may be put off. */
+/** Nodes per second that may be tainted NoExecute. */
 const usualRate = 0.1;
 const largeZoneRate = 0.01;
 
@@ -33,13 +33,13 @@ const rateOf = (state: ZoneState, size: number): number => {
 };
 
 interface Disruption {
-  /** No Node is ready anywhere: rather the control plane is cut off than all Nodes at once, so nobody is put off. */
+  /** No Node is ready in any zone. More likely the control plane is cut off, so nothing is evicted. */
   allZonesDown: boolean;
   /** Nodes per second, by zone, that may be tainted NoExecute. */
   rates: Map<string, number>;
 }
 
-/** How careful to be with evictions when many Nodes are silent at the same time. */
+/** Limits evictions when many Nodes stop reporting at the same time. */
 export const disruption = (nodes: readonly Node[]): Disruption => {
   const zones = [...Map.groupBy(nodes, zoneOf)].map(([zone, members]) => {
     const counted = members.filter(isCounted);
@@ -56,11 +56,11 @@ export const disruption = (nodes: readonly Node[]): Disruption => {
 
 export interface RateLimiter {
   setRate(perSecond: number): void;
-  /** Whether one may go now. */
+  /** Whether one Node may be tainted now. */
   take(): boolean;
 }
 
-/** One at a time, so many per second. A new rate counts from the moment it is set if nobody could go at the old one. */
+/** A token bucket of size one. If it is empty when the rate changes, the wait starts anew. */
 export const evictionRateLimiter = (clock: Clock): RateLimiter => {
   const now = (): number => clock.now();
   let rate = 0;

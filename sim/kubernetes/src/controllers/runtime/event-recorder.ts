@@ -5,7 +5,7 @@ import { copy, type KubeObject } from '../../object.ts';
 import type { LoopbackClient } from '../../store/loopback-client.ts';
 import { newObject } from './objects.ts';
 
-/** What an Event is about. */
+/** The object of an Event. */
 export interface Reference {
   apiVersion: string;
   kind: string;
@@ -23,13 +23,13 @@ interface EventFields {
 }
 
 export interface Recorder {
-  /** An Event in the older form: count, first and last time. The same again raises the count. */
+  /** An Event in the core/v1 form: count, first and last time. A repetition raises the count. */
   record(happening: EventFields): void;
-  /** An Event in the newer form: an action at one moment. */
+  /** An Event in the events.k8s.io form: an action at one time. */
   recordAction(happening: EventFields, action: string): void;
 }
 
-/** How many Events are remembered to be counted up. */
+/** How many Events are cached to raise their count. */
 const maxCachedEvents = 1000;
 
 export const referenceTo = (object: KubeObject): Reference => ({
@@ -41,7 +41,7 @@ export const referenceTo = (object: KubeObject): Reference => ({
   ...(object.metadata.namespace ? { namespace: object.metadata.namespace } : {}),
 });
 
-/** Events of one component. They are a service to the reader: one that cannot be written is dropped. */
+/** Records Events of one component. Best effort: an Event that cannot be written is dropped. */
 export const eventRecorder = (api: LoopbackClient, component: string): Recorder => {
   const written = new Map<string, string>();
   let serial = 0;
@@ -68,7 +68,7 @@ export const eventRecorder = (api: LoopbackClient, component: string): Recorder 
     }
   };
 
-  /** Whether the same was said before and has been counted up. */
+  /** Raises the count of an earlier Event; false if there is none. */
   const countUp = (key: string, namespace: string): boolean => {
     const events = api.find('', 'events');
     const name = written.get(key);

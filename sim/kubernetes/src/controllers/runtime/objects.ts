@@ -14,7 +14,7 @@ export const newObject = (
   metadata: { uid: '', resourceVersion: '', creationTimestamp: '', ...metadata },
 });
 
-/** The parts of Pods, Nodes and Namespaces that controllers look at. */
+/** The fields of Pods, Nodes and Namespaces that controllers use. */
 
 export interface Condition {
   type: string;
@@ -111,7 +111,7 @@ export interface Namespace extends KubeObject {
 const hasPodSpec = (object: KubeObject): object is Pod => isObject(object['spec']);
 const hasNodeSpec = (object: KubeObject): object is Node => isObject(object['spec']);
 
-/** What stands in the API has passed validation; only a whole spec may be left out. */
+/** Stored objects have passed validation; only the spec may be missing. */
 export const asPod = (object: KubeObject): Pod => (hasPodSpec(object) ? object : { ...object, spec: {} });
 export const asNode = (object: KubeObject): Node => (hasNodeSpec(object) ? object : { ...object, spec: {} });
 
@@ -122,7 +122,7 @@ export const isFinished = (pod: Pod): boolean => pod.status?.phase === 'Succeede
 
 export const isTerminating = (object: KubeObject): boolean => object.metadata.deletionTimestamp !== undefined;
 
-/** The key under which a queue knows an object. */
+/** The work queue key of an object. */
 export const keyOf = (object: KubeObject): string => `${object.metadata.namespace ?? ''}/${object.metadata.name}`;
 
 export const splitKey = (key: string): { namespace: string; name: string } => {
@@ -130,7 +130,7 @@ export const splitKey = (key: string): { namespace: string; name: string } => {
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 };
 
-/** The Pod's status with that condition, or undefined when it says nothing new. The time of transition is that of the status alone. */
+/** The Pod's status with that condition; undefined when unchanged. lastTransitionTime changes only with the status of the condition. */
 export const withPodCondition = (
   pod: Pod,
   condition: { type: string; status: string; reason: string; message: string },

@@ -3,7 +3,7 @@ import type { Resource } from '../../resource.ts';
 import type { LoopbackClient } from '../../store/loopback-client.ts';
 import { workQueue } from './workqueue.ts';
 
-/** `current` is undefined when the object was removed, `previous` when it is new or had been there before the watch. */
+/** `current` is undefined when the object was removed; `previous` when it is new or older than the watch. */
 export type ChangeHandler = (current: KubeObject | undefined, previous: KubeObject | undefined) => void;
 
 const watchResource = (api: LoopbackClient, resource: Resource, onChange: ChangeHandler): (() => void) => {
@@ -12,16 +12,16 @@ const watchResource = (api: LoopbackClient, resource: Resource, onChange: Change
   return stop;
 };
 
-/** What exists of a kind, then every change to it. `note` is called within writes: it may only take notes. */
+/** Lists the objects of a kind, then watches them. `onChange` runs within writes, so it may only enqueue. */
 export const watch = (api: LoopbackClient, group: string, plural: string, onChange: ChangeHandler): (() => void) => {
   const resource = api.find(group, plural);
   return resource ? watchResource(api, resource, onChange) : () => {};
 };
 
-/** Discovery is also asked without a sign, should one have been missed. */
+/** Discovery is also polled, in case a change was missed. */
 const pollEvery = 30_000;
 
-/** Like `watch`, for all kinds that `wanted` takes, also those that custom resource definitions bring later. */
+/** Like `watch`, for all kinds that `wanted` accepts, including later custom resources. */
 export const watchAll = (
   api: LoopbackClient,
   isWatched: (resource: Resource) => boolean,

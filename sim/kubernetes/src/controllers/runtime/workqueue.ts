@@ -2,7 +2,7 @@ import type { Clock } from '@tartan/kube/clock';
 import { ApiError } from '../../errors/api-error.ts';
 import type { LoopbackClient } from '../../store/loopback-client.ts';
 
-/** One of the small controllers that make a control plane out of an API server. Constructing does nothing; `start` answers `stop`. */
+/** A controller of the control plane. The constructor does nothing; `start` returns `stop`. */
 export interface Controller {
   name: string;
   start(api: LoopbackClient): () => void;
@@ -10,7 +10,7 @@ export interface Controller {
 
 interface WorkQueue {
   add: (key: string) => void;
-  /** Like `add`, but not before `milliseconds` have passed. Of several the earliest counts. */
+  /** Like `add`, but after a delay. The earliest of several calls counts. */
   addAfter: (key: string, milliseconds: number) => void;
   stop: () => void;
 }
@@ -31,11 +31,10 @@ export const backOff = (failures: number): number => Math.min(firstRetry * 2 ** 
 const isConflict = (error: unknown): boolean => error instanceof ApiError && error.code === 409;
 
 /**
- * Keys of what may need work, one worker.
- *
- * Flow: `add` takes a note, a later turn of the clock calls `reconcile`, which reads the world afresh.
- * Guarantees: never inside `add`; one key at a time; a key that comes again while it is waiting is done once, one that comes
- * again while it is being worked on is done once more; what throws is tried again, less and less often.
+ * A work queue of keys with one worker.
+ * Flow: `add` stores the key; a timer calls `reconcile` later, which reads everything anew.
+ * Guarantees: `reconcile` never runs inside `add`, and for one key at a time. A key that is added several times while waiting runs once; a
+ * key that is added while it runs, runs once more. Errors are retried with increasing delays.
  */
 export const workQueue = ({ clock, reconcile, onError }: WorkQueueOptions): WorkQueue => {
   const waiting = new Set<string>();
@@ -73,7 +72,7 @@ export const workQueue = ({ clock, reconcile, onError }: WorkQueueOptions): Work
   };
 
   const failed = (key: string, error: unknown): void => {
-    // Somebody else was faster; the next try sees what they did.
+    // On a conflict the retry reads the newer version.
     if (!isConflict(error)) onError(error, key);
     const count = (failures.get(key) ?? 0) + 1;
     failures.set(key, count);
@@ -92,7 +91,7 @@ export const workQueue = ({ clock, reconcile, onError }: WorkQueueOptions): Work
     wake();
   };
 
-  /** Does what was waiting when the turn began, so that a key that adds itself cannot keep the turn going for ever. */
+  /** Processes the keys that were waiting at the start, so that a key that adds itself cannot block the process forever. */
   const turn = (): void => {
     const batch = [...waiting];
     for (const key of batch) {

@@ -30,7 +30,7 @@ const matchesLabel = (labels: Record<string, string>, { key, operator, values = 
   }
 };
 
-/** The only field is the name, compared with exactly one value. */
+/** The only supported field is the name, with exactly one value. */
 const matchesField = (node: Node, { key, operator, values = [] }: Requirement): boolean => {
   if (values.length !== 1) return false;
   const same = key === 'metadata.name' && values[0] === node.metadata.name;
@@ -45,7 +45,7 @@ const matchesTerm = (node: Node, { matchExpressions = [], matchFields = [] }: No
 const requiredTerms = (pod: Pod): NodeSelectorTerm[] | undefined =>
   pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
 
-/** Whether the Pod's node selector and required node affinity take that Node. */
+/** Whether the Pod's node selector and required node affinity match that Node. */
 export const matchesNode = (pod: Pod, node: Node): boolean => {
   const labels = node.metadata.labels ?? {};
   const selected = Object.entries(pod.spec.nodeSelector ?? {}).every(([key, value]) => labels[key] === value);
@@ -63,7 +63,7 @@ const namesIn = ({ matchFields = [] }: NodeSelectorTerm): Set<string> | undefine
   return names;
 };
 
-/** The Nodes that the affinity names outright; undefined when it leaves that open. None at all: its terms contradict themselves. */
+/** The Nodes that the affinity names; undefined when a term names none. Empty: its terms contradict each other. */
 export const namedNodes = (pod: Pod): Set<string> | undefined => {
   let names: Set<string> | undefined;
   for (const term of requiredTerms(pod) ?? []) {
@@ -74,7 +74,7 @@ export const namedNodes = (pod: Pod): Set<string> | undefined => {
   return names;
 };
 
-/** Amounts by resource name, in billionths. */
+/** Amounts by resource name, in units of 10⁻⁹. */
 type Amounts = Map<string, bigint>;
 
 const amountsOf = (quantities: Quantities | undefined): Amounts =>
@@ -91,8 +91,8 @@ const raiseTo = (peak: Amounts, amounts: Amounts): void => {
 const isPodLevel = (name: string): boolean => name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
 
 /**
- * What a Pod needs of a Node. Containers run at once, init containers one after the other before them, but for sidecars
- * (init containers that restart always), which stay. Requests of the Pod itself stand in for those of its containers.
+ * The resource requests of a Pod. Containers run concurrently; init containers run before them, one after the other, except sidecars (init
+ * containers with restartPolicy Always), which keep running. Pod-level requests replace those of the containers.
  */
 export const podRequests = ({ spec }: Pod): Amounts => {
   const total: Amounts = new Map();
@@ -124,7 +124,7 @@ export interface NodeInfo {
   pods: readonly Pod[];
 }
 
-/** Why a Node does not take a Pod. `final`: not even if other Pods were put off it. */
+/** Why a Pod does not fit on a Node. `final`: preemption would not help. */
 export interface FilterFailure {
   reasons: string[];
   unresolvable: boolean;
@@ -166,7 +166,7 @@ const filterResources = (pod: Pod, { node, pods }: NodeInfo): FilterFailure | un
   return reasons.length > 0 ? { reasons, unresolvable } : undefined;
 };
 
-/** The first filter that refuses has the word. */
+/** The first filter that fails decides. */
 export const runFilters = (pod: Pod, place: NodeInfo): FilterFailure | undefined =>
   filterUnschedulable(pod, place) ??
   filterTaints(pod, place) ??

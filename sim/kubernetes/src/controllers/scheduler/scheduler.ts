@@ -27,7 +27,7 @@ const histogram = (reasons: readonly string[]): string => {
     .join(', ');
 };
 
-/** The words of kube-scheduler. Nobody is put off a Node here, so preemption never helps. */
+/** The words of kube-scheduler. There is no preemption here, so it never helps. */
 const failureMessage = (refusals: readonly FilterFailure[]): string => {
   const none = `0/${refusals.length} nodes are available:`;
   const preemption = refusals.map(({ unresolvable }) =>
@@ -42,7 +42,7 @@ const nodeNotNamed: FilterFailure = {
   unresolvable: true,
 };
 
-/** Where a Pod goes: of the Nodes that take it the one with the fewest Pods, then the first by name. */
+/** The Node for a Pod: of those that fit, the one with the fewest Pods, then the first by name. */
 export const selectNode = (pod: Pod, places: readonly NodeInfo[]): ScheduleResult => {
   if (places.length === 0) return { unschedulable: 'no nodes available to schedule pods' };
   const named = namedNodes(pod);
@@ -69,7 +69,7 @@ const isWaiting = (pod: Pod): boolean =>
   !isTerminating(pod) &&
   !isFinished(pod);
 
-/** Whether a Node looks different to a scheduler: heartbeats do not count. */
+/** Whether a change of a Node matters to the scheduler: heartbeats do not. */
 const nodeChanged = (current: KubeObject | undefined, previous: KubeObject | undefined): boolean => {
   if (!current || !previous) return true;
   const [now, before] = [asNode(current), asNode(previous)];
@@ -80,7 +80,7 @@ const nodeChanged = (current: KubeObject | undefined, previous: KubeObject | und
   );
 };
 
-/** Whether room may have become free: a bound Pod has ended or is gone. */
+/** Whether a change may have freed resources: a bound Pod has ended or is gone. */
 const freesResources = (current: KubeObject | undefined, previous: KubeObject | undefined): boolean => {
   if (!previous || !asPod(previous).spec.nodeName || isFinished(asPod(previous))) return false;
   return !current || isFinished(asPod(current));
@@ -98,7 +98,7 @@ const nodeInfosOf = (api: LoopbackClient, pods: readonly Pod[]): NodeInfo[] => {
   }));
 };
 
-/** Binds Pods to Nodes that take them, and says on the others why there is none. */
+/** Binds Pods to Nodes that fit, and sets the condition PodScheduled of the others. */
 export const scheduler = (onError: OnError): Controller => ({
   name: 'scheduler',
   start: (api) => {
@@ -110,7 +110,7 @@ export const scheduler = (onError: OnError): Controller => ({
     const markUnschedulable = (pod: Pod, message: string): void => {
       const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message };
       const status = withPodCondition(pod, condition, api.clock.now());
-      // The same answer as before: said once is enough.
+      // Unchanged condition: no further Event.
       if (!status) return;
       recorder.recordAction(
         { regarding: referenceTo(pod), type: 'Warning', reason: 'FailedScheduling', message },

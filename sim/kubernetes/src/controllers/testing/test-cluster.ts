@@ -11,17 +11,17 @@ import { testResource } from '../../testing/test-resource.ts';
 import { asPod, newObject } from '../runtime/objects.ts';
 import type { Controller, OnError } from '../runtime/workqueue.ts';
 
-/** An API over memory with simple kinds and a manual clock, for tests of controllers. */
+/** An in-memory API with simple kinds and a manual clock, for tests of controllers. */
 export interface TestCluster {
   api: LoopbackClient;
   clock: ManualClock;
-  /** Unexpected errors of controllers. A test must end with none. */
+  /** Unexpected errors of controllers. Must be empty at the end of a test. */
   errors: unknown[];
   run(controller: (onError: OnError) => Controller): () => void;
-  /** By plural and `namespace/name`, or the name alone for cluster-scoped kinds. */
+  /** By plural and `namespace/name`, or only the name for cluster-scoped kinds. */
   get(plural: string, key: string): KubeObject | undefined;
   create(plural: string, key: string, rest?: Record<string, unknown>, metadata?: Partial<ObjectMeta>): KubeObject;
-  /** Writes the changed object, with its status. */
+  /** Writes the changed object, including its status. */
   edit(plural: string, key: string, change: (object: KubeObject) => void): void;
   delete(plural: string, key: string, options?: Parameters<LoopbackClient['delete']>[4]): void;
   /** `namespace/name` of all objects. */

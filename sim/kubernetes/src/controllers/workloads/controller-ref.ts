@@ -25,7 +25,7 @@ export interface ClaimFacts {
   deleting: boolean;
 }
 
-/** Whether something is an owner's: taken over when it fits and is nobody's, let go when it no longer fits. */
+/** Whether an object belongs to an owner: adopt it when it matches and has no owner, release it when it no longer matches. */
 export const decideClaim = ({
   matches,
   owner,
@@ -44,7 +44,7 @@ interface Owner extends KubeObject {
   spec: { selector: LabelSelector };
 }
 
-/** Everything of a kind that belongs to `owner` now; what has come to fit or ceased to fit is adopted or released on the way. */
+/** All objects of a kind that belong to `owner`, after adopting and releasing. */
 export const claim = (api: LoopbackClient, resource: Resource, owner: Owner): KubeObject[] => {
   const { namespace = '', uid } = owner.metadata;
   const write = (object: KubeObject, owners: OwnerReference[]): KubeObject => {

@@ -9,23 +9,23 @@ import {
 } from './objects.ts';
 import { rolloutLimits } from './rollout.ts';
 
-/** What happened to the set of the current template in this pass. */
+/** What this pass did about the ReplicaSet of the current template. */
 export type NewSetOutcome = 'created' | 'found' | undefined;
 
 export interface ProgressFacts {
   spec: Pick<DeploymentSpec, 'replicas' | 'paused' | 'progressDeadlineSeconds'>;
   deployment: string;
-  /** Name of the current set, if there is one. */
+  /** Name of the current ReplicaSet, if there is one. */
   current: string | undefined;
   before: DeploymentStatus;
-  /** Counts alone. */
+  /** Only the counts, without conditions. */
   status: DeploymentStatus;
   generation: number;
   note: NewSetOutcome;
   now: number;
 }
 
-/** Stands for "for ever". */
+/** Means "no deadline". */
 const noDeadline = 2 ** 31 - 1;
 
 const hasDeadline = ({ progressDeadlineSeconds }: Pick<DeploymentSpec, 'progressDeadlineSeconds'>): boolean =>
@@ -48,7 +48,7 @@ const hasProgressed = (status: DeploymentStatus, before: DeploymentStatus): bool
 export const progressing = (status: DeploymentStatus): DeploymentCondition | undefined =>
   status.conditions?.find(({ type }) => type === 'Progressing');
 
-/** Milliseconds until there has been no progress for too long; undefined when nothing is awaited. */
+/** Milliseconds until the progress deadline; undefined when no progress is expected. */
 export const untilTimedOut = (
   spec: Pick<DeploymentSpec, 'progressDeadlineSeconds'>,
   condition: DeploymentCondition | undefined,
@@ -61,7 +61,7 @@ export const untilTimedOut = (
 };
 
 type ProgressCondition = Pick<DeploymentCondition, 'status' | 'reason' | 'message'> & {
-  /** Say it again with a new time. */ renew?: boolean;
+  /** Repeat it with a new time. */ renew?: boolean;
 };
 
 const progressCondition = (facts: ProgressFacts): ProgressCondition | undefined => {
@@ -86,7 +86,7 @@ const progressCondition = (facts: ProgressFacts): ProgressCondition | undefined 
   return undefined;
 };
 
-/** The list with that condition in it: its times change with its status, and not when it says the same again. */
+/** The conditions with that one added: its times change with its status, and not when it is repeated. */
 export const withCondition = (
   conditions: readonly DeploymentCondition[],
   type: string,
@@ -101,7 +101,7 @@ export const withCondition = (
   return [...conditions.filter((condition) => condition !== old), next];
 };
 
-/** Whether the rollout gets on, in the words of the real controller. Without a deadline nothing is said. */
+/** The Progressing condition, in the words of the real controller. None without a deadline. */
 export const withProgress = (
   conditions: readonly DeploymentCondition[],
   facts: ProgressFacts,
@@ -141,7 +141,7 @@ const minimumUnavailable = {
   message: 'Deployment does not have minimum availability.',
 };
 
-/** A set that cannot make its Pods says why; the Deployment hands it on. */
+/** Copies the ReplicaFailure condition of a ReplicaSet to the Deployment. */
 const withFailure = (
   conditions: DeploymentCondition[],
   all: readonly ReplicaSet[],
@@ -154,7 +154,7 @@ const withFailure = (
   return withCondition(conditions, 'ReplicaFailure', { status, reason, message }, now);
 };
 
-/** What a Deployment says of its sets. */
+/** The status of a Deployment, computed from its ReplicaSets. */
 export const deploymentStatus = (
   deployment: Deployment,
   current: ReplicaSet | undefined,

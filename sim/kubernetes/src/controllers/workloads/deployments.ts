@@ -30,7 +30,7 @@ interface Kinds {
 }
 
 interface Sets {
-  /** Of the current template. */
+  /** With the current template. */
   current: ReplicaSet | undefined;
   /** Oldest first. */
   old: ReplicaSet[];
@@ -120,7 +120,7 @@ const newSet = ({ deployment }: ReconcileContext, replicas: number, revision: nu
   );
 };
 
-/** Somebody else has that name: the next pass takes another word. */
+/** Another ReplicaSet has that name: the next pass uses another hash. */
 const countCollision = ({ api, deployments, deployment }: ReconcileContext): void => {
   const next = copy(deployment);
   next.status.collisionCount = (deployment.status.collisionCount ?? 0) + 1;
@@ -155,7 +155,7 @@ const applyStep = (pass: ReconcileContext, { current, old }: Sets, step: Rollout
   }
 };
 
-/** The current set carries what the Deployment says of itself. */
+/** Copies annotations and minReadySeconds of the Deployment to the current ReplicaSet. */
 const refreshCurrent = ({ api, replicaSets, deployment }: ReconcileContext, { current, old }: Sets): boolean => {
   if (!current) return false;
   const next = copy(current);
@@ -183,7 +183,7 @@ const deleteOldReplicaSets = ({ api, replicaSets, deployment }: ReconcileContext
     api.delete(replicaSets, metadata.namespace ?? '', metadata.name, controllerManager);
 };
 
-/** One pass over one Deployment. Answers when to look again without a sign, in milliseconds. */
+/** One reconcile of one Deployment. Returns when to requeue, in milliseconds. */
 const reconcileDeployment = (pass: ReconcileContext): number | undefined => {
   const { api, deployment } = pass;
   const { spec, metadata } = deployment;
@@ -202,7 +202,7 @@ const reconcileDeployment = (pass: ReconcileContext): number | undefined => {
   return untilTimedOut(spec, progressing(status), api.clock.now());
 };
 
-/** Brings the Pods of a Deployment from one template to the next, a few at a time. */
+/** Rolls the Pods of a Deployment to a new template, a few at a time. */
 export const deployments = (onError: OnError): Controller => ({
   name: 'deployment',
   start: (api) => {
@@ -238,7 +238,7 @@ export const deployments = (onError: OnError): Controller => ({
       watch(api, 'apps', 'replicasets', (current, previous) => {
         for (const set of [current, previous]) if (set) for (const key of ownersOf(set)) queue.add(key);
       }),
-      // To recreate is to wait for the end of the last Pod, of which its set has nothing more to say.
+      // Recreate waits for the last old Pod to end, which changes nothing in its ReplicaSet.
       watch(api, '', 'pods', (current, previous) => {
         const pod = current ?? previous;
         const owner = pod && controllerOf(pod);

@@ -2,14 +2,14 @@ import { isObject, type KubeObject, type ObjectMeta } from '../../object.ts';
 import type { LabelSelector } from '../../selectors/label-selector.ts';
 import type { Condition, PodSpec } from '../runtime/objects.ts';
 
-/** The parts of Deployments and ReplicaSets that their controllers look at. */
+/** The fields of Deployments and ReplicaSets that their controllers use. */
 
 export interface PodTemplate {
   metadata?: Pick<ObjectMeta, 'labels' | 'annotations' | 'finalizers'>;
   spec?: PodSpec;
 }
 
-/** A number, or a share of the replicas. */
+/** A number, or a percentage of the replicas. */
 export type IntOrPercent = number | string;
 
 export interface DeploymentCondition extends Condition {
@@ -62,7 +62,7 @@ export interface ReplicaSet extends KubeObject {
   status: ReplicaSetStatus;
 }
 
-// What stands in the API has been defaulted and validated.
+// Stored objects are defaulted and validated.
 const isWhole = (object: KubeObject): boolean => isObject(object['spec']) && isObject(object['status']);
 const isDeployment = (object: KubeObject): object is Deployment => isWhole(object);
 const isReplicaSet = (object: KubeObject): object is ReplicaSet => isWhole(object);

@@ -22,7 +22,7 @@ import { type Controller, type OnError, workQueue } from '../runtime/workqueue.t
 import { claim, controllerOf, controllerRef } from './controller-ref.ts';
 import { asReplicaSet, type ReplicaSet, type ReplicaSetStatus } from './objects.ts';
 
-/** Which Pods go first when there are too many: those that are missed least. */
+/** Which Pods to delete first when there are too many. */
 
 const phases = ['Pending', 'Unknown', 'Running'];
 
@@ -36,7 +36,7 @@ const readySince = (pod: Pod): number => Date.parse(conditionOf(pod, 'Ready')?.l
 
 interface Ranked {
   pod: Pod;
-  /** How many of its siblings share its Node. */
+  /** How many Pods of the same ReplicaSet are on its Node. */
   neighbours: number;
 }
 
@@ -55,7 +55,7 @@ const compare = (a: Ranked, b: Ranked): number => {
   );
 };
 
-/** `count` of the Pods, the most dispensable first. */
+/** `count` of the Pods, those that serve least first. */
 export const podsToDelete = (pods: readonly Pod[], count: number): Pod[] => {
   const perNode = Map.groupBy(pods, (pod) => pod.spec.nodeName ?? '');
   return pods
@@ -65,7 +65,7 @@ export const podsToDelete = (pods: readonly Pod[], count: number): Pod[] => {
     .map(({ pod }) => pod);
 };
 
-/** Why Pods could not be made or removed. */
+/** Why Pods could not be created or deleted. */
 interface ReplicaFailure {
   reason: 'FailedCreate' | 'FailedDelete';
   message: string;
@@ -88,7 +88,7 @@ const fits = (pod: Pod, replicaSet: ReplicaSet): boolean =>
     ([key, value]) => pod.metadata.labels?.[key] === value,
   );
 
-/** What a ReplicaSet says of the Pods it has. The Pods are all that it owns, also those that have ended. */
+/** The status of a ReplicaSet. `pods` are all that it owns, including finished ones. */
 const replicaSetStatus = (
   replicaSet: ReplicaSet,
   pods: readonly Pod[],
@@ -113,7 +113,7 @@ const replicaSetStatus = (
   };
 };
 
-/** As many at once as the real controller. */
+/** As many Pods per pass as the real controller. */
 const burst = 500;
 
 const podFrom = (replicaSet: ReplicaSet): KubeObject => {
@@ -134,7 +134,7 @@ const podFrom = (replicaSet: ReplicaSet): KubeObject => {
   );
 };
 
-/** One ReplicaSet for the length of a pass. */
+/** One reconcile of one ReplicaSet. */
 interface ReconcileContext {
   api: LoopbackClient;
   pods: Resource;
@@ -175,7 +175,7 @@ const deletePods = ({ api, pods, recorder, replicaSet }: ReconcileContext, chose
   }
 };
 
-/** Keeps as many Pods of a template as are wanted: those that fail or vanish are replaced. */
+/** Keeps the wanted number of Pods of a template: failed or deleted Pods are replaced. */
 export const replicaSets = (onError: OnError): Controller => ({
   name: 'replicaset',
   start: (api) => {

@@ -27,12 +27,12 @@ const withoutHash = (template: PodTemplate): PodTemplate => {
   return plain;
 };
 
-/** Equal but for the label that tells them apart. */
+/** Equal except for the label pod-template-hash. */
 export const sameTemplate = (a: PodTemplate, b: PodTemplate): boolean => equal(withoutHash(a), withoutHash(b));
 
 /**
- * A short word for a template, free of letters that could spell another. The real controller hashes what Go prints of the template, so
- * its words are others; nobody may rely on them. `collisions` makes a new word when an old one is taken.
+ * The pod-template-hash, without characters that could form words. The real controller hashes Go's print of the template, so its hashes
+ * differ; no client may rely on them. `collisions` changes the hash when a name is taken.
  */
 export const templateHash = (template: PodTemplate, collisions = 0): string =>
   String(fnv(JSON.stringify(sorted(withoutHash(template))) + (collisions > 0 ? `#${collisions}` : ''))).replaceAll(
@@ -40,7 +40,7 @@ export const templateHash = (template: PodTemplate, collisions = 0): string =>
     (digit) => alphabet[digit.charCodeAt(0) % alphabet.length] ?? '',
   );
 
-/** The annotations by which ReplicaSets remember which revision of the Deployment they were. */
+/** The annotations that record which revision of the Deployment a ReplicaSet was. */
 
 const prefix = 'deployment.kubernetes.io/';
 export const revisionAnnotation = `${prefix}revision`;
@@ -74,12 +74,12 @@ export const withCounts = (
   [maxAnnotation]: String(replicas + maxSurge),
 });
 
-/** Newer than all the others. */
+/** Higher than all others. */
 export const nextRevision = (others: readonly ReplicaSet[]): number => Math.max(0, ...others.map(revisionOf)) + 1;
 
 /**
- * What the set of the current template carries: the Deployment's annotations, and its revision. A set that comes back into use, as
- * after an undo, becomes the newest revision and remembers what it was.
+ * The annotations of the current ReplicaSet: those of the Deployment, and the revision. A ReplicaSet that is used again, as after an undo,
+ * becomes the newest revision and records its former ones.
  */
 export const currentAnnotations = (
   deployment: Deployment,
@@ -97,7 +97,7 @@ export const currentAnnotations = (
   return annotations;
 };
 
-/** Old sets beyond the limit, oldest revision first: those that are empty and have settled. */
+/** Old ReplicaSets beyond the history limit, oldest revision first: only those without Pods whose status is up to date. */
 export const revisionsToDelete = (old: readonly ReplicaSet[], limit: number): ReplicaSet[] => {
   const kept = old.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   return kept

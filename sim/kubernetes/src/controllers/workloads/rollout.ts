@@ -6,13 +6,13 @@ const resolve = (amount: IntOrPercent, total: number, round: (value: number) => 
 };
 
 export interface RolloutLimits {
-  /** How many Pods there may be beyond the wanted ones. */
+  /** How many Pods may exist beyond the desired number. */
   maxSurge: number;
-  /** How many may be missing. */
+  /** How many Pods may be unavailable. */
   maxUnavailable: number;
 }
 
-/** Surge is rounded up and unavailability down; should both come to nothing, one may be missing, or no roll would ever move. */
+/** Surge is rounded up, unavailability down. If both are 0, one Pod may be unavailable; otherwise no rollout would progress. */
 export const rolloutLimits = ({ strategy, replicas }: DeploymentSpec): RolloutLimits => {
   if (strategy.type !== 'RollingUpdate' || replicas === 0) return { maxSurge: 0, maxUnavailable: 0 };
   const { maxSurge = 0, maxUnavailable = 0 } = strategy.rollingUpdate ?? {};
@@ -28,8 +28,8 @@ export const rolloutLimits = ({ strategy, replicas }: DeploymentSpec): RolloutLi
 const round = (value: number): number => Math.sign(value) * Math.round(Math.abs(value));
 
 /**
- * Sizes of sets in the midst of a rollout when their total changes to `allowed`: each grows or shrinks by its share, so that the
- * rollout neither jumps nor falls back. The largest takes what rounding leaves.
+ * Sizes of ReplicaSets during a rollout when their total changes to `allowed`: each grows or shrinks by its share, so that the rollout
+ * neither jumps nor falls back. The largest takes the rounding difference.
  */
 export const proportions = (sets: readonly SetFacts[], replicas: number, allowed: number): Map<string, number> => {
   const change = allowed - totalOf(sets, (set) => set.replicas);
@@ -48,13 +48,13 @@ export const proportions = (sets: readonly SetFacts[], replicas: number, allowed
   return sizes;
 };
 
-/** A ReplicaSet, as far as a rollout counts it. */
+/** The facts about a ReplicaSet that a rollout needs. */
 export interface SetFacts {
   name: string;
-  /** Wanted of it. */
+  /** Its desired replicas. */
   replicas: number;
   available: number;
-  /** What the Deployment wanted in all when it last scaled this set, and at most; undefined for a set it did not make. */
+  /** The Deployment's replicas and their maximum when it last scaled this ReplicaSet; undefined if it never did. */
   desired: number | undefined;
   max: number | undefined;
 }
@@ -64,19 +64,19 @@ export interface RolloutFacts {
   recreate: boolean;
   paused: boolean;
   limits: RolloutLimits;
-  /** The set of the current template. */
+  /** The ReplicaSet of the current template. */
   current: SetFacts | undefined;
   /** The others, oldest first. */
   old: readonly SetFacts[];
-  /** Pods of the others have not ended yet. */
+  /** Old Pods have not ended yet. */
   oldPodsRun: boolean;
 }
 
 export type RolloutStep =
   | { kind: 'none' }
-  /** Make the set of the current template. */
+  /** Create the ReplicaSet of the current template. */
   | { kind: 'create'; replicas: number }
-  /** Sizes by name; a set that keeps its size learns the new totals. */
+  /** Sizes by name. A ReplicaSet that keeps its size gets the new annotations. */
   | { kind: 'scale'; sizes: ReadonlyMap<string, number> };
 
 const noStep: RolloutStep = { kind: 'none' };
@@ -88,7 +88,7 @@ const isActive = ({ replicas }: SetFacts): boolean => replicas > 0;
 
 const allOf = ({ current, old }: RolloutFacts): SetFacts[] => [...(current ? [current] : []), ...old];
 
-/** How large the current set may be now: all that is wanted, as far as there is room. */
+/** The size of the current ReplicaSet: all replicas, limited by the surge. */
 const newSetSize = (facts: RolloutFacts): number => {
   const { replicas, recreate, limits, current } = facts;
   if (recreate) return replicas;
@@ -97,7 +97,7 @@ const newSetSize = (facts: RolloutFacts): number => {
   return room <= 0 ? has : has + Math.min(room, replicas - has);
 };
 
-/** Old Pods go as new ones become available; first of all those that are not available anyway. */
+/** Old Pods are deleted as new ones become available, unavailable ones first. */
 const scaleDownOld = ({ replicas, limits, current, old }: RolloutFacts): [string, number][] => {
   const fresh = { replicas: current?.replicas ?? 0, available: current?.available ?? 0 };
   const minAvailable = replicas - limits.maxUnavailable;
@@ -136,7 +136,7 @@ const recreate = (facts: RolloutFacts): RolloutStep => {
   return current.replicas === replicas ? noStep : scaleTo([[current.name, replicas]]);
 };
 
-/** A new number of replicas, or a pause in which only that number counts. */
+/** Handles a new number of replicas, and scaling while paused. */
 const rescale = (facts: RolloutFacts): RolloutStep => {
   const { current, old, replicas, limits } = facts;
   const active = allOf(facts).filter(isActive);
@@ -151,11 +151,11 @@ const rescale = (facts: RolloutFacts): RolloutStep => {
   return changed ? { kind: 'scale', sizes } : noStep;
 };
 
-/** The set has that size, and knows for how many. */
+/** The ReplicaSet has that size, and its annotation the current replicas. */
 const isScaledFor = ({ replicas }: RolloutFacts, set: SetFacts, size: number): boolean =>
   set.replicas === size && set.desired === replicas;
 
-/** One step of a rollout. Whatever it changes leads to the next look. */
+/** One step of a rollout. Each change triggers the next reconcile. */
 export const decideRollout = (facts: RolloutFacts): RolloutStep => {
   if (facts.paused) return rescale(facts);
   const scaled = allOf(facts).some(

@@ -4,7 +4,7 @@ import type { Resource } from '../../resource.ts';
 import type { Schema } from '../../schema/schema.ts';
 import { testResource } from '../../testing/test-resource.ts';
 
-/** For tests: what a server would serve that serves all of the catalogue and one custom resource in two versions. */
+/** For tests: the resources of a server with the whole catalogue and one custom resource in two versions. */
 
 const builtIn = ({ group, version, resources }: CatalogueGroup, entry: CatalogueResource): Resource =>
   testResource(entry.name, entry.kind, {

@@ -18,7 +18,7 @@ const algorithms = {
   ed25519: { name: 'Ed25519' },
 } as const;
 
-/** A PKCS#10 request in PEM, as a kubelet makes one. */
+/** A PKCS#10 request in PEM, as a kubelet creates it. */
 export const makeCertificateRequest = async (wanted: WantedCertificate): Promise<string> => {
   const { publicKey, privateKey } = wanted.keys ?? generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = algorithms[(publicKey.asymmetricKeyType ?? 'ec') as keyof typeof algorithms];

@@ -129,7 +129,7 @@ const resourceOf = (definition: Definition, version: DefinitionVersion): Resourc
     subresources: subresourcesOf(definition, version, strategy),
     prefix: `${group}/${names.plural}/`,
     toStored: (object) => ({ ...object, apiVersion: `${group}/${storage}` }),
-    // What was stored before the schema knew a default, or lost a field, is read as if it had always been so.
+    // The current schema applies to objects that were stored under an older one: defaults are added, removed fields pruned.
     fromStored: (stored) => {
       const object = copy({ ...stored, apiVersion: `${group}/${version.name}` });
       strategy.applyDefaults(object);
@@ -138,7 +138,7 @@ const resourceOf = (definition: Definition, version: DefinitionVersion): Resourc
   };
 };
 
-/** What a CustomResourceDefinition adds to the API: one resource for each version that is served, once its names are accepted. */
+/** The resources that a CustomResourceDefinition adds: one for each served version, once its names are accepted. */
 export const resourcesOf = (crd: KubeObject): Resource[] => {
   const definition = definitionOf(crd);
   if (conditionOf(definition, 'Established')?.status !== 'True') return [];

@@ -39,7 +39,7 @@ const created = (object: KubeObject, existing: readonly KubeObject[] = []): Kube
 const sorted = (causes: readonly Cause[]): string[] =>
   causes.map(({ field, reason, message }) => `${field} | ${reason} | ${message}`).sort();
 
-/** What the pipeline checks for all kinds alike. */
+/** The pipeline checks the name for all kinds. */
 const ownName = ({ message, field }: Cause): boolean =>
   field !== 'metadata.name' || message.includes('spec.names.plural');
 

@@ -7,7 +7,7 @@ import { validateNames, validateSpec, validateSpecUpdate } from './definition-va
 import { type Definition, definitionOf, withCondition } from './definition.ts';
 import { establish } from './naming.ts';
 
-/** Held by a definition that is being deleted, until none of its custom resources is left. */
+/** On a definition that is being deleted, until its custom resources are gone. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
 const group = 'apiextensions.k8s.io';
@@ -23,7 +23,7 @@ const othersInGroup = (definition: Definition, { api }: WriteContext): Definitio
 
 const now = ({ api }: WriteContext): string => timestamp(api.clock.now());
 
-/** Where the spec is no object, validation has nothing to look at. The API has decoded it, so that this is a client within the process. */
+/** Only in-process clients can send a spec that is not an object: the API decodes bodies. */
 const withDefaultsForValidation = (object: KubeObject): Definition => {
   if (!isObject(object['spec'])) object['spec'] = {};
   const definition = definitionOf(object);
@@ -42,13 +42,13 @@ const applyDefaults = (object: KubeObject): void => {
   if (service) service.port ??= 443;
 };
 
-/** Every version that objects may still be stored in. */
+/** Every version in which objects may be stored. */
 const withStorageVersion = (definition: Definition, stored: readonly string[]): string[] => {
   const name = definition.spec.versions.find(({ storage }) => storage)?.name;
   return name === undefined || stored.includes(name) ? [...stored] : [...stored, name];
 };
 
-/** The real server's controllers do this a moment later; here it is part of the write, so that nobody has to wait for it. */
+/** In the real server a controller does this a moment later; here it is part of the write, so that clients need not wait. */
 const updateEstablished = (definition: Definition, context: WriteContext): void => {
   const { storedVersions, ...status } = establish(definition, othersInGroup(definition, context), now(context));
   definition.status = { ...status, storedVersions: withStorageVersion(definition, storedVersions ?? []) };
@@ -90,7 +90,7 @@ const approval = 'api-approved.kubernetes.io';
 const isApproved = (text: string): boolean =>
   text.startsWith('unapproved') || (URL.canParse(text) && new URL(text).host !== '');
 
-/** Groups of Kubernetes itself need a blessing. */
+/** Groups of Kubernetes itself need an approval annotation. */
 const validateApproval = ({ metadata, spec }: Definition, old: Definition | undefined): Cause[] => {
   if (!/(^|\.)(k8s|kubernetes)\.io$/.test(spec.group ?? '')) return [];
   const text = metadata.annotations?.[approval];
@@ -117,7 +117,7 @@ const validatePreserveUnknownFields = ({ spec }: Definition, old: Definition | u
 const validateAccepted = ({ status }: Definition): Cause[] =>
   status?.acceptedNames ? validateNames(status.acceptedNames, 'status.acceptedNames') : [];
 
-/** A delete only begins: custom resources go first. */
+/** A delete only marks the definition: custom resources are deleted first. */
 const beginDeletion = (object: KubeObject, context: WriteContext): void => {
   const definition = definitionOf(object);
   const { metadata } = definition;
@@ -165,6 +165,6 @@ export const customResourceDefinitionStrategy: Strategy = {
   },
   validateStatus: (object) => validateAccepted(definitionOf(object)),
   beforeDelete: beginDeletion,
-  // The finalizer comes with the delete itself.
+  // The delete itself adds the finalizer.
   blocksDeletion: ({ metadata }) => metadata.deletionTimestamp === undefined || (metadata.finalizers ?? []).length > 0,
 };

@@ -17,7 +17,7 @@ import { dns1035Label, dnsSubdomain } from '../validation/names.ts';
 import type { Definition, DefinitionNames, DefinitionVersion } from './definition.ts';
 import type { ScalePaths } from './scale.ts';
 
-/** What is wrong with the parts of a version, but for its schema. */
+/** Validates a version, except its schema. */
 
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'];
 const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
@@ -136,7 +136,7 @@ const validateReviewVersions = (versions: readonly string[], field: string): Cau
   ];
 };
 
-/** How objects get from one version to another. The real server holds the parts of `webhook` under other names, and says those. */
+/** Validates the conversion. The real server's internal type has other names for the fields of `webhook`, and uses those in errors. */
 const validateConversion = (conversion: Definition['spec']['conversion']): Cause[] => {
   if (!conversion) return [];
   const client = 'spec.conversion.webhookClientConfig';
@@ -157,11 +157,11 @@ const validateConversion = (conversion: Definition['spec']['conversion']): Cause
   return [...causes, ...validateReviewVersions(versions, reviews)];
 };
 
-/** What is wrong with the spec of a CustomResourceDefinition. */
+/** Validates the spec of a CustomResourceDefinition. */
 
 /**
- * What all versions have alike the real server holds once, for the whole definition, and it names fields accordingly:
- * `spec.validation`, not `spec.versions[0].schema`.
+ * What all versions have in common, the real server stores once per definition, and names the fields accordingly: `spec.validation`, not
+ * `spec.versions[0].schema`.
  */
 interface Shared {
   schema: boolean;
@@ -293,7 +293,7 @@ export const validateSpec = ({ spec }: Definition): Cause[] => {
   ];
 };
 
-/** What cannot change: the group and plural, since they are the name; and once objects may exist, how they are stored. */
+/** Immutable fields: group and plural, since the name contains them; once objects may exist, also how they are stored. */
 export const validateSpecUpdate = (definition: Definition, old: Definition): Cause[] => {
   const { spec } = definition;
   const isEstablished = old.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True');

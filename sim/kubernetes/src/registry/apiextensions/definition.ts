@@ -2,7 +2,7 @@ import { isObject, type KubeObject, type ObjectMeta } from '../../object.ts';
 import type { Schema } from '../../schema/schema.ts';
 import type { ScalePaths } from './scale.ts';
 
-/** The parts of a CustomResourceDefinition. */
+/** The fields of a CustomResourceDefinition. */
 
 export interface DefinitionNames {
   plural: string;
@@ -53,7 +53,7 @@ export interface Definition extends KubeObject {
 
 const isDefinition = (object: KubeObject): object is Definition => isObject(object['spec']);
 
-/** An object that has been decoded as a CustomResourceDefinition, so that its types agree. */
+/** Casts a decoded CustomResourceDefinition. */
 export const definitionOf = (object: KubeObject): Definition => {
   if (!isDefinition(object)) throw new TypeError(`${object.kind} ${object.metadata.name} has no spec`);
   return object;
@@ -62,7 +62,7 @@ export const definitionOf = (object: KubeObject): Definition => {
 export const conditionOf = (definition: Definition, type: string): Condition | undefined =>
   definition.status?.conditions?.find((condition) => condition.type === type);
 
-/** A condition replaces the one of its type; the time of its transition stays unless its status changes. */
+/** Replaces the condition of the same type; lastTransitionTime changes only with the status. */
 export const withCondition = (conditions: readonly Condition[], next: Condition): Condition[] => {
   const old = conditions.find(({ type }) => type === next.type);
   if (!old) return [...conditions, next];

@@ -22,7 +22,7 @@ const names = (more: Partial<DefinitionNames>): DefinitionNames => ({
 });
 const taken = names({ shortNames: ['x'] });
 
-/** Against a definition that has `taken`. */
+/** Names next to a definition that has `taken`. */
 const table: [name: string, wanted: DefinitionNames, reason: string, message: string, accepted: DefinitionNames][] = [
   [
     'other names',

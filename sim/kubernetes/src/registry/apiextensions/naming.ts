@@ -1,7 +1,7 @@
 import { equal } from '../../object.ts';
 import { type Condition, type Definition, type DefinitionNames, withCondition } from './definition.ts';
 
-/** Whether the names of a definition are free in its group. Names that it has already stay its own. */
+/** Whether the names of a definition are free in its group. It keeps names that were accepted before. */
 
 interface Naming {
   accepted: DefinitionNames;
@@ -20,7 +20,7 @@ const acceptedBy = (definitions: readonly Definition[], names: (names: Definitio
 
 const inUse = (name: string): string => `${JSON.stringify(name)} is already in use`;
 
-/** Several messages at once, as Go joins them. */
+/** Joins messages as Go does. */
 const joined = (messages: readonly string[]): string =>
   messages.length === 1 ? (messages[0] ?? '') : `[${messages.join(', ')}]`;
 
@@ -75,7 +75,7 @@ const established = (names: Condition, before: Condition | undefined, now: strin
   };
 };
 
-/** The status of a definition after its names have been looked at. `others` are the definitions of the same group. */
+/** The status of a definition after the check of its names. `others` are the definitions of the same group. */
 export const establish = (
   definition: Definition,
   others: readonly Definition[],

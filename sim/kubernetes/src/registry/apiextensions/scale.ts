@@ -6,7 +6,7 @@ import { ageColumn, ageOf, column, type Columns, nameColumn, nameOf } from '../.
 import type { View } from '../../resource.ts';
 import type { Schema } from '../../schema/schema.ts';
 
-/** `/scale` of a custom resource: an autoscaling/v1 Scale whose numbers stand somewhere in the object. */
+/** `/scale` of a custom resource: an autoscaling/v1 Scale whose numbers are at configured paths of the object. */
 
 const numberIn = (part: unknown): number =>
   isObject(part) && typeof part['replicas'] === 'number' ? part['replicas'] : 0;
@@ -74,7 +74,7 @@ const read = (object: KubeObject, path: string, expected: 'int64' | 'string'): u
   return 'problem' in found ? undefined : found.value;
 };
 
-/** Zero is what Go leaves out. */
+/** Go omits zero. */
 const scaleOf = (parent: KubeObject, paths: ScalePaths): KubeObject => {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = parent.metadata;
   const replicas = read(parent, paths.specReplicasPath, 'int64');
@@ -113,7 +113,7 @@ const replicasIn = (scale: KubeObject): number => {
   return typeof replicas === 'number' ? replicas : 0;
 };
 
-/** `validateParent` is what an update of the object itself would be held against. */
+/** `validateParent` validates an update of the object itself. */
 export const scaleView = (paths: ScalePaths, schema: Schema | undefined, validateParent: View['validate']): View => ({
   schema,
   read: (parent) => scaleOf(parent, paths),

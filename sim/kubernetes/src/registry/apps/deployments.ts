@@ -76,7 +76,7 @@ const validateSpec = (spec: Fields): Cause[] => [
   ...validateDeadline(spec),
 ];
 
-/** What the selector finds must not change under the ReplicaSets that were made with it. */
+/** The selector is immutable: existing ReplicaSets were created with it. */
 export const keepSelector = (object: KubeObject, old: KubeObject): Cause[] => {
   const [now, before] = [fieldsOf(object['spec'])['selector'], fieldsOf(old['spec'])['selector']];
   return equal(now, before) ? [] : [invalid('spec.selector', now as Json, 'field is immutable')];
@@ -92,7 +92,7 @@ export const deploymentStrategy: Strategy = {
     deployment['status'] = {};
   },
   prepareForUpdate: (deployment, old) => {
-    // Annotations travel to the ReplicaSets, so a change of them is work for the controller.
+    // The controller copies annotations to the ReplicaSets, so a change must raise the generation.
     if (equal(deployment.metadata.annotations, old.metadata.annotations)) return;
     deployment.metadata.generation = (old.metadata.generation ?? 0) + 1;
   },

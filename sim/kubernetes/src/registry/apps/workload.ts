@@ -9,14 +9,14 @@ import { applySpecDefaults } from '../pods/defaults.ts';
 import { validatePod } from '../pods/validate-spec.ts';
 import { validateLabels, validateLabelSelector } from '../validation/metadata.ts';
 
-/** What all kinds that make Pods from a template have in common. */
+/** Shared by all kinds with a Pod template. */
 
 export const applyTemplateDefaults = (object: KubeObject): void => {
   const template = childOf(childOf(object, 'spec'), 'template');
   applySpecDefaults(childOf(template, 'spec'));
 };
 
-/** The rules of Pods, told of the template. */
+/** Applies the validation of Pods to the template. */
 const validateTemplateSpec = (template: Fields): Cause[] =>
   validatePod({
     apiVersion: 'v1',
@@ -42,7 +42,9 @@ const validateTemplate = (template: Fields, kind: string, selector: Fields): Cau
   ];
 };
 
-/** Selector and template, and that the one finds what is made from the other. `noun` is how the real server names the kind here. */
+/**
+ * Validates selector and template, and that the selector matches the template's labels. `noun` is the real server's name for the kind here.
+ */
 export const validateSelectorAndTemplate = (spec: Fields, kind: string, noun: string): Cause[] => {
   if (spec['selector'] === undefined) return [required('spec.selector')];
   const selector = fieldsOf(spec['selector']);
@@ -72,13 +74,13 @@ const read = (parent: KubeObject): KubeObject => {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
     metadata: { name, ...(namespace ? { namespace } : {}), uid, resourceVersion, creationTimestamp },
-    // Zero is what Go leaves out.
+    // Go omits zero.
     spec: replicas === 0 ? {} : { replicas },
     status: { replicas: numberOf(fieldsOf(parent['status'])['replicas']), ...(selector === '' ? {} : { selector }) },
   };
 };
 
-/** `/scale` of a Deployment or ReplicaSet: how many there should be, and nothing else. */
+/** `/scale` of a Deployment or ReplicaSet: the number of replicas. */
 export const workloadScaleView = (schema: Schema | undefined): View => ({
   schema,
   read,

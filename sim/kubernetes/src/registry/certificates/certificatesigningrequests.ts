@@ -30,7 +30,7 @@ const labelText =
 const subdomainText =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
-/** The first part between dots that is not a label, with every text about it. */
+/** The errors of the first dot-separated part that is not a label. */
 const partCauses = (field: string, value: string, maximum: number, text: string): Cause[] => {
   const wrong = value.split('.').find((part) => part.length > maximum || !label.test(part));
   if (wrong === undefined) return [];
@@ -55,7 +55,7 @@ const signerNameCauses = (field: string, name: string): Cause[] => {
       ? []
       : [invalid(field, domain, 'should be a domain with at least two segments separated by dots')]),
     ...partCauses(field, path, 253, subdomainText),
-    // A domain, a slash, and a path into which a namespace, a dot and a name fit.
+    // A domain, a slash, and a path with room for a namespace, a dot and a name.
     ...(name.length > 571 ? [tooLong(field, 571)] : []),
   ];
 };
@@ -81,7 +81,7 @@ export interface CertificateSigningRequestSpec {
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const strings = (value: unknown): string[] => (Array.isArray(value) ? value.map(text) : []);
 
-/** The spec, whatever a client may have left out of it. */
+/** The spec, with defaults for missing fields. */
 export const specOf = (csr: KubeObject): CertificateSigningRequestSpec => {
   const spec = isObject(csr['spec']) ? csr['spec'] : {};
   const seconds = spec['expirationSeconds'];
@@ -149,7 +149,7 @@ const isCertificate = (der: Buffer): boolean => {
   }
 };
 
-/** What is wrong with a chain of certificates in PEM. */
+/** What is wrong with a PEM certificate chain. */
 const certificateProblem = (pem: string): string | undefined => {
   const first = firstPemBlock(pem);
   if (!first) return 'must contain at least one CERTIFICATE PEM block';
@@ -175,7 +175,7 @@ const certificateCauses = (csr: KubeObject, old: KubeObject, maySet: boolean): C
   ];
 };
 
-/** A permission on the signer, by its name or by its whole domain. The server's own controllers have it. */
+/** Checks a permission on the signer, by its name or its whole domain. The server's own controllers have it. */
 const assertSignerPermission = (verb: 'approve' | 'sign', csr: KubeObject, { api, user }: WriteContext): void => {
   const { signerName } = specOf(csr);
   const may = (name: string): boolean =>
@@ -199,7 +199,7 @@ const assertSignerPermission = (verb: 'approve' | 'sign', csr: KubeObject, { api
   );
 };
 
-/** Nobody becomes an administrator by way of a certificate request. */
+/** A certificate request must not make a user an administrator. */
 const assertNotMasters = (csr: KubeObject): void => {
   const { signerName, request } = specOf(csr);
   if (signerName !== 'kubernetes.io/kube-apiserver-client') return;
@@ -278,7 +278,7 @@ export const certificateSigningRequestStrategy: Strategy = {
   },
 };
 
-/** `/approval`: the conditions may change, the rest of spec and status stays. */
+/** `/approval`: only conditions may change. */
 export const approvalView: View = {
   schema: undefined,
   read: (csr) => csr,

@@ -12,7 +12,7 @@ export interface Condition {
 }
 
 const field = 'status.conditions';
-/** These say that something has happened, and so they are true or absent. */
+/** These record that something has happened, so they are true or absent. */
 const irrevocableTypes = ['Approved', 'Denied', 'Failed'];
 
 export const statusOf = (csr: KubeObject): Record<string, unknown> => (isObject(csr['status']) ? csr['status'] : {});
@@ -37,7 +37,7 @@ const statusCauses = ({ type, status }: Condition, index: number): Cause[] => {
   return allowed.includes(status) ? [] : [notSupported(path, status, allowed)];
 };
 
-/** Each condition by itself and next to those before it. */
+/** Checks each condition, and against the earlier ones. */
 export const conditionCauses = (csr: KubeObject): Cause[] =>
   conditionsOf(csr).flatMap((condition, index, all) => {
     const before = all.slice(0, index).map(({ type }) => type);
@@ -55,7 +55,7 @@ export const conditionCauses = (csr: KubeObject): Cause[] =>
 const count = (csr: KubeObject, type: string): number =>
   conditionsOf(csr).filter((entry) => entry.type === type).length;
 
-/** What has happened cannot be taken back, and only the approval endpoint says that it has. */
+/** These conditions cannot be removed, and only the approval endpoint may add Approved or Denied. */
 export const conditionUpdateCauses = (csr: KubeObject, old: KubeObject, mayApprove: boolean): Cause[] => {
   const removed = irrevocableTypes.filter((type) => count(csr, type) < count(old, type));
   const added = mayApprove ? [] : ['Approved', 'Denied'].filter((type) => count(csr, type) > count(old, type));
@@ -65,7 +65,7 @@ export const conditionUpdateCauses = (csr: KubeObject, old: KubeObject, mayAppro
   ];
 };
 
-/** Times that the client left out; the time of a transition is that of the same condition before, if there was one. */
+/** Sets missing times; lastTransitionTime is that of the same condition before, if there was one. */
 export const setConditionTimes = (csr: KubeObject, old: KubeObject, now: number): Condition[] => {
   const before = conditionsOf(old);
   return conditionsOf(csr).map((condition) => {
@@ -78,7 +78,7 @@ export const setConditionTimes = (csr: KubeObject, old: KubeObject, now: number)
   });
 };
 
-/** Approvals and denials as they were, if there are as many of them as before: `/status` does not touch them. */
+/** Restores approvals and denials, if their number is unchanged: `/status` cannot change them. */
 export const keepApproval = (conditions: Condition[], old: KubeObject): Condition[] =>
   ['Approved', 'Denied'].reduce((list, type) => {
     const kept = conditionsOf(old).filter((entry) => entry.type === type);

@@ -24,7 +24,7 @@ const validateConfigMap = (configMap: KubeObject): Cause[] => {
   return [
     ...keys(data, 'data'),
     ...keys(binary, 'binaryData'),
-    // The whole object is meant, and this is how the real server spells that.
+    // The real server spells the whole object like this.
     ...(size > maxBytes ? [tooLong('[]', maxBytes)] : []),
   ];
 };

@@ -25,7 +25,7 @@ const rename = (object: KubeObject, apiVersion: string, names: ReadonlyMap<strin
 const toCoreNames = new Map(renamed.map(([core, events]) => [events, core]));
 const toEventsNames = new Map(renamed);
 
-/** Both event APIs show one store, in which events stand as core/v1. */
+/** Both event APIs share one store, which holds core/v1 events. */
 export const toCoreEvent = (event: KubeObject): KubeObject => {
   const core = rename(event, 'v1', toCoreNames);
   core['reportingComponent'] ??= '';
@@ -54,7 +54,7 @@ const atMost = (event: KubeObject, field: string, maximum: number): Cause[] =>
 const requiredText = (event: KubeObject, field: string): Cause[] =>
   textOf(event[field]) === '' ? [required(field)] : [];
 
-/** Events of the newer kind say who acted, and when. */
+/** Events of the newer API have a reporter and an event time. */
 const validateTimed = (event: KubeObject, reporter: string): Cause[] => {
   const namespace = event.metadata.namespace ?? '';
   const controller = textOf(event['reportingComponent']);
@@ -73,7 +73,7 @@ const validateTimed = (event: KubeObject, reporter: string): Cause[] => {
   ];
 };
 
-/** Rules for both APIs, on the event as it is stored. */
+/** Validation for both APIs, of the stored form. */
 const validateEvent = (event: KubeObject, reporter: string): Cause[] => {
   const namespace = event.metadata.namespace ?? '';
   const involved = textOf(involvedOf(event)['namespace']);
@@ -93,7 +93,7 @@ const validateSeries = (event: KubeObject): Cause[] => {
   ];
 };
 
-/** What events.k8s.io asks of a new event besides. */
+/** Additional validation of events.k8s.io for a new event. */
 const validateStrict = (event: KubeObject): Cause[] => {
   const type = textOf(event['type']);
   const source = fieldsOf(event['source']);
@@ -112,7 +112,7 @@ const validateStrict = (event: KubeObject): Cause[] => {
   ];
 };
 
-/** As the real server prints a reference: in its inner form. */
+/** A reference as the real server prints its internal type. */
 const printedReference = (value: unknown): Json => {
   const reference = fieldsOf(value);
   const names = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'];
@@ -130,7 +130,7 @@ const printedField = (event: KubeObject, field: string): Json => {
   return typeof value === 'string' ? value : field.endsWith('Timestamp') || field === 'eventTime' ? null : '';
 };
 
-/** Stored field, and what it is called in complaints. */
+/** Stored field, and its name in errors. */
 const fixed: readonly (readonly [string, string])[] = [
   'involvedObject',
   'reason',
@@ -148,7 +148,7 @@ const fixed: readonly (readonly [string, string])[] = [
   'reportingInstance',
 ].map((entry) => (typeof entry === 'string' ? [entry, entry] : entry));
 
-/** Over events.k8s.io an event can only be counted again. */
+/** Through events.k8s.io only the series of an event can change. */
 const validateStrictUpdate = (event: KubeObject, old: KubeObject): Cause[] => [
   ...(equal(event['series'], old['series']) ? [] : validateSeries(event)),
   ...fixed.flatMap(([field, name]) =>
@@ -195,7 +195,7 @@ export const eventStrategy: Strategy = {
         ? [...validateKindMetadataUpdate(event, old, coreEvents), ...validateStrictUpdate(event, old)]
         : [...validateMetadata(given, strictEvents), ...validateStrict(event)]),
     ];
-    // Inside, the real server has one kind of event only, and its answers say so.
+    // The real server has one internal event type, which its errors name.
     if (causes.length > 0) throw invalidObject(coreEvents, event.metadata.name, causes);
     return [];
   },

@@ -15,14 +15,14 @@ const resource = { group: '', plural: 'namespaces', kind: 'Namespace', namespace
 
 const nameLabel = 'kubernetes.io/metadata.name';
 
-/** These hold up the cluster itself. */
+/** The cluster needs these. */
 const immortal = ['default', 'kube-system', 'kube-public'];
 
 const finalizersOf = (namespace: KubeObject): string[] => listOf(fieldsOf(namespace['spec'])['finalizers']).map(textOf);
 
 const phaseOf = (namespace: KubeObject): string => textOf(fieldsOf(namespace['status'])['phase']);
 
-/** A namespace stays until its content is gone, which `spec.finalizers` stands for. */
+/** A namespace stays until its content is gone; until then it has `spec.finalizers`. */
 export const namespaceHasFinalizers = (namespace: KubeObject): boolean =>
   finalizersOf(namespace).length > 0 || (namespace.metadata.finalizers ?? []).length > 0;
 
@@ -86,7 +86,7 @@ export const namespaceStrategy: Strategy = {
     const { metadata } = namespace;
     if (immortal.includes(metadata.name))
       throw forbiddenTo(resource, metadata.name, 'this namespace may not be deleted');
-    // Namespaces know no grace period, not even one of no seconds.
+    // Namespaces have no grace period, not even 0.
     delete metadata.deletionGracePeriodSeconds;
     if (metadata.deletionTimestamp) childOf(namespace, 'status')['phase'] = 'Terminating';
   },
@@ -94,7 +94,7 @@ export const namespaceStrategy: Strategy = {
   selectableFields: (namespace) => ({ 'status.phase': phaseOf(namespace) }),
 };
 
-/** What only the server writes, whatever the body says. */
+/** Only the server writes these, whatever the body says. */
 const systemFields = [
   'uid',
   'resourceVersion',
@@ -114,7 +114,7 @@ const withSystemFields = (metadata: ObjectMeta, old: ObjectMeta): ObjectMeta => 
   return next;
 };
 
-/** PUT namespaces/NAME/finalize: the one way to take the namespace's own finalizers away. */
+/** PUT namespaces/NAME/finalize: the only way to remove `spec.finalizers`. */
 export const finalizeView = (schema: View['schema']): View => ({
   schema,
   read: (namespace) => namespace,

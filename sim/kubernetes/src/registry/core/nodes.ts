@@ -11,7 +11,7 @@ const resource = { group: '', plural: 'nodes', kind: 'Node', namespaced: false }
 
 const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
 
-/** As the real server prints a taint: in its inner form. */
+/** A taint as the real server prints its internal type. */
 const printedTaint = (taint: Fields): Json => ({
   Key: textOf(taint['key']),
   Value: textOf(taint['value']),
@@ -19,7 +19,7 @@ const printedTaint = (taint: Fields): Json => ({
   TimeAdded: textOf(taint['timeAdded']) || null,
 });
 
-/** The path says `metadata`, as it does in the real server. */
+/** The field path is `metadata`, as in the real server. */
 const validateTaints = (taints: unknown): Cause[] => {
   const seen = new Set<string>();
   return objectsOf(taints).flatMap((taint, index) => {
@@ -110,7 +110,7 @@ const validateNodeUpdate = (node: KubeObject, old: KubeObject): Cause[] => {
   ];
 };
 
-/** One range and the list of them are kept in step; the single one wins. */
+/** Synchronises `podCIDR` and `podCIDRs`; the single one wins. */
 const alignRanges = (spec: Fields): void => {
   const first = textOf(listOf(spec['podCIDRs'])[0]);
   const single = textOf(spec['podCIDR']);

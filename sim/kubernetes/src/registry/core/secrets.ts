@@ -5,7 +5,7 @@ import { textOf, textsOf } from '../../unstructured.ts';
 import { validateKindMetadataUpdate, validateMetadata } from '../validation/metadata.ts';
 import { configMapKey } from '../validation/names.ts';
 
-/** Why Go could not read a text as a JSON object, in its words; undefined when it can. */
+/** Why Go cannot parse a text as a JSON object, in its words; undefined when it can. */
 export const goJsonProblem = (text: string): string | undefined => {
   if (text.trim() === '') return 'unexpected end of JSON input';
   try {
@@ -18,7 +18,7 @@ export const goJsonProblem = (text: string): string | undefined => {
   }
 };
 
-/** Go names the first character it could not use. Only the beginnings are told apart here: what people get wrong. */
+/** Go names the first invalid character. Only the start of the text is examined here: the common mistakes. */
 const syntaxProblem = (text: string): string => {
   const trimmed = text.trimStart();
   const [first = '', second = ''] = [trimmed[0], trimmed.slice(1).trimStart()[0]];
@@ -31,7 +31,7 @@ const syntaxProblem = (text: string): string => {
 
 const resource = { group: '', plural: 'secrets', kind: 'Secret', namespaced: true };
 
-/** Of the values together, in Secrets and ConfigMaps alike. */
+/** Of all values together, in Secrets and ConfigMaps. */
 export const maxBytes = 1024 * 1024;
 
 const decoded = (base64: string): Buffer => Buffer.from(base64, 'base64');
@@ -81,7 +81,7 @@ const validateSecret = (secret: KubeObject): Cause[] => {
   ];
 };
 
-/** Whoever is marked as immutable stays so, with all that it holds. */
+/** An immutable object stays immutable, with all its data. */
 export const validateImmutable = (object: KubeObject, old: KubeObject, fields: readonly string[]): Cause[] => {
   if (old['immutable'] !== true) return [];
   const why = 'field is immutable when `immutable` is set';

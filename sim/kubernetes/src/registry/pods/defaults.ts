@@ -9,7 +9,7 @@ const reference = new RegExp(
   `^(?:${domain}/)?${part}(?:/${part})*(?::([\\w][\\w.-]{0,127}))?(@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`,
 );
 
-/** Without a tag and a digest an image means its latest. A name that is none has no tag either. */
+/** An image without tag and digest means latest. An invalid name has no tag either. */
 export const isLatest = (image: string): boolean => {
   const match = reference.exec(image);
   if (!match) return false;
@@ -39,7 +39,7 @@ const defaultFieldRef = (item: Fields): void => {
   if (isObject(item['fieldRef'])) fill(item['fieldRef'], 'apiVersion', 'v1');
 };
 
-/** Who asks for a limit asks for that much. */
+/** Requests default to the limits. */
 const defaultRequests = (container: Fields): void => {
   const resources = childOf(container, 'resources');
   const limits = textsOf(resources['limits']);
@@ -70,7 +70,7 @@ const defaultVolume = (volume: Fields): void => {
     const source = volume[type];
     if (isObject(source)) fill(source, 'defaultMode', fileMode);
   }
-  // A host path of no particular type has the type '', which is written out.
+  // An unset hostPath type is written as ''.
   if (isObject(volume['hostPath'])) volume['hostPath']['type'] ??= '';
   if (isObject(volume['image'])) fill(volume['image'], 'pullPolicy', pullPolicy(volume['image']['reference']));
   for (const item of objectsOf(fieldsOf(volume['downwardAPI'])['items'])) defaultFieldRef(item);
@@ -80,7 +80,7 @@ const defaultVolume = (volume: Fields): void => {
   }
 };
 
-/** What all containers ask for together; those that run before the others only count where they ask for more. */
+/** The requests of all containers together; init containers only count where they need more. */
 const containerRequests = (spec: Fields): Record<string, string> => {
   const total: Record<string, string> = {};
   const requestsOf = (container: Fields) => Object.entries(textsOf(fieldsOf(container['resources'])['requests']));
@@ -95,7 +95,7 @@ const containerRequests = (spec: Fields): Record<string, string> => {
   return total;
 };
 
-/** Limits of the Pod as a whole are filled up from its containers, then from themselves. */
+/** With pod-level limits, pod-level requests default to those of the containers, then to the pod-level limits. */
 const defaultPodRequests = (spec: Fields): void => {
   const resources = fieldsOf(spec['resources']);
   const limits = textsOf(resources['limits']);
@@ -104,7 +104,7 @@ const defaultPodRequests = (spec: Fields): void => {
   resources['requests'] = { ...limits, ...Object.fromEntries(common), ...textsOf(resources['requests']) };
 };
 
-/** One address and the list of them are kept in step; the single one wins. */
+/** Synchronises an address and the list of addresses; the single one wins. */
 const alignAddresses = (status: Fields, one: string, many: string): void => {
   const first = textOf(objectsOf(status[many])[0]?.['ip']);
   const single = textOf(status[one]);
@@ -115,7 +115,7 @@ const alignAddresses = (status: Fields, one: string, many: string): void => {
 const containersOf = (spec: Fields, lists: readonly string[]): Fields[] =>
   lists.flatMap((list) => objectsOf(spec[list]));
 
-/** Of a Pod, and of a template that Pods are made from. */
+/** For a Pod, and for a Pod template. */
 export const applySpecDefaults = (spec: Fields): void => {
   fill(spec, 'restartPolicy', 'Always');
   fill(spec, 'dnsPolicy', 'ClusterFirst');

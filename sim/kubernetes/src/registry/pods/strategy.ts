@@ -12,13 +12,13 @@ import { validateSpecUpdate } from './validate-update.ts';
 
 type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 
-/** Only these decide, and only when there is some of it. */
+/** Only cpu and memory above zero decide the QoS class. */
 const counted = (amounts: unknown): [string, string][] =>
   Object.entries(textsOf(amounts)).filter(
     ([name, amount]) => (name === 'cpu' || name === 'memory') && compareQuantities(amount, '0') > 0,
   );
 
-/** How a Pod is treated when its node runs short: by what it asks for and what it may use. */
+/** The QoS class, from requests and limits. */
 export const qosClassOf = (pod: KubeObject): QosClass => {
   const spec = fieldsOf(pod['spec']);
   const whole = fieldsOf(spec['resources']);
@@ -53,7 +53,7 @@ const gatedCondition = (now: number): Fields => ({
   message: 'Scheduling is blocked due to non-empty scheduling gates',
 });
 
-/** Who leaves out the generation it has seen has not unseen it. */
+/** A status update without observedGeneration keeps the old one. */
 const keepObservedGenerations = (status: Fields, before: Fields): void => {
   if (status['observedGeneration'] === undefined && before['observedGeneration'] !== undefined) {
     status['observedGeneration'] = before['observedGeneration'];
@@ -68,7 +68,7 @@ const keepObservedGenerations = (status: Fields, before: Fields): void => {
   }
 };
 
-/** A Pod that no kubelet has seen, or that has ended, needs no time to end. */
+/** A Pod that is not bound, or has ended, needs no grace period. */
 const gracePeriod = (pod: KubeObject, requested: number | undefined): number => {
   const spec = fieldsOf(pod['spec']);
   const phase = textOf(fieldsOf(pod['status'])['phase']);
@@ -84,7 +84,7 @@ export const podStrategy: Strategy = {
   returnsDeletedObject: true,
   statusMayChangeMetadata: true,
   applyDefaults: applyPodDefaults,
-  // Counted here and not by the pipeline, because binding changes the spec without counting.
+  // Counted here and not by the generic update, because binding changes the spec without a new generation.
   hasGeneration: false,
   prepareForCreate: (pod, context) => {
     admitNewPod(pod, context);
@@ -108,7 +108,7 @@ export const podStrategy: Strategy = {
     status['qosClass'] ??= before['qosClass'];
     keepObservedGenerations(status, before);
     pod['spec'] = copy(old['spec']);
-    // Old kubelets garbled them, and garbage collection rests on them.
+    // Old kubelets corrupted them, and garbage collection depends on them.
     if (old.metadata.ownerReferences) pod.metadata.ownerReferences = copy(old.metadata.ownerReferences);
     else delete pod.metadata.ownerReferences;
   },

@@ -15,7 +15,7 @@ interface PodCondition {
   message?: string;
 }
 
-/** Sets a condition; its time moves only with its status. */
+/** Sets a condition; lastTransitionTime changes only with the status. */
 const setPodCondition = (pod: KubeObject, condition: PodCondition, now: number): void => {
   const status = childOf(pod, 'status');
   const conditions = objectsOf(status['conditions']);
@@ -48,7 +48,7 @@ const assertUnbound = (pod: KubeObject): void => {
     throw bindingConflict(pod, `pod ${name} has non-empty .spec.schedulingGates`);
 };
 
-/** The Pod once it is on its node, with the labels and annotations that the Binding brought. Throws the 409s. */
+/** The Pod after binding, with the labels and annotations of the Binding. Throws 409 if it cannot be bound. */
 const boundPod = (pod: KubeObject, binding: KubeObject, context: WriteContext): KubeObject => {
   assertUnbound(pod);
   const next = copy(pod);
@@ -62,7 +62,7 @@ const boundPod = (pod: KubeObject, binding: KubeObject, context: WriteContext): 
   return next;
 };
 
-/** How a Binding is written into its Pod: past the rules for updates, which would not let the node change. */
+/** Writes a Binding into its Pod. Skips the update rules, which forbid a change of the node. */
 export const bindingView: View = {
   schema: undefined,
   read: (pod) => pod,
@@ -79,13 +79,13 @@ const validateBinding = (binding: KubeObject): Cause[] => {
   ];
 };
 
-/** The real server did not foresee a bad Binding: its answer is a 500 that only has a text. */
+/** The real server answers an invalid Binding with a 500 that has only a text. */
 const assertValid = (binding: KubeObject): void => {
   const texts = validateBinding(binding).map(({ field, message }) => `${field}: ${message}`);
   if (texts.length > 0) throw new ApiError(500, '', texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
 };
 
-/** UID and resource version of a Binding are those of the Pod that its author has seen. */
+/** UID and resource version of a Binding are preconditions on the Pod. */
 const assertPreconditionsOfBinding = (pod: KubeObject, binding: KubeObject): void => {
   const checks = [
     ['UID', binding.metadata.uid, pod.metadata.uid],
@@ -148,7 +148,7 @@ export const bindPod: Action = ({ name, namespace, body, context }) => {
   return jsonResponse(201, success);
 };
 
-/** POST bindings, the older way. The namespace is the one of the request. */
+/** POST bindings, the older API. The namespace is that of the request. */
 export const bindByObject: NonNullable<Resource['review']> = (binding, context) => {
   if (!binding.metadata.name) throw badRequest('Name parameter required.');
   bind(binding.metadata.namespace ?? 'default', binding, context);
@@ -157,7 +157,7 @@ export const bindByObject: NonNullable<Resource['review']> = (binding, context) 
 
 const policies = ['Orphan', 'Background', 'Foreground'] as const;
 
-/** Go prints a list of words so. */
+/** A list of words as Go prints it. */
 const printed = (words: readonly unknown[]): string => `[${words.join(' ')}]`;
 
 const isDryRun = (options: Fields, requested: boolean): boolean => {
@@ -212,7 +212,7 @@ const withDisruptionTarget = (pod: KubeObject, now: number): KubeObject => {
   return next;
 };
 
-/** POST pods/NAME/eviction. There are no disruption budgets, so nothing stands in the way of an eviction. */
+/** POST pods/NAME/eviction. There are no disruption budgets here, so nothing blocks an eviction. */
 export const evictPod: Action = ({ name, namespace, body, context }) => {
   const { api, user } = context;
   if (textOf(body && isObject(body.metadata) ? body.metadata.name : '') !== name) {

@@ -6,7 +6,7 @@ import { dnsLabel, inRange, portName } from '../validation/names.ts';
 import { validateEnvironment, validateEnvironmentFrom } from './validate-environment.ts';
 import { validateDescendingPath } from './validate-volumes.ts';
 
-/** Probes and lifecycle hooks: ways to ask or tell something to a container. */
+/** Probes and lifecycle hooks. */
 
 const validatePort = (port: unknown, field: string): Cause[] => {
   if (typeof port === 'string') return portName(port).map((text) => invalid(field, port, text));
@@ -79,7 +79,7 @@ export const validateHandlers = (container: Fields, path: string): Cause[] => {
   ];
 };
 
-/** A container that runs before the others and ends cannot be asked anything. */
+/** Init containers that end cannot have probes or hooks. */
 const refuseHandlers = (container: Fields, path: string): Cause[] =>
   ['lifecycle', ...probes]
     .filter((field) => isObject(container[field]))
@@ -127,7 +127,7 @@ const validateMounts = (mounts: unknown, volumes: ReadonlySet<string>, path: str
         : [{ reason: 'FieldValueNotFound', message: `Not found: ${JSON.stringify(name)}`, field: `${at}.name` }]),
       ...(mountPath === '' ? [required(`${at}.mountPath`)] : []),
       ...(taken ? [invalid(`${at}.mountPath`, mountPath, 'must be unique')] : []),
-      // The real server leaves the index out of these two.
+      // The real server omits the index of these two.
       ...validateDescendingPath(textOf(mount['subPath']), `${path}.subPath`),
       ...validateDescendingPath(textOf(mount['subPathExpr']), `${path}.subPathExpr`),
     ];
@@ -236,7 +236,7 @@ export const validateInitContainers = (
   });
 };
 
-/** What is asked of the containers of a Pod, but not of a template for Pods. */
+/** Rules for the containers of a Pod that do not apply to a Pod template. */
 export const validateImages = (containers: unknown, path: string): Cause[] =>
   objectsOf(containers).flatMap((container, index) => {
     const image = textOf(container['image']);

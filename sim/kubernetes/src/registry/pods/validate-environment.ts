@@ -15,7 +15,7 @@ const fieldPaths = [
   'status.podIPs',
 ];
 
-/** Known to the downward API, though not all of them in an environment. */
+/** Known to the downward API, but not all allowed in an environment. */
 const knownPaths = [
   ...fieldPaths,
   'metadata.annotations',

@@ -56,7 +56,7 @@ export const validateTolerations = (value: unknown, path: string): Cause[] =>
     ];
   });
 
-/** Tolerations may be added; of those that are there only the seconds may change. */
+/** Tolerations may be added; of existing ones only the seconds may change. */
 export const validateTolerationUpdate = (value: unknown, old: unknown, path: string): Cause[] => {
   const withoutSeconds = (toleration: Fields): Fields => ({ ...toleration, tolerationSeconds: undefined });
   const next = objectsOf(value).map(withoutSeconds);
@@ -180,7 +180,7 @@ const validateMirror = (pod: KubeObject, spec: Fields): Cause[] => {
       ];
 };
 
-/** What must hold for a Pod at any time. */
+/** Rules for a Pod on create and update. */
 export const validatePod = (pod: KubeObject): Cause[] => {
   const spec = fieldsOf(pod['spec']);
   return [
@@ -205,7 +205,7 @@ export const validateNewPod = (pod: KubeObject): Cause[] => {
   ];
 };
 
-/** Annotations that say what kind of Pod it is cannot come or go. */
+/** The annotation that marks a mirror Pod cannot be added or removed. */
 export const validateAnnotationUpdate = (pod: KubeObject, old: KubeObject): Cause[] => {
   const [now, before] = [pod.metadata.annotations?.[mirrorAnnotation], old.metadata.annotations?.[mirrorAnnotation]];
   const field = `metadata.annotations[${mirrorAnnotation}]`;

@@ -41,7 +41,7 @@ const terminatedOf = (status: Fields): Fields | undefined => {
   return isObject(terminated) ? terminated : undefined;
 };
 
-/** What has ended comes back to life only where the Pod says so. */
+/** A terminated container may run again only if the restart policy allows it. */
 const validateStates = (status: Fields, before: Fields, spec: Fields, statuses: string, containers: string): Cause[] =>
   objectsOf(before[statuses]).flatMap((old, index) => {
     const terminated = terminatedOf(old);

@@ -4,7 +4,7 @@ import { type Fields, fieldsOf, listOf, objectsOf, textOf, textsOf } from '../..
 import { inRange } from '../validation/names.ts';
 import { maxInt32, validateTolerationUpdate } from './validate-spec.ts';
 
-/** Changed fields, one line for what was and one for what is wanted. */
+/** Changed fields, one line for the old and one for the new value. */
 const lines = (before: unknown, after: unknown, path: string): string[] => {
   if (equal(before, after)) return [];
   if (isObject(before) && isObject(after)) {
@@ -19,7 +19,7 @@ const lines = (before: unknown, after: unknown, path: string): string[] => {
   return [...line('-', before), ...line('+', after)];
 };
 
-/** What of a spec somebody wants to change. The real server shows its inner form of it here, which is nobody's contract. */
+/** The changes of a spec. The real server prints its internal type here; no client may rely on the format. */
 const specDifference = (before: unknown, after: unknown): string =>
   lines(before, after, '')
     .map((line) => `${line}\n`)
@@ -77,7 +77,7 @@ const restore = (spec: Fields, before: Fields, key: string): void => {
   else spec[key] = before[key];
 };
 
-/** While it is held back by gates a Pod may still be told where to go, but only more narrowly. */
+/** While a Pod has scheduling gates, its node selector may only become narrower. */
 const validateSelector = (spec: Fields, before: Fields): Cause[] => {
   const [now, old] = [textsOf(spec['nodeSelector']), textsOf(before['nodeSelector'])];
   const kept = Object.entries(old).every(([key, value]) => now[key] === value);
@@ -93,7 +93,7 @@ const validateSelector = (spec: Fields, before: Fields): Cause[] => {
       ];
 };
 
-/** The new spec with everything put back that may change: what still differs may not. */
+/** The new spec with all mutable fields reset: any remaining difference is forbidden. */
 const withoutAllowed = (spec: Fields, before: Fields): Fields => {
   const munged = copy(spec);
   for (const list of ['containers', 'initContainers']) {
@@ -110,7 +110,7 @@ const withoutAllowed = (spec: Fields, before: Fields): Fields => {
   return munged;
 };
 
-/** Almost nothing of a Pod's spec can be changed once it is there. */
+/** Almost all of a Pod's spec is immutable. */
 export const validateSpecUpdate = (pod: KubeObject, old: KubeObject): Cause[] => {
   const spec = fieldsOf(pod['spec']);
   const before = fieldsOf(old['spec']);

@@ -16,7 +16,7 @@ const hostPathTypes = [
   'Socket',
 ];
 
-/** The order in which the real server looks at the types of a volume. */
+/** The order in which the real server checks the types of a volume. */
 const types = `emptyDir hostPath gitRepo gcePersistentDisk awsElasticBlockStore secret nfs iscsi glusterfs flocker
   persistentVolumeClaim rbd cinder cephfs quobyte downwardAPI fc flexVolume configMap azureFile vsphereVolume photonPersistentDisk
   portworxVolume azureDisk storageos projected scaleIO csi ephemeral image`.split(/\s+/);
@@ -133,7 +133,7 @@ const validateSource = (volume: Fields, path: string): Cause[] => {
   });
 };
 
-/** What is wrong with the volumes, and the names of those that containers may mount. */
+/** Errors in the volumes, and the names that containers may mount. */
 export const validateVolumes = (value: unknown, path: string): { causes: Cause[]; names: Set<string> } => {
   const names = new Set<string>();
   const causes = objectsOf(value).flatMap((volume, index) => {

@@ -12,7 +12,7 @@ import type { Core } from '../../store/store.ts';
 import { builtinResources } from '../builtin.ts';
 import { createRegistry } from '../registry.ts';
 
-/** The built-in kinds over an empty storage, for the tests of what is special about each. */
+/** The built-in kinds over an empty storage, for tests of single kinds. */
 export interface Fixture {
   api: LoopbackClient;
   clock: ManualClock;
@@ -23,7 +23,7 @@ export interface Fixture {
   act(key: string, subresource: string, name: string, body?: Body, dryRun?: boolean): Promise<unknown>;
 }
 
-/** An object as a client writes it. */
+/** An object as a client sends it. */
 export interface Body {
   metadata?: Record<string, unknown>;
   [field: string]: unknown;
@@ -98,7 +98,7 @@ export const fixture = (): Fixture => {
   return made;
 };
 
-/** What a write was refused with: the causes as `field: message`, or else the message. */
+/** Why a write was refused: the causes as `field: message`, or else the message. */
 export const rejection = async (write: () => unknown): Promise<string[]> => {
   try {
     await write();

@@ -4,7 +4,7 @@ import { compareQuantities, isWhole } from '../../quantity.ts';
 import { fieldsOf, textsOf } from '../../unstructured.ts';
 import { qualifiedName } from './names.ts';
 
-/** Names of what can be counted out to Pods: cpu, memory, `example.com/vm`. */
+/** Names of compute resources: cpu, memory, `example.com/vm`. */
 
 const computeResources = ['cpu', 'memory', 'ephemeral-storage'];
 const objectCounts = [
@@ -32,7 +32,7 @@ const isNative = (name: string): boolean => !name.includes('/') || name.includes
 const isExtended = (name: string): boolean =>
   !isNative(name) && !name.startsWith('requests.') && qualifiedName(`requests.${name}`).length === 0;
 
-/** A request for it may be less than its limit. */
+/** Whether a request may be less than its limit. */
 const isOvercommitAllowed = (name: string): boolean => isNative(name) && !isHugePages(name);
 
 const validateContainerResourceName = (name: string, field: string): Cause[] => {
@@ -74,7 +74,7 @@ const validateAgainstLimit = (name: string, amount: string, limit: string | unde
     : [];
 };
 
-/** What a container asks for and may use at most. */
+/** Validates requests and limits of a container. */
 export const validateResources = (value: unknown, path: string): Cause[] => {
   const limits = textsOf(fieldsOf(value)['limits']);
   const requests = textsOf(fieldsOf(value)['requests']);

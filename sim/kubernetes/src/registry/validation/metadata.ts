@@ -3,7 +3,7 @@ import { equal, type Json, type KubeObject, type ObjectMeta, type OwnerReference
 import { type Fields, listOf, objectsOf, textOf, textsOf } from '../../unstructured.ts';
 import { asPrefix, byteLength, dnsLabel, dnsSubdomain, pathSegment, qualifiedName, validLabelValue } from './names.ts';
 
-/** What the rules for metadata depend on. */
+/** The properties of a kind that the rules for metadata depend on. */
 export interface MetadataOf {
   namespaced: boolean;
   kind: string;
@@ -31,12 +31,12 @@ const nameRules: Readonly<Record<string, NameRule>> = {
 const nameRuleOf = ({ group, plural }: MetadataOf): NameRule =>
   nameRules[group === '' ? plural : `${plural}.${group}`] ?? subdomainName;
 
-/** Kinds whose finalizers must be `domain/name`, or one of the old names. */
+/** Kinds whose finalizers must be `domain/name`, or one of the legacy names. */
 const strictFinalizers = ({ group, plural }: MetadataOf): boolean =>
   (group === '' && plural !== 'events') ||
   ['events.k8s.io', 'rbac.authorization.k8s.io', 'certificates.k8s.io'].includes(group);
 
-/** The size that all annotations of an object may have together. */
+/** Limit for all annotations of an object together. */
 const annotationBytes = 256 * 1024;
 
 const entries = (map: Record<string, string> | undefined): [string, string][] => Object.entries(map ?? {});
@@ -58,7 +58,7 @@ const validateAnnotations = (annotations: Record<string, string> | undefined): C
   ];
 };
 
-/** As the real server prints one: its fields in their order, and no others. */
+/** An owner reference as the real server prints it: these fields, in this order. */
 const printed = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): Json => ({
   apiVersion,
   kind,
@@ -118,7 +118,7 @@ const validateFinalizers = (finalizers: readonly string[]): Cause[] => {
 
 const oldFinalizers = ['kubernetes', 'orphan', 'foregroundDeletion'];
 
-/** A finalizer without a domain must be one of those from before domains were asked for. */
+/** A finalizer without a domain must be a legacy name. */
 export const validateFinalizerDomain = (finalizer: string, field: string): Cause[] =>
   finalizer.includes('/') || oldFinalizers.includes(finalizer)
     ? []
@@ -160,7 +160,7 @@ const validateObjectMeta = (metadata: ObjectMeta, rule: NameRule, namespaced: bo
   ...validateFinalizers(metadata.finalizers ?? []),
 ];
 
-/** Metadata of a new object, and what the kind's own rules say about metadata again on every update. */
+/** Validates the metadata of a new object, and the parts that the kind's own rules check again on every update. */
 export const validateMetadata = (object: KubeObject, resource: MetadataOf): Cause[] => [
   ...validateObjectMeta(object.metadata, nameRuleOf(resource), resource.namespaced),
   ...validateFinalizerDomains(object.metadata, resource),
@@ -200,13 +200,13 @@ const validateChange = (metadata: ObjectMeta, old: ObjectMeta): Cause[] => [
   ...validateOwnerReferences(metadata.ownerReferences ?? []),
 ];
 
-/** What the real server asks of every update, whatever the kind. */
+/** Checks for every update of any kind. */
 export const validateMetadataUpdate = (object: KubeObject, old: KubeObject, resource?: MetadataOf): Cause[] => [
   ...validateObjectMeta(object.metadata, pathSegment, resource?.namespaced ?? old.metadata.namespace !== undefined),
   ...validateChange(object.metadata, old.metadata),
 ];
 
-/** The real server asks most of that again in the rules of each kind; the causes in its answers show it. */
+/** The real server repeats most of these checks in the rules of each kind, so its causes contain them twice. */
 export const validateKindMetadataUpdate = (object: KubeObject, old: KubeObject, resource: MetadataOf): Cause[] => [
   ...validateChange(object.metadata, old.metadata),
   ...validateFinalizerDomains(object.metadata, resource),
@@ -227,7 +227,7 @@ const validateOperator = (operator: string, count: number, path: string): Cause[
   }
 };
 
-/** A selector as it stands in objects: `matchLabels` and `matchExpressions`. */
+/** A selector in an object: `matchLabels` and `matchExpressions`. */
 export const validateLabelSelector = (selector: Fields, path: string): Cause[] => [
   ...validateLabels(textsOf(selector['matchLabels']), `${path}.matchLabels`),
   ...objectsOf(selector['matchExpressions']).flatMap((expression, index) => {

@@ -1,11 +1,11 @@
-/** What names may look like, and the texts in which the real server refuses others. An empty list means that all is well. */
+/** Rules for names, with the error texts of the real server. An empty list: valid. */
 
 const regexText = (text: string, pattern: string, ...examples: string[]): string => {
   const shown = examples.map((example) => `'${example}', `).join(' or ');
   return `${text} (${shown === '' ? '' : `e.g. ${shown}`}regex used for validation is '${pattern}')`;
 };
 
-/** Lengths count bytes, whatever the texts say. */
+/** Lengths are in bytes, whatever the error texts say. */
 export const byteLength = (text: string): number => Buffer.byteLength(text);
 
 const tooLong = (value: string, maximum: number, unit: 'characters' | 'bytes'): string[] =>
@@ -47,7 +47,7 @@ export const dnsLabel = (value: string): string[] => [
   ...(isLabel.test(value) ? [] : [isSubdomain.test(value) ? 'must not contain dots' : labelText]),
 ];
 
-/** Whatever fits between two slashes of a path. `prefix` is for what will get a suffix. */
+/** Any segment of a URL path. `prefix`: a suffix will be added. */
 export const pathSegment = (value: string, prefix = false): string[] => {
   if (!prefix && (value === '.' || value === '..')) return [`may not be '${value}'`];
   return ['/', '%'].filter((part) => value.includes(part)).map((part) => `may not contain '${part}'`);
@@ -61,7 +61,7 @@ const keyNameText = regexText(
   '123-abc',
 );
 
-/** Of labels, annotations, finalizers, taints: a name, or `prefix/name`. */
+/** A key of labels, annotations, finalizers or taints: a name, or `prefix/name`. */
 export const qualifiedName = (value: string): string[] => {
   const parts = value.split('/');
   if (parts.length > 2) {
@@ -131,7 +131,7 @@ export const portName = (value: string): string[] => [
 export const inRange = (value: number, low: number, high: number): string[] =>
   value >= low && value <= high ? [] : [`must be between ${low} and ${high}, inclusive`];
 
-/** In a `generateName` a dash at the end is fine, since more will follow. */
+/** A `generateName` may end with a dash, since a suffix follows. */
 export const asPrefix = (value: string): string =>
   value.length > 1 && value.endsWith('-') ? `${value.slice(0, -2)}a` : value;
 
@@ -139,7 +139,7 @@ const label1035 = '[a-z]([-a-z0-9]*[a-z0-9])?';
 const isLabel1035 = new RegExp(`^${label1035}$`);
 const label1035Text = `a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '${label1035}')`;
 
-/** What keeps a name from being a DNS-1035 label, in the words of the real server. */
+/** Why a name is not a DNS-1035 label, in the words of the real server. */
 export const dns1035Label = (value: string): string[] => [
   ...(Buffer.byteLength(value) > 63 ? ['must be no more than 63 characters'] : []),
   ...(isLabel1035.test(value) ? [] : [label1035Text]),

@@ -13,7 +13,7 @@ import { goRule, goSchema, setFields } from './go-schema.ts';
 import { listAndMapCauses } from './lists-and-maps.ts';
 import { structuralCauses } from './structural.ts';
 
-/** A default must itself be valid: it is put into objects without being asked again. */
+/** Defaults must be valid: they are set in objects without another check. */
 
 const isPrunedDefault = (value: unknown, schema: Schema): boolean => {
   const pruned = copy(value);
@@ -43,7 +43,7 @@ const validateDefault = (schema: Schema, path: string): Cause[] => {
   return [...unknown, ...(onUpdate.length > 0 ? onUpdate : validateRules(value, schema, undefined, rules))];
 };
 
-/** What is wrong with the defaults in a schema. */
+/** Errors in the defaults of a schema. */
 const defaultCauses = (schema: Schema, path: string): Cause[] => [
   ...validateDefault(schema, path),
   ...(schema.items ? defaultCauses(schema.items, childPath(path, 'items')) : []),
@@ -55,7 +55,7 @@ const defaultCauses = (schema: Schema, path: string): Cause[] => [
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
 const hasLines = (text: string): boolean => /[\n\r]/.test(text);
 
-/** What is wrong with a rule before it is compiled. */
+/** Errors of a rule before compilation. */
 const ruleTextCauses = (rule: ValidationRule, schema: Schema, path: string): Cause[] => {
   const { message = '', messageExpression = '', fieldPath = '' } = rule;
   const causes: Cause[] = [];
@@ -82,21 +82,21 @@ const ruleTextCauses = (rule: ValidationRule, schema: Schema, path: string): Cau
   return causes;
 };
 
-/** What a CustomResourceDefinition may say in its schemas. */
+/** Validates the schemas of a CustomResourceDefinition. */
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 
 const unsupported = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'];
 
-/** What is known about the place of a schema. */
+/** The position of a schema. */
 interface Context {
   isRoot: boolean;
   insideMeta: boolean;
-  /** Why there may be no default; undefined if there may. */
+  /** Why a default is forbidden here; undefined if allowed. */
   noDefaults: string | undefined;
-  /** The first place above whose old and new items cannot be told apart. */
+  /** The first parent whose old and new items cannot be correlated. */
   uncorrelated: string | undefined;
-  /** Rules are looked at only if the schema is sound, and never in alternatives. */
+  /** Whether to check rules: only if the schema is valid, and never in alternatives. */
   rules: boolean;
 }
 
@@ -218,7 +218,7 @@ const validateNode = (schema: Schema, path: string, context: Context): Causes =>
   };
 };
 
-/** With a status subresource the status is taken out of the schema, so that nothing at its root may speak of it. */
+/** With a status subresource the server splits the status off the schema, so only these keywords are allowed at the root. */
 const allowedAtRoot =
   'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations';
 
@@ -236,7 +236,7 @@ const validateRoot = (schema: Schema, path: string, hasStatus: boolean): Cause[]
   return causes;
 };
 
-/** Keywords that a structural schema cannot even be made from; they are reported on their own. */
+/** Whether a structural schema can be built. Otherwise only these keywords are reported. */
 const isConvertible = (schema: Schema): boolean => {
   const values: Record<string, unknown> = { ...schema };
   if ([...unsupported, '$schema'].some((name) => values[name] !== undefined) || Array.isArray(schema.items))
@@ -255,7 +255,7 @@ const isConvertible = (schema: Schema): boolean => {
   return parts.every(isConvertible);
 };
 
-/** What is wrong with a schema of a CustomResourceDefinition that stands at `path`. */
+/** Errors of a schema of a CustomResourceDefinition at `path`. */
 export const definitionSchemaCauses = (schema: Schema, path: string, hasStatus: boolean): Cause[] => {
   const convertible = isConvertible(schema);
   const structural = convertible ? structuralCauses(schema, path) : [];

@@ -2,12 +2,9 @@ import { goJson } from '../../go/fmt.ts';
 import { isObject } from '../../object.ts';
 import type { Schema, ValidationRule } from '../schema.ts';
 
-/**
- * Schemas and rules as the real server prints its internal types in error messages: every field, under its Go name, in the order
- * of the struct.
- */
+/** Schemas and rules as the real server prints its internal types in errors: every field, with its Go name, in the order of the struct. */
 
-/** Go name, JSON name, and what stands for an absent value. */
+/** Go name, JSON name, and the text for an absent value. */
 const fields: readonly (readonly [string, string, string])[] = [
   ['ID', 'id', '""'],
   ['Schema', '$schema', '""'],

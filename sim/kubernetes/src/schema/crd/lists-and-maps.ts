@@ -3,7 +3,7 @@ import { goValue } from '../../go/fmt.ts';
 import { childPath } from '../field-path.ts';
 import { propertySchema, type Schema } from '../schema.ts';
 
-/** What a definition may say about how lists and maps are merged. */
+/** Validates how a definition declares lists and maps to be merged. */
 
 const invalidValue = (field: string, shown: string, detail: string): Cause => ({
   reason: 'FieldValueInvalid',
@@ -101,7 +101,7 @@ const validateMapList = (schema: Schema, path: string): Cause[] => {
   return causes;
 };
 
-/** Keys must always be there, or two items without one would be the same. */
+/** Keys must be required or have a default; otherwise two items without a key would be the same. */
 const validateKeyPresence = (schema: Schema, path: string): Cause[] => {
   const { items } = schema;
   const listType = schema['x-kubernetes-list-type'];

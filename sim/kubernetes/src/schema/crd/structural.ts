@@ -4,7 +4,7 @@ import { equal } from '../../object.ts';
 import { childPath, keyPath } from '../field-path.ts';
 import { propertySchema, type Schema, valueSchema } from '../schema.ts';
 
-/** What makes a schema structural: every field has a type of its own, and alternatives only restrict values. */
+/** A schema is structural if every field has its own type and alternatives only restrict values. */
 
 type Level = 'root' | 'item' | 'field';
 
@@ -22,7 +22,7 @@ const metaType = (schema: Schema, name: string, type: string, path: string): Cau
   return [invalid(`${keyPath(childPath(path, 'properties'), name)}.type`, meta.type ?? '', `must be ${type}`)];
 };
 
-/** Of `metadata` at the root, a schema may restrict the names. */
+/** At the root, a schema may only restrict the names in `metadata`. */
 const validateRootMetadata = (schema: Schema, path: string): Cause[] => {
   const metadata = propertySchema(schema, 'metadata');
   if (!metadata) return [];
@@ -61,7 +61,7 @@ const validatePattern = (pattern: string | undefined, path: string): Cause[] => 
   ];
 };
 
-/** Fields that have no place in an alternative, with the word for what they must be instead. */
+/** Keywords that are forbidden in alternatives, with the word for the required value. */
 const notInAlternatives: readonly (readonly [keyof Schema, string])[] = [
   ['type', 'empty'],
   ['additionalProperties', 'undefined'],
@@ -161,7 +161,7 @@ const validateLevel = (schema: Schema, level: Level, path: string): Cause[] => {
   ];
 };
 
-/** Alternatives at the root may only speak of fields that the schema itself has. */
+/** Alternatives at the root may only name fields of the schema itself. */
 const validateCompleteness = (part: Schema, schema: Schema | undefined, path: string, partPath: string): Cause[] => {
   if (!schema) return [required(path, `because it is defined in ${partPath}`)];
   const alternatives = (['allOf', 'anyOf', 'oneOf'] as const).flatMap((name) =>
@@ -192,7 +192,7 @@ const completeField = (part: Schema, schema: Schema | undefined, path: string, p
 
 const sortKey = ({ field, message }: Cause): string => `${field}: ${message}`;
 
-/** What keeps a schema from being structural, in the order of the real server, which sorts its findings. */
+/** Why a schema is not structural, sorted like in the real server. */
 export const structuralCauses = (schema: Schema, path: string): Cause[] =>
   [...validateLevel(schema, 'root', path), ...validateCompleteness(schema, schema, path, path)].sort((a, b) =>
     sortKey(a) < sortKey(b) ? -1 : 1,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { isObject, type Json, type KubeObject } from '../../object.ts';
 import type { Schema, ValidationRule } from '../schema.ts';
 
-/** Arbitrary schemas and objects for property tests. Few names, so that they often meet. */
+/** Arbitrary schemas and objects for property tests. Few names, so that they often collide. */
 
 const name = fc.constantFrom('a', 'b', 'name', 'spec', 'metadata', '__proto__', 'constructor');
 

@@ -9,14 +9,14 @@ import { childPath, fieldPathOf, indexPath, keyPath, shownPath } from '../field-
 import { propertySchema, type Schema, type ValidationRule, valueSchema } from '../schema.ts';
 import { correlatedField, correlatedItem, correlatedOldItem, type Correlation, isUnchanged } from './ratcheting.ts';
 
-/** A rule with its programs; `failure` says why there is none. */
+/** A rule with its programs; `failure` is the compile error. */
 interface CompiledRule {
   rule: ValidationRule;
   program?: Program;
   failure?: string;
   message?: Program;
   messageFailure?: string;
-  /** Relative path of the field that the rule is about. */
+  /** Relative path of the field that the rule reports. */
   fieldPath: string;
 }
 
@@ -43,7 +43,7 @@ const compileRule = (rule: ValidationRule, scope: Scope | undefined, schema: Sch
   return { ...compiled, message };
 };
 
-/** Rules of one place in a schema, compiled once. `isRoot` at the root of a custom resource. */
+/** Rules of one schema node, compiled once. `isRoot` at the root of a custom resource. */
 export const compiledRules = (schema: Schema, isRoot: boolean): CompiledRule[] => {
   const rules = schema['x-kubernetes-validations'] ?? [];
   if (rules.length === 0) return [];
@@ -57,7 +57,7 @@ export const compiledRules = (schema: Schema, isRoot: boolean): CompiledRule[] =
 
 const withRules = new WeakMap<Schema, boolean>();
 
-/** Whether there is any rule in the schema or below. */
+/** Whether the schema or a child has rules. */
 export const hasRules = (schema: Schema | undefined): boolean => {
   if (!schema) return false;
   const known = withRules.get(schema);
@@ -72,7 +72,7 @@ export const hasRules = (schema: Schema | undefined): boolean => {
   return found;
 };
 
-/** A value, what stood there before (undefined: nothing that could be compared), and whether it is known to be unchanged. */
+/** A value, its old value (undefined: not comparable), and whether it is known to be unchanged. */
 interface ValuePlace {
   value: unknown;
   old: unknown;
@@ -194,8 +194,8 @@ const evaluate = (place: ValuePlace, schema: Schema, isRoot: boolean): Cause[] =
 };
 
 /**
- * Evaluates all CEL rules of a schema. Rules that mention `oldSelf` apply to updates only; other rules are forgiven where nothing
- * changed.
+ * Evaluates all CEL rules of a schema. Rules that use `oldSelf` apply to updates only; other rules are skipped for unchanged values
+ * (ratcheting).
  */
 export const validateRules = (
   value: unknown,

@@ -8,7 +8,7 @@ import { hasRules, validateRules } from './cel-rules.ts';
 import { causesOf } from './result.ts';
 import { validateValue } from './values.ts';
 
-/** Lists of type set and map hold no element twice. */
+/** Lists of type set and map must not contain duplicates. */
 
 const duplicateValue = (field: string, value: unknown): Cause => ({
   reason: 'FieldValueDuplicate',
@@ -16,7 +16,7 @@ const duplicateValue = (field: string, value: unknown): Cause => ({
   field,
 });
 
-/** Where a value comes for the second time; the third and later ones are not reported. */
+/** The second occurrence of each value; later ones are not reported. */
 const duplicateIndexes = (values: readonly unknown[]): number[] => {
   const seen = new Map<string, number>();
   return values.flatMap((value, index) => {
@@ -67,7 +67,7 @@ const validateListTypes = (value: unknown, schema: Schema, path = ''): Cause[] =
   });
 };
 
-/** Resources inside of a resource need the fields that make them one. */
+/** Embedded resources need apiVersion, kind and metadata. */
 
 const invalidValue = (field: string, value: unknown, detail: string): Cause => ({
   reason: 'FieldValueInvalid',
@@ -124,7 +124,7 @@ export const validateEmbedded = (value: unknown, schema: Schema | undefined, pat
   return [...own, ...nested];
 };
 
-/** Rules may rely on types, lengths and required fields, so that they are not asked about an object that has these wrong. */
+/** CEL rules may rely on types, lengths and required fields, so they are skipped for an object with these errors. */
 const typeErrorReasons = new Set([
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -151,13 +151,13 @@ const rulesUnlessInvalid = (
   return validateRules(object, schema, old, { isRoot: true, ratchets: true });
 };
 
-/** A list that was not unique before need not be now. */
+/** A list that already had duplicates may keep them. */
 const listCauses = (object: KubeObject, schema: Schema, old: KubeObject | undefined): Cause[] =>
   old && validateListTypes(old, schema).length > 0 ? [] : validateListTypes(object, schema);
 
 /**
- * Everything that the schema of a custom resource demands, in the order in which the real server says so. `old` makes it an
- * update: what is wrong but did not change is forgiven. `more` are causes that the caller has found itself.
+ * Validates a custom resource against its schema, in the order of the real server. With `old` it is an update: errors in unchanged parts
+ * are ignored (ratcheting). `more` are errors that the caller found.
  */
 export const validateObject = (
   object: KubeObject,
@@ -175,7 +175,7 @@ export const validateObject = (
   return [...causes, ...rulesUnlessInvalid(causes, object, schema, old)];
 };
 
-/** The same for a write to `/status`, of which only the status is held against the schema; but all rules apply. */
+/** The same for a write to `/status`: only the status is validated against the schema, but all rules apply. */
 export const validateObjectStatus = (
   object: KubeObject,
   schema: Schema,

@@ -104,7 +104,7 @@ const formats: Readonly<Record<string, (value: string) => boolean>> = {
   k8slongname: (value) => value.length <= 253 && longName.test(value),
 };
 
-/** The check behind a format's name, or undefined for one that is not checked. Dashes in the name do not matter. */
+/** The check of a format, or undefined for one that is not checked. Dashes in the name are ignored. */
 export const stringFormat = (name: string): ((value: string) => boolean) | undefined => {
   const key = name.replaceAll('-', '');
   return Object.hasOwn(formats, key) ? formats[key] : undefined;

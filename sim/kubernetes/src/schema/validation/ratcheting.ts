@@ -1,7 +1,7 @@
 import { equal, isObject } from '../../object.ts';
 import { fieldSchema, type Schema } from '../schema.ts';
 
-/** A value and what stood in its place before the update. Whoever finds no such place has no correlation. */
+/** A value and its old value. Without an old value there is no correlation. */
 export interface Correlation {
   value: unknown;
   old: unknown;
@@ -28,7 +28,7 @@ const keyOf = (item: unknown, schema: Schema): string | undefined => {
   );
 };
 
-/** The item of the old list with the same keys. Only lists of type map tell which item is which. */
+/** The item of the old list with the same keys. Only items of lists of type map can be correlated. */
 export const correlatedOldItem = (item: unknown, old: unknown, schema: Schema): unknown => {
   if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return undefined;
   const key = keyOf(item, schema);

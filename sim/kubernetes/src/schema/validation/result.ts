@@ -1,16 +1,16 @@
 import { type Cause, required, tooLong, tooMany } from '../../errors/field-errors.ts';
 import { goValue } from '../../go/fmt.ts';
 
-/** What is wrong with one value, before it is known where in the object the validated part stands. */
+/** An error in one value, before the position of the validated part in the object is known. */
 export interface ValidationError {
-  /** Path below the validated root; undefined for what the real server reports without a field. */
+  /** Path below the validated root; undefined for errors that the real server reports without a field. */
   name: string | undefined;
-  /** Identifies the finding: the real server reports each text once. */
+  /** Identifies the error: the real server reports each text once. */
   text: string;
   cause(field: string): Cause;
 }
 
-/** Findings of one schema, and how well the value fitted otherwise: the best of several alternatives is reported. */
+/** Errors of one schema, and a score of how well the value matched: the best of several alternatives is reported. */
 export interface ValidationResult {
   errors: ValidationError[];
   matchCount: number;
@@ -18,7 +18,7 @@ export interface ValidationResult {
 
 export const resultOf = (...errors: ValidationError[]): ValidationResult => ({ errors, matchCount: 0 });
 
-/** Adds what others found; the same text only once. */
+/** Merges results; the same text only once. */
 export const mergeResults = (into: ValidationResult, ...others: readonly ValidationResult[]): ValidationResult => {
   for (const other of others) {
     into.matchCount += other.matchCount;
@@ -72,14 +72,14 @@ export const tooManyEntries = (name: string, what: string, actual: number, maxim
     tooMany(field, actual, maximum),
   );
 
-/** Errors that the real server gives no field to. */
+/** Errors that the real server reports without a field. */
 export const errorWithoutField = (text: string): ValidationError => ({
   name: undefined,
   text,
   cause: (field) => ({ reason: 'FieldValueInvalid', message: `Invalid value: "": ${text}`, field }),
 });
 
-/** Causes as a `Status` lists them. `root` is where the validated value stands; '' is the whole object, which has no name. */
+/** Causes for a `Status`. `root` is the path of the validated value; '' is the whole object, which has no name. */
 export const causesOf = ({ errors }: ValidationResult, root: string): Cause[] =>
   errors.map((finding) => {
     const name = finding.name?.replace(/^\./, '') ?? '';

@@ -22,7 +22,7 @@ const int32 = 2 ** 31;
 const int64 = 2 ** 63;
 const largestFloat32 = 3.4028234663852886e38;
 
-/** Go holds a JSON number without fraction as int64 where it fits. */
+/** Go decodes a JSON number without fraction as int64 if it fits. */
 const isInteger = (value: number): boolean => Number.isInteger(value) && value >= -int64 && value < int64;
 
 const numberFormatOf = ({ type, format }: Schema): string => {
@@ -93,14 +93,14 @@ const validateNumber = (value: number, schema: Schema, name: string): Validation
   return result;
 };
 
-/** Everything of a schema but CEL: types, limits, formats, alternatives. Findings are those of the real server's validator. */
+/** All of a schema except CEL: types, limits, formats, alternatives. Reports the same errors as the real server's validator. */
 
 const typesOf = (schema: Schema): string[] => {
   if (schema['x-kubernetes-int-or-string']) return ['integer', 'string'];
   return schema.type === undefined ? [] : [schema.type];
 };
 
-/** A format that means nothing for the type is as good as none. */
+/** A format that does not apply to the type is ignored. */
 const formatOf = (schema: Schema, types: readonly string[]): string => {
   const { format = '' } = schema;
   const only = types.length === 1 ? types[0] : 'string';
@@ -129,7 +129,7 @@ const validateType = (value: unknown, schema: Schema, name: string): ValidationR
   }
   if (types.length === 0 && format === '') return undefined;
   const numeric = types.includes('integer') || types.includes('number');
-  // A whole number fits `integer` however it is written; and any integer is a number.
+  // A whole number matches `integer` in any spelling, and any integer is a number.
   const converts =
     (actual === 'number' && Number.isInteger(value) && types.includes('integer')) ||
     (actual === 'integer' && types.includes('number'));
@@ -137,7 +137,7 @@ const validateType = (value: unknown, schema: Schema, name: string): ValidationR
   const isText = actual === 'string' || actual === 'array';
   if (!isText && format !== '' && !fits && actualFormat !== format)
     return resultOf(invalidType(name, format, actualFormat));
-  // The real server leaves strings and lists to the check of the format.
+  // The real server leaves strings and lists to the format check.
   if (isText && format !== '' && !numeric) return { errors: [], matchCount: 1 };
   return fits ? { errors: [], matchCount: 1 } : resultOf(invalidType(name, types.join(','), actual));
 };
@@ -218,7 +218,7 @@ const validateFields = (
   }
   for (const [key, field] of Object.entries(schema.properties ?? {})) {
     if (!Object.hasOwn(value, key)) continue;
-    // Both versions of an object are read as the same type, so that these two say nothing about what was there before.
+    // Old and new object are decoded as the same type, so these two always look unchanged: no ratcheting.
     const ratchets = name !== '' || (key !== 'apiVersion' && key !== 'kind');
     const child = ratchets ? correlatedField(correlation, key) : undefined;
     mergeResults(result, validateValue(value[key], field, name === '' ? key : `${name}.${key}`, child));
@@ -229,7 +229,7 @@ const validateFields = (
   return result;
 };
 
-/** Of several alternatives that all fail, the one that fitted best is reported; the first, if several did. */
+/** If all alternatives fail, the best match is reported, and the first of several equal ones. */
 const bestMatch = (verdicts: readonly ValidationResult[]): ValidationResult =>
   verdicts.reduce(
     (winner, candidate) => (candidate.matchCount > winner.matchCount ? candidate : winner),
@@ -320,8 +320,8 @@ const validateWithoutRatcheting = (
 };
 
 /**
- * Holds `value` against `schema`. With a correlation it is an update, and what is wrong with a part that did not change is
- * forgiven. That holds for the schema itself, not for the alternatives in it.
+ * Validates `value` against `schema`. With a correlation it is an update, and errors in unchanged parts are ignored. That applies to the
+ * schema itself, not to its alternatives.
  */
 export const validateValue = (
   value: unknown,

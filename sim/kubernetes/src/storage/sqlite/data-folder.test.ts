@@ -19,7 +19,7 @@ const object = (name: string, value = ''): KubeObject => ({
   value,
 });
 
-/** Everything that can be asked of a storage. */
+/** The whole state of a storage. */
 const seen = (storage: Storage) => ({
   revision: storage.revision,
   compacted: storage.compacted,
@@ -78,7 +78,7 @@ describe('data in a folder', () => {
   it('keeps texts of every kind as they are, and a key that JavaScript gives a meaning to', async () => {
     const folder = newFolder();
     const strange: KubeObject = JSON.parse('{"metadata": {"name": "ß\\u0000\\ud83d\\ude00"}, "__proto__": {"x": 1}}');
-    // What makes JSON.parse take the one for the other.
+    // Keys that JSON.parse confuses.
     Object.assign(strange, {
       keys: [
         { q: 0, '\\': 1 },
@@ -87,7 +87,7 @@ describe('data in a folder', () => {
     });
     const first = await openData(folder);
     const written = first.storage.put('a/ß', strange);
-    // JSON.parse would take the key of the one for that of the other.
+    // JSON.parse would read both keys as the same.
     const alike = ['\\', '"'].map((key) => first.storage.put(`b/${key}`, { ...object('1'), value: 0, [key]: 1 }));
     first.close();
     const second = await openData(folder);

@@ -5,23 +5,23 @@ import type { Change, Journal, Storage } from '../storage.ts';
 import { openDatabase, problemOf, toDataError } from './database.ts';
 import { type KeyValues, sqliteJournal, sqliteKeyValues } from './journal.ts';
 
-/** What a server keeps in a folder. */
+/** What a server stores in a folder. */
 export interface DataFolder {
   storage: Storage;
-  /** Few and small: the keys of the cluster, for one. */
+  /** A few small values, such as the keys of the cluster. */
   keyValues: KeyValues;
-  /** Lets go of the folder. What is written afterwards is refused. */
+  /** Releases the folder. Later writes are refused. */
   close(): void;
 }
 
 export interface DataOptions {
   /** How many changes are kept for watches that resume. */
   history?: number;
-  /** Told once when writes begin to fail, and not again before one has succeeded. */
+  /** Called once when writes begin to fail, and again only after one has succeeded. */
   report?: (error: unknown) => void;
 }
 
-/** What a client reads whose write could not be kept. */
+/** The error for a client whose write could not be stored. */
 const writeFailure = (folder: string, error: unknown): ApiError => {
   const why = error instanceof Error ? error.message : String(error);
   const what =
@@ -33,7 +33,7 @@ const writeFailure = (folder: string, error: unknown): ApiError => {
   });
 };
 
-/** Refuses in words what SQLite refuses in codes. */
+/** Converts SQLite error codes to messages. */
 const guarded = (
   journal: Journal,
   folder: string,
@@ -56,7 +56,7 @@ const guarded = (
   return { ...journal, write };
 };
 
-/** Opens what `folder` holds, or begins anew. Rejects with a DataError that says what is wrong and what to do. */
+/** Opens the data in `folder`, or starts a new one. Rejects with a DataError that says what is wrong and what to do. */
 export const openData = async (folder: string, options: DataOptions = {}): Promise<DataFolder> =>
   readData(await openDatabase(folder), folder, options);
 

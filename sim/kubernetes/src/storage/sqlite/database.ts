@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type * as Sqlite from 'node:sqlite';
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Why a data folder cannot be used. Each has its own words, and its own way out. */
+/** Why a data folder cannot be used. Each has its own message and remedy. */
 export type DataProblem = 'inUse' | 'newerFormat' | 'foreign' | 'damaged' | 'full' | 'unusable';
 
-/** What stands in the way of a data folder: what, why, and what to do. Nothing in the folder has been changed or removed. */
+/** A data folder cannot be used: what, why, and what to do. Nothing in the folder was changed. */
 export class DataError extends Error {
   readonly problem: DataProblem;
   constructor(problem: DataProblem, message: string, cause?: unknown) {
@@ -27,7 +27,7 @@ const problems: Readonly<Record<number, DataProblem>> = {
 
 const systemProblems: Readonly<Record<string, DataProblem>> = { ENOSPC: 'full', EDQUOT: 'full' };
 
-/** What we find out ourselves, in the form in which SQLite says it. */
+/** Corruption that this code detects, as a SQLite error. */
 export const corruptionError = (what: string): Error => Object.assign(new Error(what), { errcode: 11 });
 
 const fieldOf = (error: unknown, name: string): unknown =>
@@ -38,12 +38,12 @@ const textOf = (error: unknown): string => (error instanceof Error ? error.messa
 export const problemOf = (error: unknown): DataProblem => {
   if (error instanceof DataError) return error.problem;
   const code = fieldOf(error, 'errcode');
-  // The low byte is the kind of error, the rest says more about it.
+  // The low byte is the primary code, the rest are details.
   if (typeof code === 'number') return problems[code & 0xff] ?? 'unusable';
   return systemProblems[String(fieldOf(error, 'code'))] ?? 'unusable';
 };
 
-/** The sentence for whoever starts a server on `folder`. */
+/** The message for the user who starts a server on `folder`. */
 export const toDataError = (folder: string, error: unknown): DataError => {
   if (error instanceof DataError) return error;
   const problem = problemOf(error);
@@ -59,10 +59,7 @@ export const toDataError = (folder: string, error: unknown): DataError => {
   return new DataError(problem, sentences[problem], error);
 };
 
-/**
- * `node:sqlite`, without the warning that Node 24 prints for it: the person at the terminal can do nothing about it. Loaded only by
- * those who keep data.
- */
+/** `node:sqlite`, without the warning of Node 24, about which the user can do nothing. Loaded only when data is stored. */
 const loadSqlite = async (): Promise<typeof Sqlite> => {
   const { emitWarning } = process;
   const isAboutSqlite = (warning: string | Error): boolean => /sqlite/i.test(String(warning));
@@ -76,10 +73,10 @@ const loadSqlite = async (): Promise<typeof Sqlite> => {
   }
 };
 
-/** `TART`: by this SQLite files say whose they are. */
+/** `TART`: identifies the owner of a SQLite file. */
 const applicationId = 0x54415254;
 
-/** Raised when an older release could no longer read what this one writes. */
+/** Raise it when older releases can no longer read the data. */
 const dataFormat = 1;
 
 const fileName = 'kubernetes.sqlite';
@@ -90,7 +87,7 @@ const numberIn = (database: DatabaseSync, pragma: string): number =>
 const isEmpty = (database: DatabaseSync): boolean =>
   database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.['tables'] === 0;
 
-/** Looks before anything is written, so that what is not ours stays as it is. */
+/** Checks before any write, so that a foreign file stays unchanged. */
 const assertOurs = (database: DatabaseSync, folder: string): void => {
   if (numberIn(database, 'application_id') !== applicationId) {
     if (isEmpty(database)) return;
@@ -108,15 +105,15 @@ const assertOurs = (database: DatabaseSync, folder: string): void => {
   }
 };
 
-/** Of a file whose pages contradict each other, whatever is read may be wrong. */
+/** In a corrupt file any value may be wrong. */
 const assertIntact = (database: DatabaseSync): void => {
   const verdict = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
   if (verdict !== 'ok') throw corruptionError(String(verdict));
 };
 
 /**
- * Keys are in it, so it is for its owner's eyes, whatever the folder allows. Only a file that is not there is touched: to open and
- * close one that this process holds would let go of it.
+ * The file contains keys, so only its owner may read it, whatever the folder allows. Only creates a missing file: opening and closing a
+ * file that this process has locked would release the lock.
  */
 const makeFile = (path: string): void => {
   try {
@@ -134,10 +131,10 @@ const tables = `
 `;
 
 /**
- * The database in `folder`, made if it is not there, and held so that no other process can open it. A process that dies lets go.
- *
- * Guarantees: every statement that has returned survives the death of this process (WAL, synchronous=NORMAL). A power cut may take
- * the last of them, but never leaves half of one. To survive that too costs an fsync per write; see docs/decisions/2026-11-16-data-in-one-sqlite-file.md.
+ * Opens or creates the database in `folder`, and locks it against other processes. The lock ends with the process.
+ * Guarantees: every statement that has returned survives a crash of this process (WAL, synchronous=NORMAL). A power cut may lose the last
+ * ones, but never leaves half of one. To survive that too costs an fsync per write; see
+ * docs/decisions/2026-11-16-data-in-one-sqlite-file.md.
  */
 export const openDatabase = async (folder: string): Promise<DatabaseSync> => {
   const { DatabaseSync } = await loadSqlite();

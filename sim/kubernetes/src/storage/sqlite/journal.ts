@@ -6,16 +6,16 @@ import type { Change, Journal, Version } from '../storage.ts';
 import { corruptionError } from './database.ts';
 
 /**
- * One row per write, as etcd keeps it: a state that stands from its revision on. A row goes when a later one of the same key is also
- * out of reach for whoever wants the past; so what is left always holds the present.
+ * One row per write, as in etcd: the state of a key from its revision on. A row is deleted when a later row of the same key is compacted
+ * too, so the rest always contains the current state.
  */
 
 const isKubeObject = (value: unknown): value is KubeObject => isObject(value) && isObject(value['metadata']);
 
-/** SQLite knows whether its pages fit together, not whether a disk has turned a letter in them. */
+/** SQLite detects inconsistent pages, but not a flipped bit in the data. */
 const checksumOf = (...parts: readonly (string | number)[]): number => crc32(parts.join('\n'));
 
-/** JSON.parse of today's V8 misreads some keys with escapes: docs/decisions/2026-11-16-json-parse-misreads-some-keys.md. */
+/** JSON.parse of current V8 misreads some keys with escapes: docs/decisions/2026-11-16-json-parse-misreads-some-keys.md. */
 const parse = (text: string): unknown => (text.includes('\\') ? parseJson(text).value : JSON.parse(text));
 
 const versionOf = (row: Record<string, unknown>): Version => {
@@ -35,8 +35,8 @@ export interface KeyValues {
 }
 
 /**
- * Single values, by name. All are read and looked at once, from the table and not by its index: with a letter turned in its name, a fact
- * would look like one that was never kept, and its owner would make another.
+ * Single values, by name. Reads and verifies all of them at once, from the table and not through its index: a value with a corrupt name
+ * would look missing, and the caller would create a new one.
  */
 export const sqliteKeyValues = (database: DatabaseSync): KeyValues => {
   const known = new Map<string, string>();
@@ -87,7 +87,7 @@ export const sqliteJournal = (database: DatabaseSync): Journal => {
         database.exec('COMMIT');
         forgotten = [];
       } catch {
-        // On a full disk, for one. They go with the next ones.
+        // For example on a full disk. The rows are deleted with the next ones.
         if (database.isTransaction) database.exec('ROLLBACK');
       }
     },

@@ -8,7 +8,7 @@ import type { Change } from '../../storage/storage.ts';
 import { testResource } from '../../testing/test-resource.ts';
 import type { LoopbackClient } from '../loopback-client.ts';
 
-/** For tests: objects in a map, behind the part of the API that authentication, kubelet proxy and certificate controllers use. */
+/** For tests: objects in a map, with the part of the API that authentication, kubelet proxy and certificate controllers use. */
 
 export const fakeResource = (
   group: string,

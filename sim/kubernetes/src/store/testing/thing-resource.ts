@@ -6,7 +6,7 @@ import { testResource } from '../../testing/test-resource.ts';
 import { type ListOptions, parseListOptions } from '../list-options.ts';
 import type { Core } from '../store.ts';
 
-/** For tests of the pipeline: a namespaced kind with nothing special about it, and a core to keep some in. */
+/** For tests of the pipeline: a namespaced kind without special rules, and a core to store it. */
 
 export const things = testResource(
   'things',

@@ -15,20 +15,20 @@ const lives = 4;
 /** In each server. */
 const writers = 4;
 
-/** What a server has acknowledged before it died. */
+/** What a server has acknowledged before it was killed. */
 interface Acknowledged {
   /** The version of each object; absent once it was deleted. */
   versions: Map<string, number>;
   gone: Set<string>;
-  /** The last version that a watch has shown. */
+  /** The last version that a watch has seen. */
   seen: number;
 }
 
-/** Lets a server live until it has said so many lines, and kills it without warning. */
+/** Runs a server until it has printed so many lines, then kills it. */
 const liveAndDie = async (folder: string, life: string, lines: number, so: Acknowledged): Promise<void> => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'writer.ts'), folder, life], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    // Most of a short life is spent on compiling.
+    // Most of a short run is compilation.
     env: { NODE_COMPILE_CACHE: join(folder, '..', 'compiled'), ...process.env },
   });
   const exited = once(child, 'exit');
@@ -47,7 +47,7 @@ const liveAndDie = async (folder: string, life: string, lines: number, so: Ackno
   assert.ok(said >= lines, `life ${life} ended by itself after ${said} lines`);
 };
 
-/** What stands in the folder, and what a watch from the last version that was seen goes on with. */
+/** The content of the folder, and the events of a watch from the last version seen. */
 const lookInto = async (folder: string, since: number) => {
   const kubernetes = await createKubernetes({ data: folder, controllers: false });
   const cluster = inProcessCluster(kubernetes.handle);
@@ -59,7 +59,7 @@ const lookInto = async (folder: string, since: number) => {
   const found = new Map(list.items.map(({ metadata }) => [metadata.name, Number(metadata.resourceVersion)]));
   assert.ok(Number(list.metadata.resourceVersion) >= since, 'versions went back');
   const stream = await cluster.stream({ method: 'GET', path: `${path}?watch=true&resourceVersion=${since}` });
-  // Its own last write is where the watch is known to have told everything.
+  // Writes an object, so that the watch is complete once it shows it.
   const body = { metadata: { name: `end-${list.metadata.resourceVersion}` } };
   await cluster.request({ method: 'POST', path, body });
   const resumed = new Set<number>();
@@ -102,7 +102,7 @@ describe('a server that is killed under load', () => {
         else assert.ok(kept >= version, `${name} is ${kept}, but ${version} was acknowledged`);
         if (version > so.seen && kept === version) assert.ok(now.resumed.has(version), `the watch left ${name} out`);
       }
-      // What each writer did last may have been done without its being told: the deletion of one, at most.
+      // The last write of each writer may have happened without being acknowledged: at most one deletion each.
       assert.ok(missing.length <= writers, `${missing.join(', ')} are lost`);
       for (const name of missing) {
         so.versions.delete(name);

@@ -4,18 +4,18 @@ import { inProcessCluster } from '../../../../contract/in-process-cluster.ts';
 import { createKubernetes } from '../../../kubernetes.ts';
 
 /**
- * A server that is going to be killed, and its writers. Says on stdout what it has acknowledged: `put NAME VERSION`, `gone NAME`; and
- * what a watch has shown: `seen VERSION`. Arguments: the data folder, and a word that makes names of this life its own.
+ * A server with writers, to be killed. Prints to stdout what was acknowledged: `put NAME VERSION`, `gone NAME`; and what a watch has seen:
+ * `seen VERSION`. Arguments: the data folder, and a word that makes the names of this run unique.
  */
 const [folder = '', life = ''] = process.argv.slice(2);
 const writers = 4;
 const path = '/api/v1/namespaces/default/configmaps';
 
-// Otherwise written at the end, which this process does not live to see.
+// Normally written at exit, but this process gets killed.
 flushCompileCache();
 const kubernetes = await createKubernetes({ data: folder });
 const cluster = inProcessCluster(kubernetes.handle);
-// To a pipe this is synchronous: what has been said reaches the reader, whatever happens next.
+// Writes to a pipe are synchronous: the reader gets every line.
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const send = async (method: string, at: string, body?: unknown): Promise<string> => {
