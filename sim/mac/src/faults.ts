@@ -1,28 +1,28 @@
-/** What goes wrong with one Mac. Any of it may be changed while the Mac runs; all of it is on record. */
+/** Faults of one Mac. All can be changed while the Mac runs, and all were seen on real hosts. */
 export interface Faults {
-  /** `hang before the banner`: TCP connects, and nothing is ever said. `refuse`: nobody listens. */
+  /** `hang before the banner`: TCP connects, but sshd sends nothing. `refuse`: sshd does not listen. */
   ssh: 'normal' | 'hang before the banner' | 'refuse';
-  /** The connection is cut when a channel has received this many bytes of input. */
+  /** sshd cuts the connection when a channel has received this many bytes of input. */
   disconnectAtByte: number | undefined;
-  /** Bytes per second that a channel takes. */
+  /** Bytes per second that a channel accepts. */
   bytesPerSecond: number | undefined;
-  /** Bytes left on the disk; `undefined` is plenty. Writers fail with `No space left on device` after having truncated their target. */
+  /** Free bytes on the disk; `undefined` is plenty. Writers fail with `No space left on device` after they have truncated their target. */
   diskFree: number | undefined;
-  /** `dead`: it exited on an earlier SIGHUP (INC-08). `forbidden`: kickstart -k answers 1, Operation not permitted (macOS >= 14.4). */
+  /** `dead`: it exited on an earlier SIGHUP (INC-08). `forbidden`: kickstart -k fails with 1, Operation not permitted (macOS >= 14.4). */
   loginwindow: 'normal' | 'dead' | 'forbidden';
-  /** No GUI session comes up, whatever the password. */
+  /** No GUI session starts, whatever the password. */
   noGuiSession: boolean;
-  /** `no-op`: kickstart -k answers 0 and leaves the old process (C6). */
+  /** `no-op`: kickstart -k exits with 0, but the old process keeps running (requirement C6). */
   kickstart: 'normal' | 'no-op';
-  /** Labels whose process dies soon after each start. */
+  /** Labels whose process crashes soon after each start. */
   crashLoop: Set<string>;
-  /** Labels that are registered by bootstrap but not started until a kickstart. */
+  /** Labels that bootstrap registers but does not start until a kickstart. */
   neverSpawned: Set<string>;
-  /** pfctl -f answers `Resource busy` for tables, as after a duplicate load. */
+  /** pfctl -f fails with `Resource busy` for tables, as after a duplicate load. */
   pfBusy: boolean;
-  /** A reinstall that leaves everything as it was (decision 5). */
+  /** A reinstall that does not wipe the disk. */
   reinstallDoesNotWipe: boolean;
-  /** `tailscale up` never comes back, as when its control server cannot be reached. */
+  /** `tailscale up` never returns, as when its control server is unreachable. */
   tailscaleUpHangs: boolean;
 }
 
@@ -41,7 +41,7 @@ export const noFaults = (): Faults => ({
   tailscaleUpHangs: false,
 });
 
-/** Faults that tell when one of them is changed. */
+/** Faults that call `changed` when one of them is set. */
 export const observableFaults = (changed: (fault: keyof Faults) => void): Faults =>
   new Proxy(noFaults(), {
     set: (faults, fault, value) => {

@@ -1,4 +1,4 @@
-/** A Mac mini that runs on this machine: real SSH, a real shell on a folder of its own, macOS around it as far as hosts are prepared. */
+/** A Mac mini that runs on this machine: real SSH, a real shell in its own folder, and as much of macOS as preparing a host needs. */
 export type { Faults } from './faults.ts';
 export type { Mac, MacOptions } from './mac.ts';
 export { fromVirtualMachine, type Packet } from './pf/evaluate.ts';

@@ -13,7 +13,7 @@ import type { MacUser } from './machine.ts';
 import { replaceAtomically } from './replace-file.ts';
 import { type HostKey, hostKeyIn } from './ssh/sshd.ts';
 
-// The folders of a fresh macOS that scripts may meet. No /usr/local/bin: scripts must create it.
+// The folders of a new macOS that scripts use. No /usr/local/bin: scripts must create it.
 const rootFolders = [
   'Applications',
   'Library/LaunchAgents',
@@ -36,7 +36,7 @@ const rootFolders = [
   'usr/local',
 ];
 
-// Stock /etc/pf.conf: hooks for everything below com.apple.
+// Stock /etc/pf.conf: anchors for everything below com.apple.
 const pfConf = `#
 # Default PF configuration file.
 #
@@ -55,7 +55,7 @@ anchor "200.AirDrop/*"
 anchor "250.ApplicationFirewall/*"
 `;
 
-// Administrators may do everything, with their password; and everything in /etc/sudoers.d counts.
+// Administrators may do everything, with their password; all files in /etc/sudoers.d apply.
 const sudoers = `Defaults env_reset
 Defaults env_keep += "LANG LC_ALL TZ HOME MAIL"
 root ALL=(ALL) ALL
@@ -72,7 +72,7 @@ const shells = `/bin/bash
 /bin/zsh
 `;
 
-// Owned by whoever sits at the screen: see `userland/owners.ts`.
+// Owned by the user of the console session: see `userland/owners.ts`.
 const consoleDevice = 'dev/console';
 
 const rootFiles: readonly (readonly [path: string, text: string, mode: number])[] = [
@@ -85,7 +85,7 @@ const rootFiles: readonly (readonly [path: string, text: string, mode: number])[
   [consoleDevice, '', 0o622],
 ];
 
-/** Makes the disk of a fresh macOS. `tools` is where the tools of this Mac really lie. */
+/** Creates the disk of a new macOS. `tools` is the real folder of this Mac's tools. */
 const installRoot = (root: string, user: MacUser, authorizedKeys: readonly string[], tools: string): void => {
   for (const folder of rootFolders) mkdirSync(join(root, folder), { recursive: true });
   mkdirSync(join(root, 'private/etc/newsyslog.d'));
@@ -102,40 +102,40 @@ const installRoot = (root: string, user: MacUser, authorizedKeys: readonly strin
   const home = join(root, 'Users', user.name);
   mkdirSync(join(home, 'Library'), { recursive: true, mode: 0o750 });
   mkdirSync(join(home, '.ssh'), { mode: 0o700 });
-  // Scaleway's file of injected keys; sshd reads it beside authorized_keys.
+  // The file with the keys that Scaleway injects; sshd reads it in addition to authorized_keys.
   const keys = authorizedKeys.map((key) => `${key.trim()}\n`).join('');
   writeFileSync(join(home, '.ssh/scw_authorized_keys'), keys, { mode: 0o600 });
 };
 
-/** Sockets and process ids of the last boot: launchd empties the folder at each (`empty_dir(_PATH_VARRUN)`, launchctl.c of launchd-842). */
+/** launchd empties this folder of sockets and pid files at each boot (`empty_dir(_PATH_VARRUN)`, launchctl.c of launchd-842). */
 export const emptyRunFolder = (root: string): void => {
   rmSync(join(root, 'private/var/run'), { recursive: true, force: true });
   mkdirSync(join(root, 'private/var/run'), { recursive: true });
 };
 
-/** What whoever installs a Mac tells it. */
+/** The settings of an installation. */
 interface InstallSettings {
   readonly password: string;
   readonly authorizedKeys: readonly string[];
 }
 
-/** The system on the disk of a Mac, and what goes with it: its user's password, the key of its sshd. All of it outlives the simulator. */
+/** The system on the disk of a Mac, with its user's password and its host key. All of it survives the simulator. */
 interface Installation {
   readonly user: MacUser;
   hostKey(): HostKey;
   newHostKey(): void;
   setPassword(password: string): void;
-  /** Empties the disk and installs a system on it. */
+  /** Wipes the disk and installs a system. */
   install(settings?: Partial<InstallSettings>): void;
 }
 
 interface InstallationOptions {
-  /** Of the disk, and of what belongs to the simulator. */
+  /** The folders of the disk, and of the simulator's own files. */
   readonly root: string;
   readonly hidden: string;
   readonly user: Omit<MacUser, 'password'>;
   readonly settings: { readonly [K in keyof InstallSettings]: InstallSettings[K] | undefined };
-  /** Nothing of the last system is left. */
+  /** Called when the last system is wiped. */
   onWiped(): void;
 }
 
@@ -150,7 +150,7 @@ const readSettings = (file: string): Partial<InstallSettings> => {
 
 const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true });
 
-/** A disk that has a system is taken as it is, with the password that it has; what is told then holds for the next system. */
+/** An existing system is used as it is, with its password; new settings apply to the next installation. */
 export const openInstallation = ({ root, hidden, user, settings, onWiped }: InstallationOptions): Installation => {
   const settingsFile = join(hidden, 'install-settings.json');
   const hostKeyFile = join(hidden, 'host-key');
@@ -179,7 +179,7 @@ export const openInstallation = ({ root, hidden, user, settings, onWiped }: Inst
     owner.password = fresh.password ?? owner.password;
     remove(last);
     remove(next);
-    // There is no system from here until the new one is whole: if this is killed in between, the next start installs one.
+    // From here until the new system is complete there is none: if the process is killed in between, the next start installs one.
     if (existsSync(root)) renameSync(root, last);
     save();
     onWiped();

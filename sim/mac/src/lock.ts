@@ -3,13 +3,13 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { replaceAtomically } from './replace-file.ts';
 
-/** The state and the start of a process as /proc tells them: the start counts from the boot of this machine, so that is named too. */
+/** The state and start time of a process from /proc. The start time counts from the boot of this machine, so the boot id is included. */
 const fromProc = (pid: number): string | undefined => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // Behind the name, which may hold anything: the third field is the state, the 22nd the start (proc_pid_stat(5)).
+    // After the name, which may contain anything: field 3 is the state, field 22 the start time (proc_pid_stat(5)).
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // Dead, and only not fetched by its parent yet.
+    // A zombie: dead, but not reaped yet.
     if (fields[0] === 'Z') return undefined;
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${fields[19] ?? ''}`;
   } catch {
@@ -28,13 +28,13 @@ const fromPs = (pid: number): string | undefined => {
   }
 };
 
-/** When a process that lives was started, in words that no other process with its number will ever have; nothing if there is none. */
+/** The start time of a live process, as a text that no later process with the same pid can have; undefined if it does not exist. */
 const processIdentity = (pid: number): string | undefined =>
   existsSync('/proc/self/stat') ? fromProc(pid) : fromPs(pid);
 
-/** That a process of this machine plays a Mac. */
+/** The lock of a process on a Mac. */
 interface MacLock {
-  /** Who played it before was killed and cleared nothing away. */
+  /** The last holder was killed and has not cleaned up. */
   readonly afterPowerCut: boolean;
   release(): void;
 }
@@ -48,7 +48,7 @@ const readHolder = (file: string): { pid: number; start: string } | undefined =>
   }
 };
 
-/** Takes a Mac for this process. Two that play the same one would end each other's processes. */
+/** Locks a Mac for this process. Two simulators of the same Mac would kill each other's processes. */
 export const lockMac = (file: string): MacLock => {
   const before = readHolder(file);
   if (before !== undefined && processIdentity(before.pid) === before.start) {
@@ -61,7 +61,7 @@ export const lockMac = (file: string): MacLock => {
   return {
     afterPowerCut: before !== undefined,
     release: () => {
-      // Somebody else may have come in since.
+      // Another process may have taken the lock since.
       if (isMine) rmSync(file, { force: true });
       isMine = false;
     },

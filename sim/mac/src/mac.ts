@@ -4,29 +4,31 @@ import type { Journal, MacUser } from './machine.ts';
 import type { PacketFilter } from './pf/packet-filter.ts';
 
 export interface MacOptions {
-  /** Folder for its disk; made when missing. What is in it already is an installed Mac, which simply starts. */
+  /** Folder for its disk; created if missing. A Mac that is already installed there just boots. */
   readonly folder: string;
   readonly clock?: Clock;
-  /** 1 is as slow as a real Mac; 0.01 lets ten seconds pass in a tenth of one. Also what `sleep` on the Mac obeys. */
+  /** 1 is as slow as a real Mac; with 0.01 ten seconds take a tenth of one. Also applies to `sleep` on the Mac. */
   readonly pace?: number;
-  /** The password is that of a fresh one; an installed Mac keeps the one it has. */
+  /** The password applies to a new installation; an installed Mac keeps its own. */
   readonly user?: Partial<MacUser>;
-  /** Public keys in OpenSSH's form that may log in: as injected at first boot, and at each reinstall. Default: as at the last install. */
+  /**
+   * Public keys that may log in, in OpenSSH format: injected at first boot, and at each reinstall. Default: as at the last installation.
+   */
   readonly authorizedKeys?: readonly string[];
-  /** Port of sshd on 127.0.0.1; 0 takes a free one. It stays the same for the life of this object. */
+  /** Port of sshd on 127.0.0.1; 0 takes a free one. Stays the same for the life of this object. */
   readonly port?: number;
-  /** Variables that every process of this Mac has besides. */
+  /** Additional environment variables of every process of this Mac. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Writes the arguments of every process that a script starts into the journal (`argv`): slower, for tests that look for secrets. */
+  /** Records the arguments of every process that a script starts in the journal (`argv`): slower, for tests that search for secrets. */
   readonly traceArguments?: boolean;
 }
 
 /** A Mac mini on this machine. */
 export interface Mac {
   readonly address: { readonly host: string; readonly port: number };
-  /** `SHA256:…`; a reinstall makes a new one. */
+  /** `SHA256:…`; changes with a reinstall. */
   hostKey(): string;
-  /** The folder that plays `/`. */
+  /** The folder for `/`. */
   readonly root: string;
   path(pathOnMac: string): string;
   readonly user: MacUser;
@@ -37,29 +39,29 @@ export interface Mac {
     command: string,
     options?: { stdin?: string | Buffer; asRoot?: boolean },
   ): Promise<{ code: number | null; signal: string | null; stdout: string; stderr: string }>;
-  /** Rejects while it is off. */
+  /** Rejects while the Mac is off. */
   reboot(): Promise<void>;
   isOn(): boolean;
-  /** It dies: every process is gone, nobody listens. Also in the middle of a reboot, which rejects then. */
+  /** Kills every process and stops listening. Also during a reboot, which then rejects. */
   powerOff(): Promise<void>;
-  /** Boots from its disk as it is. Nothing happens to one that is on. */
+  /** Boots from the existing disk. No effect on a Mac that is on. */
   powerOn(): Promise<void>;
-  /** A new system: empty disk, new host key, keys injected anew. Switches on a Mac that is off. */
+  /** A new system: empty disk, new host key, keys injected again. Switches on a Mac that is off. */
   reinstall(options?: { authorizedKeys?: readonly string[]; password?: string }): Promise<void>;
-  /** sshd shows another key from now on, as when somebody stands in between. Connections are cut. */
+  /** Changes the host key of sshd, as in a man-in-the-middle attack. Cuts all connections. */
   changeHostKey(): Promise<void>;
-  /** Changes the user's password, as a person at the Mac would. */
+  /** Changes the user's password, as a user at the Mac would. */
   setPassword(password: string): void;
-  /** The console session: `Aqua`, or nobody. */
+  /** The console session. */
   guiSession(): 'Aqua' | 'none';
   /** Ends the console session, as a logout or a crash of WindowServer does. */
   endGuiSession(): void;
-  /** A job of launchd, as `launchctl print` would see it. */
+  /** A job of launchd, as in `launchctl print`. */
   job(
     label: string,
   ): { state: string; pid?: number; runs: number; lastExit?: string; arguments: readonly string[] } | undefined;
-  /** What becomes of packets, and what the start of a virtual machine does to pf. */
+  /** What pf does with packets, and what the start of a virtual machine does to pf. */
   readonly packetFilter: Pick<PacketFilter, 'evaluate' | 'sourceAfterNat' | 'enabled' | 'startVmnet'>;
-  /** Ends every process of this Mac and stops listening. The folder stays. */
+  /** Kills every process of this Mac and stops listening. The folder stays. */
   stop(): Promise<void>;
 }

@@ -4,33 +4,36 @@ import type { Faults } from './faults.ts';
 import type { Owners } from './userland/owners.ts';
 
 /**
- * The inside of a simulated Mac, as its parts see each other. A folder plays the root of its disk; a real `/bin/sh` runs commands in
- * it; what macOS does beyond files (launchd, loginwindow, pf, AMFI) is played by the parts.
+ * The internals of a simulated Mac, shared by its parts. A folder is the root of its disk; a real `/bin/sh` runs commands in it; the parts
+ * simulate what macOS does beyond files (launchd, loginwindow, pf, AMFI).
  */
 export interface Machine {
-  /** The folder that plays `/`. */
+  /** The folder for `/`. */
   readonly root: string;
-  /** Where a path of the Mac really lies. */
+  /** The real path of a path on the Mac. */
   path(pathOnMac: string): string;
   readonly clock: Clock;
-  /** How long a wait of the real Mac lasts here, in milliseconds: `pace(10_000)` is a launchd throttle. */
+  /** How long a wait of a real Mac takes here, in milliseconds: `pace(10_000)` is the throttling of launchd. */
   pace(milliseconds: number): number;
   readonly user: MacUser;
   readonly faults: Faults;
-  /** Everything noteworthy that happened, for tests: what was run, registered, started, restarted, loaded, rewritten. */
+  /**
+   * Events for tests: commands that ran, jobs that were registered, started or restarted, rules that were loaded, files that were
+   * rewritten.
+   */
   readonly journal: Journal;
   /** Of this boot, in milliseconds since the epoch: whole seconds, and later with every boot. */
   bootTime(): number;
-  /** Who owns what lies at a real path, as the Mac sees it: all files really belong to whoever runs the simulator. */
+  /** The owner of a real path, as the Mac sees it: all files really belong to the user of the simulator. */
   ownerOf(path: string): { readonly user: string; readonly group: string };
-  /** What every process on this Mac gets: TARTAN_ROOT, PATH, HOME, and the mark that makes it root's or the user's. */
+  /** The environment of every process on this Mac: TARTAN_ROOT, PATH, HOME, and the marker for root or the user. */
   environment(who: 'root' | 'user'): Record<string, string>;
 }
 
 export interface MacUser {
   readonly name: string;
   readonly uid: number;
-  /** The true one. What others believe it to be is their business. */
+  /** The actual one; callers may use a wrong one. */
   readonly password: string;
 }
 
@@ -40,14 +43,14 @@ export interface Journal {
   readonly entries: readonly { readonly what: string; readonly detail: string }[];
 }
 
-/** One call of a tool of macOS by a process on the Mac. */
+/** One call of a macOS tool by a process on the Mac. */
 export interface ToolCall {
   readonly name: string;
   readonly args: readonly string[];
-  /** A path of the Mac, or of the real disk: whatever the process saw. */
+  /** A path on the Mac, or a real path, as the process has it. */
   readonly cwd: string;
   readonly asRoot: boolean;
-  /** What was on its standard input, for the tools that read it. */
+  /** Its standard input, for the tools that read it. */
   readonly stdin: Buffer;
 }
 
@@ -57,19 +60,19 @@ export interface ToolResult {
   readonly stderr?: string;
 }
 
-/** Plays one tool. Semantics, exit codes and texts as macOS has them, the source noted beside each. */
+/** Simulates one tool. Behaviour, exit codes and texts as on macOS; comments name the source. */
 export type Tool = (call: ToolCall) => ToolResult | Promise<ToolResult>;
 
-/** A part of the Mac: the tools it answers for, and what happens to it when the Mac goes down and comes up. */
+/** A part of the Mac: its tools, and its behaviour at shutdown and boot. */
 export interface Subsystem {
   readonly tools: Readonly<Record<string, Tool>>;
-  /** The Mac has started: files are there, nothing runs. */
+  /** The Mac has started: files exist, no process runs. */
   boot(): Promise<void>;
   /** Power off: every process of this part is gone when it resolves. */
   shutdown(): Promise<void>;
 }
 
-/** Where `launchctl`, `sed` and the rest lie on a Mac, and what sshd makes of it: no /usr/local/bin. */
+/** The folders of macOS tools. sshd sets this PATH: no /usr/local/bin. */
 const sshdPath = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 
 interface MachineOptions {
@@ -101,16 +104,16 @@ export const createMachine = (parts: MachineOptions): Machine => {
       return {
         ...parts.environment,
         TARTAN_ROOT: root,
-        // The real user is the same for all. This is what `id`, `sudo` and the tools go by.
+        // All processes really have one user. `id`, `sudo` and the tools use this variable instead.
         TARTAN_SIM_UID: who === 'root' ? '0' : String(user.uid),
-        // What must not outlive the simulator, if that is killed outright, looks for it by itself.
+        // Long-running processes check it, and end if the simulator was killed.
         TARTAN_SIM_PID: String(process.pid),
         PATH: sshdPath.map(path).join(':'),
         HOME: path(who === 'root' ? '/var/root' : `/Users/${user.name}`),
         USER: name,
         LOGNAME: name,
         SHELL: '/bin/sh',
-        // Where mktemp goes; without it, it would leave this Mac's disk.
+        // mktemp uses it; otherwise it would leave this Mac's disk.
         TMPDIR: path(`/private/var/folders/zz/${name}/T`),
       };
     },
@@ -122,13 +125,13 @@ const createJournal = (): Journal => {
   return { entries, record: (what, detail = '') => entries.push({ what, detail }) };
 };
 
-/** Where a path lies that a process on the Mac gave: its scripts say `$TARTAN_ROOT/…` themselves, property lists do not. */
+/** The real path of a path from a process on the Mac: scripts already use `$TARTAN_ROOT/…`, property lists do not. */
 export const realPath = (machine: Pick<Machine, 'root' | 'path'>, path: string, cwd = '/'): string => {
   const absolute = isAbsolute(path) ? path : join(cwd, path);
   const isBelowRoot = absolute === machine.root || absolute.startsWith(`${machine.root}/`);
   return isBelowRoot ? absolute : machine.path(absolute);
 };
 
-/** The same file as the Mac itself would name it. */
+/** The path of a file on the Mac. */
 export const macPath = (machine: Pick<Machine, 'root'>, path: string): string =>
   path.startsWith(`${machine.root}/`) ? path.slice(machine.root.length) : path;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startMac } from './start-mac.ts';
 
-/** `npm run mac`: one simulated Mac on this machine, to try things on. Runs until Ctrl-C, and is gone then. */
+/** `npm run mac`: one simulated Mac on this machine, to try things on. Runs until Ctrl-C, then deletes the Mac. */
 
 const usage = `usage: npm run mac -- [options]
 

@@ -1,4 +1,4 @@
-/** A value of a property list. Dates and data are kept as their text: nothing here looks at them. */
+/** A value of a property list. Dates and data stay texts. */
 export type PlistValue = string | number | boolean | readonly PlistValue[] | PlistDict;
 
 export interface PlistDict {
@@ -16,7 +16,7 @@ type Token =
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** A `&` that begins no entity makes the whole file unreadable, and nothing says why (INC-226). */
+/** A `&` that starts no entity makes the whole file unreadable, without an error message (INC-226). */
 const unescape = (text: string): string =>
   text.replace(
     /&(?:#x([0-9a-fA-F]+);|#([0-9]+);|([a-z]+);)?/g,
@@ -29,7 +29,7 @@ const unescape = (text: string): string =>
     },
   );
 
-/** Comments, the XML declaration and the document type say nothing to launchd. */
+/** launchd ignores comments, the XML declaration and the document type. */
 const grammar =
   /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!DOCTYPE[^>]*>|<(\/?)([a-z]+)((?:\s+[a-zA-Z:]+\s*=\s*(?:"[^"<&]*"|'[^'<&]*'))*)\s*(\/?)>|([^<]+)/y;
 
@@ -47,12 +47,12 @@ const tokensOf = (xml: string): Token[] => {
   return tokens;
 };
 
-/** Reads an XML property list, as strictly as macOS does. Throws `MalformedPlist`. */
+/** Parses an XML property list as strictly as macOS does. Throws `MalformedPlist`. */
 export const parsePlist = (xml: string): PlistValue => {
   const tokens = tokensOf(xml.replace(/^\uFEFF/, ''));
   let at = 0;
 
-  /** The next token that is not the white space between elements. */
+  /** The next token, without white space between elements. */
   const next = (): Token => {
     let token = tokens[at++];
     while (token?.kind === 'text' && token.text.trim() === '') token = tokens[at++];
@@ -72,7 +72,7 @@ export const parsePlist = (xml: string): PlistValue => {
     if (!isNext(kind, name)) throw new MalformedPlist(`expected ${kind} ${name}`);
   };
 
-  /** Text up to the end of its element, white space and all. */
+  /** Text up to the end of its element, including white space. */
   const textOf = (name: string): string => {
     const token = tokens[at];
     if (token?.kind !== 'text') {

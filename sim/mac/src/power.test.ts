@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createPower, type Power } from './power.ts';
 
-/** Power that notes what it does. A restart lasts until `isBack`. */
+/** Power that records its actions. A restart lasts until `isBack`. */
 const noted = (boots: () => Promise<void> = async () => {}): { power: Power; did: string[]; isBack: () => void } => {
   const did: string[] = [];
   let isBack = (): void => {};

@@ -2,26 +2,26 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 interface PowerOptions {
   boot(): Promise<void>;
-  /** Also what is left of a boot that failed. */
+  /** Also cleans up after a boot that failed. */
   shutDown(): Promise<void>;
-  /** How long a Mac is away when it restarts. Over at once when the signal fires. */
+  /** How long a Mac is down during a restart. Ends at once when the signal fires. */
   waitWhileDown(signal: AbortSignal): Promise<void>;
 }
 
-/** Whether a Mac has power. One change at a time: one that is stopped while it restarts must not come up afterwards. */
+/** The power state of a Mac. Changes run one at a time: a Mac that is stopped during a restart must not come up afterwards. */
 export interface Power {
-  /** From the begin of a boot to the begin of a shutdown. */
+  /** From the start of a boot to the start of a shutdown. */
   isOn(): boolean;
   on(): Promise<void>;
-  /** The plug is pulled: also a restart that is under way ends here, and rejects. */
+  /** Pulls the plug. A restart in progress ends here, and rejects. */
   off(): Promise<void>;
-  /** Down, and up again after a while. Rejects for a Mac that is off: nobody is there who could. */
+  /** Shuts down and boots again. Rejects for a Mac that is off. */
   restart(meanwhile: () => void): Promise<void>;
-  /** The same from outside, by whoever has a hand on the power: one that is off is on afterwards too. */
+  /** The same from outside, as Scaleway does it: a Mac that is off is on afterwards too. */
   reinstall(meanwhile: () => void): Promise<void>;
-  /** Something that no change of power may come into. */
+  /** Runs work that no change of power may interrupt. */
   runExclusive(work: () => Promise<void>): Promise<void>;
-  /** Off for good: whatever is asked for afterwards, nothing happens. */
+  /** Off permanently: later calls have no effect. */
   end(): Promise<void>;
 }
 
@@ -96,7 +96,7 @@ const readNumber = (file: string): number => {
   }
 };
 
-/** The moment of a new boot, as kern.boottime has it: whole seconds, and never the same as that of the boot before, kept in `file`. */
+/** The time of a new boot, like kern.boottime: whole seconds, and always later than the boot before, which is stored in `file`. */
 export const nextBootTime = (file: string, now: number): number => {
   const bootTime = Math.max(Math.floor(now / 1000) * 1000, readNumber(file) + 1000);
   writeFileSync(file, String(bootTime));

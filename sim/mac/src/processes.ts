@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:c
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 
-/** The processes that sessions start on one Mac, each session in a process group of its own, so that nothing outlives the Mac. */
+/** The processes of the sessions on one Mac, each session in its own process group, so that none outlives the Mac. */
 interface Processes {
   start(command: string, environment: Readonly<Record<string, string>>, cwd: string): ChildProcessWithoutNullStreams;
   /** Power off. Resolves when every session's shell is reaped. */
@@ -29,7 +29,7 @@ const isGroupAlive = (group: number): boolean => {
   }
 };
 
-/** A test run that ends without stopping its Macs must not leave their processes behind. */
+/** For a test run that ends without stopping its Macs. */
 const killSessionGroups = (): void => {
   for (const group of sessionGroups) killProcessGroup(group);
 };
@@ -49,7 +49,7 @@ export const createProcesses = (): Processes => {
   return {
     start: (command, environment, cwd) => {
       forgetEndedGroups();
-      // sshd hands a command to the user's login shell; here that is always sh.
+      // sshd passes a command to the user's login shell; here that is always sh.
       const shell = spawn('/bin/sh', ['-c', command], { cwd, env: environment, detached: true, stdio: 'pipe' });
       if (shell.pid !== undefined) {
         groups.add(shell.pid);
@@ -74,15 +74,15 @@ export const createProcesses = (): Processes => {
   };
 };
 
-/** Groups of jobs that run now, of all Macs in this process. */
+/** Process groups of running jobs, of all Macs in this process. */
 const jobGroups = new Set<number>();
 
-/** Ends what is in a process group; a process that made itself a session is not in it, and lives on. */
+/** Kills a process group; a process with its own session is not in it, and survives. */
 export const killGroup = (group: number): void => {
   try {
     process.kill(-group, 'SIGKILL');
   } catch {
-    // Nobody is left in it.
+    // The group is empty.
   }
 };
 
@@ -90,14 +90,14 @@ const killJobGroups = (): void => {
   for (const group of jobGroups) killGroup(group);
 };
 
-/** A run of tests that ends without stopping its Macs leaves no job behind. The returned function takes that back. */
+/** Kills the group when this process exits, for test runs that do not stop their Macs. Returns a function to undo that. */
 export const killGroupAtExit = (group: number): (() => void) => {
   jobGroups.add(group);
   if (!process.listeners('exit').includes(killJobGroups)) process.on('exit', killJobGroups);
   return () => jobGroups.delete(group);
 };
 
-/** Processes of a Mac, known by the root folder in their environment: also those that made a session of their own. */
+/** Finds the processes of a Mac by the root folder in their environment: also those with their own session. */
 
 const pidsFromProc = (mark: string): number[] =>
   readdirSync('/proc')
@@ -106,13 +106,13 @@ const pidsFromProc = (mark: string): number[] =>
       try {
         return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(mark);
       } catch {
-        // Gone meanwhile, or somebody else's.
+        // Gone meanwhile, or a process of another user.
         return false;
       }
     })
     .map(Number);
 
-/** Without /proc, as on macOS, `ps` shows the environment of one's own processes behind their command. */
+/** Without /proc, as on macOS: `ps` shows the environment of the user's own processes after their command. */
 const pidsFromPs = (mark: string): number[] => {
   try {
     const lines = execFileSync('ps', ['-axEww', '-o', 'pid=,command='], {
@@ -133,7 +133,7 @@ const processesOf = (root: string): number[] => {
 
 const rounds = 100;
 
-/** Power off: ends whatever jobs left behind, until nobody is found. */
+/** Power off: kills what jobs left behind, until no process is found. */
 export const killLeftoverProcesses = async (root: string): Promise<void> => {
   for (let round = 0; round < rounds; round += 1) {
     const left = processesOf(root);
@@ -158,7 +158,7 @@ interface CommandResult {
   readonly stderr: string;
 }
 
-/** Gives a command its input and waits for all that it says. */
+/** Sends a command its input and collects its output. */
 export const collectOutput = async (
   child: ChildProcessWithoutNullStreams,
   stdin: string | Buffer,
@@ -167,7 +167,7 @@ export const collectOutput = async (
     child.once('error', reject);
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
-  // Whoever does not read its input is free not to.
+  // A command need not read its input.
   child.stdin.on('error', () => {});
   child.stdin.end(stdin);
   const [{ code, signal }, stdout, stderr] = await Promise.all([ended, buffer(child.stdout), buffer(child.stderr)]);

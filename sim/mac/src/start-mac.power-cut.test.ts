@@ -16,7 +16,7 @@ const label = 'dev.tuist.job';
 const plist = plistText({ Label: label, ProgramArguments: ['/opt/job'], RunAtLoad: true });
 const off = plistText({ Label: 'dev.tuist.off', ProgramArguments: ['/opt/job'], RunAtLoad: true });
 
-/** Run over SSH. The job writes down its process id each time it runs, and stays. */
+/** Run over SSH. The job appends its pid at each start, and keeps running. */
 const prepare = `
 set -eu
 printf 'm1 ALL=(ALL) NOPASSWD: ALL\\n' >"$TARTAN_ROOT"/etc/sudoers.d/m1

@@ -124,7 +124,7 @@ describe('a reboot', () => {
     const asked = mac.run('shutdown -r now; while :; do sleep 1; done', { asRoot: true });
     assert.equal((await asked).signal, 'SIGKILL');
     await client.closed;
-    // sshd is back a while after the start.
+    // sshd starts a while after the boot.
     const again = async (): ReturnType<typeof logIn> => logIn(mac, key).catch(again);
     await (await again()).end();
     assert.equal(journalDetails(mac, 'boot').length, 2);
@@ -177,7 +177,7 @@ describe('a disk that is full', () => {
       const { code, stderr } = await mac.run(command);
       assert.match(stderr, /No space left on device/, command);
       if (!command.includes('|')) assert.notEqual(code, 0, command);
-      // What it held before may make room for one block.
+      // Its old content may make room for one block.
       assert.ok(statSync(mac.path('/Users/m1/f')).size <= 4096, command);
     }
     assert.notEqual((await mac.run('mkdir d; tar -xzf big.tgz -C d')).code, 0);

@@ -24,18 +24,18 @@ import { createToolCalls } from './userland/tool-calls.ts';
 import { createUserland } from './userland/userland.ts';
 
 /**
- * A simulator that was killed outright has left the processes of its Mac running, which on a real one a power cut ends. They are known
- * by the Mac's folder in their environment, never by a number that somebody else may have by now.
+ * A killed simulator leaves the processes of its Mac running, which a power cut of a real one would end. They are found by the Mac's folder
+ * in their environment, never by a pid, which another process may have by now.
  */
 const cleanUpAfterPowerCut = async (root: string, bin: string): Promise<void> => {
   await killLeftoverProcesses(root);
   removeBinFolders(bin);
 };
 
-/** How long a Mac mini is away when it restarts. */
+/** How long a Mac mini is down during a restart. */
 const rebootMs = 25_000;
 
-/** Puts the parts of a Mac together and switches it on. `root` is its disk, `hidden` what belongs to the simulator and not to the disk. */
+/** Creates the parts of a Mac and switches it on. `root` is its disk, `hidden` has the simulator's own files. */
 const assembleMac = async (options: MacOptions, root: string, hidden: string): Promise<Mac> => {
   const { clock = systemClock, pace = 0.01, traceArguments = false } = options;
   const { name = 'm1', uid = 501, password } = options.user ?? {};
@@ -73,10 +73,10 @@ const assembleMac = async (options: MacOptions, root: string, hidden: string): P
     owners,
     disk,
     env: realTool('env') ?? 'env',
-    // Whoever asked is gone by then, also if somebody pulls the plug meanwhile.
+    // The caller is gone by then, so nothing can handle a rejection (a power cut meanwhile).
     reboot: () => void reboot().catch(() => {}),
   });
-  // In the order in which they come up at boot.
+  // In boot order.
   const packetFilter = createPacketFilter(machine);
   const virtualMachines = createVirtualMachines(machine, () => packetFilter.startVmnet());
   const parts = [
@@ -185,7 +185,7 @@ const assembleMac = async (options: MacOptions, root: string, hidden: string): P
   };
 };
 
-/** Starts a Mac: an installed one as it is, also after a simulator that was killed; an empty folder as a fresh one. */
+/** Starts a Mac: an installed one as it is, also after a killed simulator; in an empty folder it installs a new one. */
 export const startMac = async (options: MacOptions): Promise<Mac> => {
   mkdirSync(options.folder, { recursive: true });
   const folder = realpathSync(options.folder);

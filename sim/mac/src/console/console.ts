@@ -3,13 +3,13 @@ import type { Machine, Subsystem } from '../machine.ts';
 import { readDefaults } from '../tools/defaults.ts';
 import { decodeKcpassword, sealedPassword } from './kcpassword.ts';
 
-/** What loginwindow finds when it starts. */
+/** The state that loginwindow reads when it starts. */
 export interface LoginwindowState {
-  /** The one that comes up with a headless mini ignores auto-login; one that was started again honours it (INC-202). */
+  /** On a headless mini the loginwindow that starts at boot ignores auto-login; a restarted one honours it (INC-202). */
   readonly started: 'at boot' | 'again';
-  /** Of the loginwindow preferences. */
+  /** From the loginwindow preferences. */
   readonly autoLoginUser: string | undefined;
-  /** The file as it is. */
+  /** The raw file. */
   readonly kcpassword: Buffer | undefined;
   readonly user: { readonly name: string; readonly password: string };
   readonly noGuiSession: boolean;
@@ -17,12 +17,12 @@ export interface LoginwindowState {
 
 export type LoginOutcome =
   | 'Aqua'
-  /** Nobody is logged in, and nothing is changed. */
+  /** No login, and nothing is changed. */
   | 'login screen'
-  /** The password was refused: the file is overwritten with the mark `<sealed>` (INC-07). */
+  /** The password is wrong: loginwindow overwrites the file with `<sealed>` (INC-07). */
   | 'seal';
 
-/** Who is logged in by a loginwindow that starts. */
+/** What a loginwindow does when it starts. */
 export const decideLogin = ({
   started,
   autoLoginUser,
@@ -38,26 +38,26 @@ export const decideLogin = ({
 
 type Session = 'Aqua' | 'none';
 
-/** loginwindow and the session at the screen of the Mac: what `gui/<uid>` hangs on. */
+/** loginwindow and the console session, on which `gui/<uid>` depends. */
 export interface Console extends Subsystem {
   session(): Session;
-  /** A logout, or a crash of WindowServer: loginwindow shows its screen again, and logs nobody in by itself. */
+  /** A logout, or a crash of WindowServer: loginwindow shows the login screen and does not log in by itself. */
   end(): void;
   readonly loginwindow: Loginwindow;
-  /** Told at each change of the session, after it. */
+  /** Called after each change of the session. */
   onSession(listener: (session: Session) => void): void;
 }
 
 export interface Loginwindow {
   running(): boolean;
   runs(): number;
-  /** `launchctl kickstart [-k]`. `forbidden` is how macOS >= 14.4 guards what it calls critical daemons. */
+  /** `launchctl kickstart [-k]`. macOS >= 14.4 answers `forbidden` for what it calls critical daemons. */
   kickstart(options: { kill: boolean }): 'done' | 'forbidden';
-  /** SIGHUP leaves it dead, anything else that ends it has launchd start it again (INC-08). False: nobody there. */
+  /** After SIGHUP it stays dead; after any other fatal signal launchd restarts it (INC-08). False: not running. */
   signal(signal: NodeJS.Signals): boolean;
 }
 
-/** Of a Mac: Aqua is up less than two seconds after loginwindow started again. */
+/** Measured on a Mac: Aqua is up less than two seconds after a restart of loginwindow. */
 const loginMs = 1_500;
 
 const fatalSignals: ReadonlySet<NodeJS.Signals> = new Set(['SIGTERM', 'SIGKILL', 'SIGINT', 'SIGQUIT', 'SIGABRT']);
@@ -111,7 +111,7 @@ export const createConsole = (machine: Machine): Console => {
     cancelLogin = machine.clock.after(machine.pace(loginMs), () => logIn(started));
   };
 
-  /** Whatever ends loginwindow ends the session that it holds. */
+  /** The session ends with loginwindow. */
   const terminate = (): void => {
     alive = false;
     cancelLogin();

@@ -3,13 +3,12 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 /**
  * Apple Mobile File Integrity, as far as it kills code that was overwritten in place (INC-10).
- *
- * The kernel keeps the code directory of a file by its vnode from the first run on. Other bytes in the same inode no longer match
- * it, and the next run is killed; a copy with a new inode is fine, whatever wrote it. On real Macs two of three do this; here all.
+ * The kernel caches the code directory of a file by its vnode from the first run on. Other bytes in the same inode no longer match, and the
+ * next run is killed; a copy with a new inode is fine. Two of three real Macs do this; here all do.
  * Caveat: also applied to scripts, since stand-ins for Mach-O files are scripts here.
  */
 export interface Amfi {
-  /** Asked before each run of a file. False: it is killed. */
+  /** Checked before each run of a file. False: it is killed. */
   allowsRun(file: string): boolean;
   /** A reboot empties the cache. */
   clear(): void;
@@ -19,8 +18,8 @@ const blockSize = 16_384;
 const blocks = 64;
 
 /**
- * Of the content: all of a file up to a megabyte, and 64 blocks of a larger one, from the first to the last. Two builds differ in
- * their header and in the signature at the end, and reading 100 MB at each start of each of 16 Macs would be felt.
+ * A hash of the content: all of a file up to a megabyte, and 64 blocks of a larger one, from the first to the last. Two builds differ in
+ * their header and in the signature at the end, and reading 100 MB at each start on each of 16 Macs would be slow.
  */
 const fingerprint = (fd: number, size: number): string => {
   const hash = createHash('sha256').update(`${size}\n`);
@@ -41,7 +40,7 @@ export const createAmfi = (): Amfi => {
       const fd = openSync(file, 'r');
       try {
         const { dev, ino, birthtimeNs, size } = fstatSync(fd, { bigint: true });
-        // Linux gives the number of a deleted inode to the next file; its time of birth tells them apart.
+        // Linux reuses inode numbers; the birth time tells the files apart.
         const inode = `${dev}:${ino}:${birthtimeNs}`;
         const now = fingerprint(fd, Number(size));
         const before = seen.get(inode);

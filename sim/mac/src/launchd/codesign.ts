@@ -4,13 +4,13 @@ import { basename } from 'node:path';
 import { type Machine, realPath, type Tool, type ToolResult } from '../machine.ts';
 
 /**
- * An ad-hoc signature, as a last line that the file's own language reads as a comment: a stand-in that is a script still runs with
- * it, a real executable does not look behind its end, and the sha256 of the file changes as that of a signed Mach-O does.
+ * An ad-hoc signature: a last line that the language of the file treats as a comment. So a stand-in script still runs, a real executable
+ * ignores it, and the sha256 of the file changes as that of a signed Mach-O does.
  */
 const signaturePattern = /\n(?:#|\/\/) adhoc-signature [0-9a-f]{64}\n$/;
 const signatureLength = '\n// adhoc-signature \n'.length + 64;
 
-/** The file as it was before it was signed here. */
+/** The file before it was signed here. */
 const bodyOf = (file: Buffer): Buffer => {
   const end = file.subarray(Math.max(0, file.length - signatureLength)).toString('latin1');
   const found = signaturePattern.exec(end);
@@ -19,7 +19,7 @@ const bodyOf = (file: Buffer): Buffer => {
 
 const isSignedHere = (file: Buffer): boolean => bodyOf(file).length !== file.length;
 
-/** What the linker signs by itself: Mach-O; here also ELF, and scripts, which stand for executables. */
+/** What the linker signs: Mach-O; here also ELF, and scripts, which stand for executables. */
 const isExecutable = (file: Buffer): boolean =>
   ['cffaedfe', 'cafebabe', '7f454c46'].includes(file.subarray(0, 4).toString('hex')) ||
   file.subarray(0, 2).toString('latin1') === '#!';
@@ -31,7 +31,7 @@ const signatureOf = (file: Buffer): Signature => {
   return isExecutable(file) ? 'its own' : 'none';
 };
 
-/** The same bytes give the same signature. */
+/** Deterministic. */
 const sign = (file: Buffer): Buffer => {
   const body = bodyOf(file);
   const firstLine = body.subarray(0, 80).toString('latin1').split('\n')[0] ?? '';
@@ -76,8 +76,8 @@ const parse = (args: readonly string[]): Request => {
 const failure = (stderr: string): ToolResult => ({ code: 1, stderr: `${stderr}\n` });
 
 /**
- * codesign(1), for ad-hoc signatures of single files. Signing writes a new file and renames it, which
- * is what cures a file that was overwritten in place. Nothing inside a bundle is touched.
+ * codesign(1), for ad-hoc signatures of single files. Signing writes a new file and renames it, which repairs a file that was overwritten
+ * in place. Leaves the content of bundles unchanged.
  */
 export const createCodesign = (machine: Machine): Tool => {
   const { journal, faults } = machine;
@@ -114,7 +114,7 @@ export const createCodesign = (machine: Machine): Tool => {
   const answerFor = (shown: string, file: string, request: Request, asRoot: boolean): ToolResult => {
     const stats = statSync(file, { throwIfNoEntry: false });
     if (!stats) return failure(`${shown}: No such file or directory`);
-    // Bundles keep the signature that they came with; signing one is for tests to find in the journal.
+    // Bundles keep their signature; tests find the call in the journal.
     if (stats.isDirectory())
       return { code: 0, stderr: request.verb === 'sign' ? `${shown}: replacing existing signature\n` : '' };
     switch (request.verb) {

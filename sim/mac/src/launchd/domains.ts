@@ -11,12 +11,12 @@ import { type Launcher, programOf } from './spawn-job.ts';
 import { type Domain, domainName, type LaunchdCode } from './target.ts';
 
 /**
- * Background Task Management: after many registrations of one label macOS stops honouring its KeepAlive (INC-09).
- * How many is not documented; the number is an option of launchd, and the count is kept on the disk, so that only a reinstall resets it.
+ * Background Task Management: after many registrations of one label macOS ignores its KeepAlive (INC-09). The limit is not documented, so
+ * it is an option of launchd. The count is on the disk, so only a reinstall resets it.
  */
 export interface BackgroundTasks {
   register(label: string): void;
-  /** Whether its process is started again after it ended. */
+  /** Whether launchd restarts its process after it ended. */
   honoursKeepAlive(label: string): boolean;
 }
 
@@ -40,7 +40,7 @@ export const createBackgroundTasks = (machine: Machine, cap: number): Background
   };
 };
 
-/** The flags that `launchctl disable` and `enable` set. They outlive the property list and reboots. */
+/** The flags that `launchctl disable` and `enable` set. They survive the property list and reboots. */
 export interface DisabledServices {
   isDisabled(domain: Domain, label: string): boolean;
   set(domain: Domain, label: string, disabled: boolean): void;
@@ -64,19 +64,19 @@ export const createDisabledServices = (machine: Machine): DisabledServices => {
   };
 };
 
-/** The jobs that are loaded, by domain. Every answer is a code of launchctl; 0 is done. */
+/** The loaded jobs, by domain. Results are exit codes of launchctl; 0 is success. */
 export interface Domains {
   exists(domain: Domain): boolean;
   jobs(domain: Domain): readonly Job[];
   all(): readonly Job[];
-  /** Also a job that was booted out and whose process has not gone yet. */
+  /** Also finds a job that was booted out and whose process still runs. */
   find(domain: Domain, label: string): Job | undefined;
   bootstrap(domain: Domain, file: string): 0 | LaunchdCode;
   bootout(domain: Domain, label: string): Promise<0 | LaunchdCode>;
   bootoutFile(domain: Domain, file: string): Promise<0 | LaunchdCode>;
-  /** What launchd loads by itself: at boot, and when a session comes up. */
+  /** What launchd loads itself: at boot, and when a session starts. */
   loadFolders(domain: Domain, folders: readonly string[]): void;
-  /** The session is over. Its jobs are out of the domain at once; resolves when their processes are gone. */
+  /** Ends a session. Its jobs leave the domain at once; resolves when their processes are gone. */
   tearDown(domain: Domain): Promise<void>;
   /** Power off. */
   killAll(): Promise<void>;
@@ -89,11 +89,11 @@ interface DomainsOptions {
   readonly disabled: DisabledServices;
 }
 
-/** For how long after a bootout its label cannot be registered again: 3 to 5 s (INC-220). */
+/** How long after a bootout its label cannot be registered again: 3 to 5 s (INC-220). */
 const drainMs = 4_000;
-/** How long bootout waits for the process before it answers 36. */
+/** How long bootout waits for the process before it fails with 36. */
 const bootoutTimeoutMs = 2_000;
-/** A real process needs real time to end, however fast this Mac's clock runs. */
+/** Real processes need real time to end, however fast this Mac's clock runs. */
 const minBootoutTimeoutMs = 300;
 
 interface DrainingJob {
@@ -108,7 +108,7 @@ export const createDomains = ({ launcher, console, backgroundTasks, disabled }: 
   const { clock, journal, faults } = machine;
   const loaded = new Map<string, Job>();
   const drainingJobs = new Map<string, DrainingJob>();
-  /** Of sessions that are over. */
+  /** Jobs of ended sessions. */
   const ending = new Set<Job>();
   const keyOf = (domain: Domain, label: string): string => `${domainName(domain)}/${label}`;
 
@@ -126,7 +126,7 @@ export const createDomains = ({ launcher, console, backgroundTasks, disabled }: 
     return draining;
   };
 
-  /** The order of these questions is launchd's as far as it is known: the domain, the file, the label. */
+  /** The checks are in the order of launchd, as far as it is known: the domain, the file, the label. */
   const load = (domain: Domain, file: string, by: 'bootstrap' | 'itself'): 0 | LaunchdCode => {
     if (!exists(domain)) return 125;
     if (!existsSync(file)) return 5;
@@ -177,7 +177,7 @@ export const createDomains = ({ launcher, console, backgroundTasks, disabled }: 
     bootoutFile: async (domain, file) => {
       const description = readJob(file);
       const code = description && (await bootout(domain, description.label));
-      // By its path, launchctl says no more than that.
+      // By path, launchctl is less specific.
       return code === undefined || code === 3 ? 5 : code;
     },
     loadFolders: (domain, folders) => {

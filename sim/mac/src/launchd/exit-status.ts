@@ -4,13 +4,13 @@ import { constants } from 'node:os';
 export type LastExit =
   | { readonly kind: 'code'; readonly code: number }
   | { readonly kind: 'signal'; readonly signal: NodeJS.Signals }
-  /** AMFI did not let it run. */
+  /** AMFI killed it. */
   | { readonly kind: 'codesigning' };
 
-/** launchd's own verdict on a job that cannot be started as described: log not writable, program gone. */
+/** launchd's own exit status for a job that it cannot start: log not writable, program missing. */
 export const exConfig: LastExit = { kind: 'code', code: 78 };
 
-// sysexits(3); launchctl shows the name beside the number.
+// sysexits(3); launchctl prints the name next to the number.
 const exitCodeNames: Readonly<Record<number, string>> = {
   64: 'EX_USAGE',
   65: 'EX_DATAERR',
@@ -35,7 +35,7 @@ const signalNames: Readonly<Record<string, string>> = {
 
 const numberOf = (signal: NodeJS.Signals): number => constants.signals[signal];
 
-/** As `launchctl print` words it, without the name of its line. */
+/** As `launchctl print` words it, without the name of the line. */
 export const exitText = (exit: LastExit): string => {
   switch (exit.kind) {
     case 'code':
@@ -77,7 +77,7 @@ export const exitStatus = (exit: LastExit | undefined): number => {
 
 const signals = Object.entries(constants.signals) as readonly (readonly [NodeJS.Signals, number])[];
 
-/** `TERM`, `SIGTERM`, `term` and `15` are the same. */
+/** `TERM`, `SIGTERM`, `term` and `15` are equal. */
 export const signalOf = (text: string): NodeJS.Signals | undefined => {
   const name = text.toUpperCase().replace(/^SIG/, '');
   return signals.find(([signal, number]) => signal === `SIG${name}` || String(number) === name)?.[0];

@@ -3,11 +3,11 @@ import type { Machine } from '../machine.ts';
 import { isDict, MalformedPlist, parsePlist, type PlistDict, type PlistValue } from '../plist.ts';
 import type { Domain } from './target.ts';
 
-/** What a property list asks launchd for. Times in seconds. */
+/** The settings of a property list. Times in seconds. */
 export interface JobDescription {
   readonly label: string;
   readonly program: string;
-  /** The whole argv, its first word included. */
+  /** The whole argv, including the program. */
   readonly arguments: readonly string[];
   readonly userName: string | undefined;
   readonly environment: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export interface JobDescription {
   readonly abandonProcessGroup: boolean;
 }
 
-/** launchd starts nothing more often than this (`minimum runtime = 10` of `launchctl print`). */
+/** launchd's minimum restart interval (`minimum runtime = 10` in `launchctl print`). */
 const minimumThrottle = 10;
 
 const textAt = (dict: PlistDict, key: string): string | undefined => {
@@ -54,7 +54,7 @@ const keepAliveOf = (value: PlistValue | undefined): JobDescription['keepAlive']
   return 'always';
 };
 
-/** `undefined`: no job can be made of it. */
+/** `undefined`: not a valid job. */
 const describeJob = (plist: PlistValue): JobDescription | undefined => {
   if (!isDict(plist)) return undefined;
   const label = textAt(plist, 'Label');
@@ -85,14 +85,14 @@ export const startsWhenLoaded = ({ runAtLoad, keepAlive }: JobDescription): bool
 
 const groupOrWorldWritable = 0o022;
 
-/** Whether launchd trusts a property list: root's, or for a LaunchAgent also its user's, and nobody else may write it. */
+/** Whether launchd trusts a property list: owned by root, or for a LaunchAgent by its user, and not writable for others. */
 export const isTrusted = (machine: Machine, file: string, domain: Domain): boolean => {
   const { user } = machine.ownerOf(file);
   const isOwned = user === 'root' || (domain.kind === 'gui' && user === machine.user.name);
   return isOwned && (statSync(file).mode & groupOrWorldWritable) === 0;
 };
 
-/** `undefined`: not there, or nothing that launchd could make a job of. */
+/** `undefined`: missing, or not a valid job. */
 export const readJob = (file: string): JobDescription | undefined => {
   let xml: string;
   try {

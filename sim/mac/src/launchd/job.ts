@@ -5,36 +5,36 @@ import { type JobDescription, startsWhenLoaded } from './job-description.ts';
 import { type Launcher, spawnJob } from './spawn-job.ts';
 import type { Domain } from './target.ts';
 
-/** What `launchctl print` says of a job. */
+/** What `launchctl print` shows of a job. */
 export interface JobView {
   readonly state: 'running' | 'not running' | 'spawn scheduled' | 'SIGTERMed';
   readonly pid?: number;
   readonly runs: number;
   /** As `launchctl print` words it. */
   readonly lastExit?: string;
-  /** Its whole argv, as it was when launchd loaded it. */
+  /** The whole argv at the time when launchd loaded it. */
   readonly arguments: readonly string[];
 }
 
-/** A job that is loaded: at most one process, and when there is to be one. */
+/** A loaded job with at most one process. */
 export interface Job {
   readonly description: JobDescription;
   readonly domain: Domain;
-  /** Of its property list, on the real disk. */
+  /** Real path of its property list. */
   readonly file: string;
   view(): JobView;
   lastExit(): LastExit | undefined;
-  /** Loaded just now: starts it if it asks for that. */
+  /** Called after loading: starts the job if its property list asks for that. */
   load(options: { start: boolean }): void;
-  /** `kickstart`: now, whatever the throttle says. */
+  /** `kickstart`: starts it at once, without throttling. */
   start(): void;
-  /** `kickstart -k`. Resolves when the old process is gone and the new one is there. */
+  /** `kickstart -k`. Resolves when the old process is gone and the new one runs. */
   restart(): Promise<void>;
-  /** To its main process. False: there is none. */
+  /** To its main process. False: not running. */
   signal(signal: NodeJS.Signals): boolean;
-  /** For good: SIGTERM, and SIGKILL after the exit timeout. Resolves when the process is gone. */
+  /** Permanently: SIGTERM, and SIGKILL after the exit timeout. Resolves when the process is gone. */
   unload(): Promise<void>;
-  /** For good, at once: power off. */
+  /** Permanently and at once: power off. */
   kill(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export interface JobOptions {
   readonly file: string;
 }
 
-/** A real process needs real time to end, however fast this Mac's clock runs. */
+/** Real processes need real time to end, however fast this Mac's clock runs. */
 const minExitTimeoutMs = 500;
 /** After its start, by a Mac's clock: well within the five seconds after which a process counts as up. */
 const crashAfterMs = 1_000;
@@ -123,7 +123,7 @@ export const createJob = ({ launcher, backgroundTasks, description, domain, file
     }
   };
 
-  /** SIGTERM, and SIGKILL when the exit timeout has passed. */
+  /** SIGTERM, and SIGKILL after the exit timeout. */
   const end = async (): Promise<void> => {
     if (!running) return;
     const { gone } = running;

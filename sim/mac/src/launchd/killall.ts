@@ -4,13 +4,13 @@ import type { Machine, Tool, ToolResult } from '../machine.ts';
 import type { Domains } from './domains.ts';
 import { signalOf } from './exit-status.ts';
 
-/** Daemons of macOS that scripts send signals to, and that come back by themselves without anything seen from here. */
+/** Daemons of macOS that scripts signal. macOS restarts them, with no effect here. */
 const macosDaemons = new Set(['cfprefsd', 'mDNSResponder', 'mDNSResponderHelper', 'opendirectoryd']);
 
-/** How one process name is reached. False: nobody has that name. */
+/** Sends a signal to a process name. False: no such process. */
 type SignalByName = (name: string, signal: NodeJS.Signals) => boolean;
 
-/** killall(1): loginwindow, WindowServer, a few daemons of macOS, and whatever launchd runs. */
+/** killall(1): loginwindow, WindowServer, a few daemons of macOS, and the jobs of launchd. */
 export const createKillall = (machine: Machine, console: Console, domains: Domains): Tool => {
   const signalByName: SignalByName = (name, signal) => {
     if (macosDaemons.has(name)) return true;
@@ -33,7 +33,7 @@ export const createKillall = (machine: Machine, console: Console, domains: Domai
     const flag = args.find((arg) => arg.startsWith('-'));
     const signal = signalOf(flag?.slice(1) ?? 'TERM');
     if (names.length === 0 || !signal) return { code: 1, stderr: 'usage: killall [-SIGNAL] name ...\n' };
-    // What the user owns of these is nothing.
+    // None of these processes belongs to the user.
     if (!asRoot) return noMatch(asRoot);
     machine.journal.record('killall', args.join(' '));
     return names.map((name) => signalByName(name, signal)).includes(true) ? { code: 0 } : noMatch(asRoot);

@@ -5,8 +5,8 @@ import type { Job } from './job.ts';
 import { domainName } from './target.ts';
 
 /**
- * loginwindow has no process here. A number that no process can have on Linux or macOS, so that a script that kills it by number
- * hits nobody; `killall` and `launchctl kill` reach it.
+ * loginwindow has no process here. No process on Linux or macOS can have this pid, so a script that kills it by pid hits nothing; `killall`
+ * and `launchctl kill` reach it.
  */
 const loginwindowPid = 2_147_483_647;
 export const loginwindowLabel = 'com.apple.loginwindow';
@@ -78,7 +78,7 @@ const services = (jobs: readonly Job[]): string[] =>
     jobs.map((job) => `${job.view().pid ?? 0}\t${exitStatus(job.lastExit())}\t${job.description.label}`),
   );
 
-/** `launchctl print gui/<uid>`: what proves a session is `session = Aqua`. */
+/** `launchctl print gui/<uid>`: `session = Aqua` proves a session. */
 export const printGui = (uid: number, jobs: readonly Job[]): string =>
   block(`gui/${uid}`, [
     'type = login',

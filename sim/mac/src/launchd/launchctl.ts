@@ -26,7 +26,7 @@ type Subcommand = (args: readonly string[], call: ToolCall) => ToolResult | Prom
 const done: ToolResult = { code: 0 };
 const failure = (code: number, stderr: string): ToolResult => ({ code, stderr: `${stderr}\n` });
 const usage = (text: string): ToolResult => failure(64, `Usage: launchctl ${text}`);
-/** Whoever is not root learns less. */
+/** Without root, launchctl prints less. */
 const failureForUser = (what: string): ToolResult =>
   failure(5, `${what} failed: ${errorText(5)}\nTry re-running the command as root for richer errors.`);
 const resultFor = (what: string, code: 0 | LaunchdCode): ToolResult =>
@@ -38,7 +38,7 @@ interface ServiceTarget extends Target {
   readonly label: string;
 }
 
-/** launchctl, as far as jobs are loaded, watched and restarted with it. Codes and texts as on macOS. */
+/** launchctl, as far as loading, inspecting and restarting jobs needs it. Codes and texts as on macOS. */
 export const createLaunchctl = ({ machine, console, domains, disabled }: LaunchctlOptions): Tool => {
   const { journal, faults } = machine;
   const { loginwindow } = console;
@@ -67,7 +67,7 @@ export const createLaunchctl = ({ machine, console, domains, disabled }: Launchc
     return job ? { code: 0, stdout: printJob(machine, job) } : unknownService(domain, label);
   };
 
-  // Over SSH the user's own domain is asked, which is not that of the screen: nothing of ours is in it.
+  // Over SSH, `list` shows the user domain, not the GUI domain: no job of Tartan is in it.
   const list: Subcommand = ([label], { asRoot }) => {
     const jobs = asRoot ? domains.jobs({ kind: 'system' }) : [];
     if (label === undefined) return { code: 0, stdout: printList(jobs, asRoot ? loginwindow : undefined) };
@@ -102,7 +102,7 @@ export const createLaunchctl = ({ machine, console, domains, disabled }: Launchc
   const kickstartJob = async (job: Job, kill: boolean): Promise<void> => {
     journal.record('launchd.kickstart', job.description.label);
     const isRunning = job.view().pid !== undefined;
-    // Seen on record: the answer is 0, and the old process goes on (C6).
+    // Seen on real hosts: the exit code is 0, and the old process keeps running (requirement C6).
     if (kill && isRunning && faults.kickstart === 'no-op') return;
     if (kill) await job.restart();
     else job.start();
@@ -155,7 +155,7 @@ export const createLaunchctl = ({ machine, console, domains, disabled }: Launchc
     return { code: 0, stdout: printDisabled(disabled.all(target.domain)) };
   };
 
-  // The old way reaches the domain of the caller, never that of the screen (INC-228).
+  // The legacy commands act on the domain of the caller, never on the GUI domain (INC-228).
   const legacyLoad: Subcommand = (args) =>
     failure(
       5,

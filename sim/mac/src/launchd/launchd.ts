@@ -10,16 +10,16 @@ import { createLaunchctl } from './launchctl.ts';
 import { createOpenLog } from './spawn-job.ts';
 import type { Domain } from './target.ts';
 
-/** launchd: really runs what property lists describe. Keeps `launchctl`, `killall` and `codesign`. */
+/** launchd: really runs the jobs of property lists. Provides `launchctl`, `killall` and `codesign`. */
 export interface Launchd extends Subsystem {
-  /** A job by its label, of the system or else of the user's session. */
+  /** A job by its label, in the system domain or else in the GUI domain. */
   job(label: string): JobView | undefined;
 }
 
 export interface LaunchdOptions {
   /**
-   * After how many registrations of a label its KeepAlive is no longer honoured. macOS does not say: 20 is more
-   * than an honest life of one host in a test needs, and few enough to reach in one.
+   * After how many registrations of a label its KeepAlive is ignored. macOS does not document the limit: 20 is more than one host needs in
+   * a normal test, and few enough to reach in one.
    */
   readonly registrationCap?: number;
 }
@@ -36,7 +36,7 @@ export const createLaunchd = (machine: Machine, console: Console, options: Launc
     backgroundTasks: createBackgroundTasks(machine, options.registrationCap ?? 20),
     disabled,
   });
-  /** What belongs to the last session goes before what belongs to the next one comes. */
+  /** The jobs of the last session end before those of the next one start. */
   let lastSession = Promise.resolve();
 
   console.onSession((session) => {

@@ -9,11 +9,11 @@ import type { Domain } from './target.ts';
 
 const worldWritable = 0o002;
 
-/** Opens a job's log for appending, as that user. `undefined`: it may not, and launchd does not say so (INC-224). */
+/** Opens a job's log for appending, as that user. `undefined`: not permitted, which launchd does not report (INC-224). */
 type OpenLog = (path: string, user: string) => number | undefined;
 
 export const createOpenLog = (machine: Machine): OpenLog => {
-  // A file belongs to whoever made it; nobody else on this Mac knows on whose behalf launchd did.
+  // The user as whom launchd created each log: all files really have one owner.
   const createdBy = new Map<string, string>();
 
   const mayWrite = (path: string, user: string): boolean => {
@@ -49,11 +49,11 @@ export interface Launcher {
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
-/** Where the program of a job lies, if it does. */
+/** The real path of a job's program, if it exists. */
 export const programOf = (machine: Machine, { program }: JobDescription): string | undefined =>
   [realPath(machine, program)].find(isFile);
 
-/** The search path of the property list, on this Mac's disk; behind it the tools that every process here needs. */
+/** The search path of the property list, on this Mac's disk, followed by the tools that every process here needs. */
 const searchPath = (machine: Machine, asked: string | undefined, given: string | undefined): string =>
   [...(asked?.split(':').map((folder) => realPath(machine, folder)) ?? []), given ?? ''].join(':');
 
@@ -70,8 +70,8 @@ const environmentOf = (machine: Machine, description: JobDescription, who: 'root
 };
 
 /**
- * Really starts the process of a job, in a process group of its own. Its program is looked up on this Mac's disk; the arguments are
- * handed over as they are. All files really belong to whoever runs the simulator, so UserName decides only what the Mac lets it do.
+ * Starts the real process of a job, in its own process group. Finds the program on this Mac's disk, and passes the arguments unchanged. All
+ * files really belong to the user of the simulator, so UserName only decides what the Mac permits.
  */
 export const spawnJob = (
   { machine, amfi, openLog }: Launcher,
@@ -103,7 +103,7 @@ export const spawnJob = (
       stdio: ['ignore', stdout, stderr],
       detached: true,
     });
-    // Said again by an event, which nobody else listens to.
+    // A missing pid already shows the error; an unhandled event would crash the simulator.
     process.once('error', () => {});
     return process.pid === undefined ? configError : { kind: 'running', process, pid: process.pid };
   } finally {

@@ -1,4 +1,4 @@
-/** `system`, or the session of a user at the screen. */
+/** `system`, or the GUI session of a user. */
 export type Domain = { readonly kind: 'system' } | { readonly kind: 'gui'; readonly uid: number };
 
 export interface Target {
@@ -19,11 +19,11 @@ export const parseTarget = (text: string): Target | undefined => {
 
 export const domainName = (domain: Domain): string => (domain.kind === 'system' ? 'system' : `gui/${domain.uid}`);
 
-/** As the text for an unknown service has it. */
+/** As in the error for an unknown service. */
 export const domainInWords = (domain: Domain): string =>
   domain.kind === 'system' ? 'system' : `user gui: ${domain.uid}`;
 
-/** launchctl's exit codes, which are errno-like numbers, and how it words them. */
+/** launchctl's exit codes, which are errno-like numbers, and their texts. */
 const errorNames = {
   1: 'Operation not permitted',
   3: 'No such process',

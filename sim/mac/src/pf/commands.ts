@@ -25,7 +25,7 @@ const rulesOf = (kernel: Kernel, anchor: string, ...sections: readonly Section[]
 const allBelow = (kernel: Kernel, parent: string): readonly string[] =>
   childAnchors(kernel, parent).flatMap((child) => [child, ...allBelow(kernel, child)]);
 
-/** `pfctl -s`: text for standard output, and for an anchor that was never loaded the kernel's complaint. */
+/** `pfctl -s`: text for standard output, or the kernel's error for an anchor that was never loaded. */
 export const show = (
   kernel: Kernel,
   modifier: string,
@@ -72,7 +72,7 @@ const flushedSections: Readonly<Record<string, readonly Section[]>> = {
   all: ['scrub', 'filter', 'nat', 'binat', 'rdr', 'dummynet'],
 };
 
-/** `pfctl -F`: of the main ruleset or of one anchor, never of what is below. Tables that are `persist` survive even `all` (INC-246). */
+/** `pfctl -F`: flushes the main ruleset or one anchor, never what is below. Tables with `persist` survive even `all` (INC-246). */
 export const flush = (kernel: Kernel, anchor: string, modifier: string): string => {
   const ruleset = rulesetOf(kernel, anchor);
   const sections = flushedSections[modifier] ?? [];
@@ -120,7 +120,7 @@ export const tableCommand = (
         stdout: current.addresses.map(({ not, network }) => `  ${not ? '!' : ' '}${network.text}\n`).join(''),
       };
     case 'kill': {
-      // Not while rules name it.
+      // Not while rules reference it.
       const held = referencedTables(ruleset.entries).has(name);
       if (!held) put(undefined);
       kernel.leftByDryRun.delete(tableKey(anchor, name));

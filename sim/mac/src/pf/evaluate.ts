@@ -12,14 +12,14 @@ import {
   type Translation,
 } from './rule.ts';
 
-/** The first packet of a connection on its way through this Mac. */
+/** The first packet of a connection through this Mac. */
 export interface Packet {
   readonly source: string;
   readonly destination: string;
   readonly protocol: 'tcp' | 'udp' | 'icmp';
   /** Of the destination. */
   readonly port?: number;
-  /** Where it comes in and goes out, in this order. */
+  /** Inbound and outbound interfaces, in this order. */
   readonly hops: readonly Hop[];
 }
 
@@ -29,8 +29,8 @@ interface Hop {
 }
 
 /**
- * A virtual machine's packet is inbound on the bridge first and outbound on the way to its goal after that.
- * Every single VM has the same address on every host (4.8).
+ * A virtual machine's packet is inbound on the bridge first, then outbound towards its destination. A single VM has the same address on
+ * every host.
  */
 export const fromVirtualMachine = (
   destination: string,
@@ -51,10 +51,10 @@ export const fromVirtualMachine = (
   ],
 });
 
-/** Anchors may name each other in a circle; the kernel stops at this depth. */
+/** Anchors may reference each other in a circle; the kernel stops at this depth. */
 const deepestAnchor = 64;
 
-/** One packet at one interface, as rules see it. */
+/** One packet at one interface, for matching. */
 interface PacketAtHop {
   readonly hop: Hop;
   readonly source: Network;
@@ -87,19 +87,19 @@ const portMatches = ({ kind, first, last }: Ports, port: number | undefined): bo
   }
 };
 
-/** The longest entry decides, so that `!` can cut a hole. */
+/** The most specific entry decides, so that `!` can make exceptions. */
 const inTable = (table: Table | undefined, address: Network): boolean => {
   const hits = (table?.addresses ?? []).filter(({ network }) => contains(network, address));
   const best = hits.sort((a, b) => b.network.prefix - a.network.prefix)[0];
   return best !== undefined && !best.not;
 };
 
-/** A ruleset's own table, or else the main ruleset's of that name. */
+/** A ruleset's own table, or else that of the main ruleset. */
 const tableFor = (kernel: Kernel, anchor: string, name: string): Table | undefined =>
   rulesetOf(kernel, anchor).tables.get(name) ?? rulesetOf(kernel, '').tables.get(name);
 
 interface Addresses {
-  /** What address an interface has; `undefined` before it has one. */
+  /** The address of an interface; `undefined` before it has one. */
   of(interfaceName: string): string | undefined;
 }
 
@@ -131,13 +131,15 @@ const evaluator = (kernel: Kernel, addresses: Addresses) => {
     endpointMatches(anchor, match.from, source) &&
     endpointMatches(anchor, match.to, destination, port);
 
-  /** The anchors that a hook opens, in order. */
+  /** The anchors that an anchor rule evaluates, in order. */
   const openedAnchors = (parent: string, { anchor }: AnchorRule): readonly string[] => {
     const name = anchor.startsWith('/') ? anchor.slice(1) : parent === '' ? anchor : `${parent}/${anchor}`;
     return name.endsWith('*') ? childAnchors(kernel, name.replace(/\/?\*$/, '')) : [name];
   };
 
-  /** All rules of one kind that match, in the order in which they are met: what is not hooked is not met (INC-254, INC-255). */
+  /**
+   * All matching rules of one kind, in order of evaluation. Rules in an anchor without an anchor rule are not evaluated (INC-254, INC-255).
+   */
   const matchingRules = (
     section: Section,
     sight: PacketAtHop,
@@ -152,7 +154,7 @@ const evaluator = (kernel: Kernel, addresses: Addresses) => {
           ? []
           : openedAnchors(anchor, entry).flatMap((name) => matchingRules(section, sight, name, depth + 1));
       const last = inside.at(-1);
-      // A quick anchor in which something matched is the end, as a quick rule is.
+      // A match in a quick anchor ends the evaluation, like a quick rule.
       return entry.quick && last?.kind === 'filter' ? [...inside.slice(0, -1), { ...last, quick: true }] : inside;
     });
 
@@ -166,7 +168,7 @@ const evaluator = (kernel: Kernel, addresses: Addresses) => {
     return source === undefined ? sight : { ...sight, source };
   };
 
-  /** The last match counts, unless one is `quick`. Nothing matches: pass. */
+  /** The last match counts, unless one is `quick`. No match: pass. */
   const verdict = (sight: PacketAtHop): 'pass' | 'block' => {
     let last: 'pass' | 'block' = 'pass';
     for (const rule of matchingRules('filter', sight)) {
@@ -186,7 +188,7 @@ const packetsAtHops = ({ source, destination, protocol, port, hops }: Packet): r
   return hops.map((hop) => ({ hop, source: from, destination: to, protocol, port }));
 };
 
-/** What becomes of a packet: it must be passed wherever it comes by. */
+/** A packet passes if the rules pass it at every interface. */
 export const evaluate = (kernel: Kernel, packet: Packet, addresses: Addresses): 'pass' | 'block' => {
   if (!kernel.enabled) return 'pass';
   const { translated, verdict } = evaluator(kernel, addresses);
@@ -196,7 +198,7 @@ export const evaluate = (kernel: Kernel, packet: Packet, addresses: Addresses): 
   return blocked ? 'block' : 'pass';
 };
 
-/** The source with which a packet leaves. A VM's own address finds no way back from the internet (INC-252). */
+/** The source address of a packet when it leaves. No answer from the internet reaches a VM's own address (INC-252). */
 export const sourceAfterNat = (kernel: Kernel, packet: Packet, addresses: Addresses): string => {
   const out = packetsAtHops(packet).findLast(({ hop }) => hop.direction === 'out');
   if (out === undefined || !kernel.enabled) return packet.source;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { fromVirtualMachine } from './evaluate.ts';
 import { createPfMachine, type PfMachine, stockPfConf } from './testing/pf-machine.ts';
 
-/** What the original put on its hosts. */
+/** The anchor file from the incidents. */
 const anchorFile = (keyword = ''): string => `table <vm_sources> ${keyword} { 192.168.64.0/22 }
 table <blocked_dst> ${keyword} { 10.0.0.0/8, 172.16.0.0/12, 169.254.0.0/16 }
 block drop quick from <vm_sources> to <blocked_dst>

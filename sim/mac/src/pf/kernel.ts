@@ -1,13 +1,13 @@
 import { emptyRuleset, type PfRule, type Ruleset } from './rule.ts';
 
-/** What pf keeps in the kernel: gone with a reboot. The main ruleset is the anchor without a name. */
+/** The state of pf in the kernel: lost at a reboot. The main ruleset is the anchor without a name. */
 export interface Kernel {
   enabled: boolean;
   readonly rulesets: Map<string, Ruleset>;
   skip: ReadonlySet<string>;
-  /** Who asked for pf by `-E`: it stays on until the last has given its token back. */
+  /** Holders of `-E` tokens: pf stays enabled until the last one is released. */
   readonly references: Map<string, { readonly pid: number; readonly process: string }>;
-  /** Tables that `pfctl -n` defined by a `load anchor` and left half done, as `anchor table` (INC-249). */
+  /** Tables of a `load anchor` that `pfctl -n` has defined, as `anchor table` (INC-249). */
   readonly leftByDryRun: Set<string>;
 }
 
@@ -28,10 +28,10 @@ const tablesOf = (entry: PfRule): readonly string[] =>
     address.kind === 'table' ? [address.name] : [],
   );
 
-/** Tables named by rules: these cannot be killed. */
+/** Tables that rules reference: these cannot be killed. */
 export const referencedTables = (entries: readonly PfRule[]): ReadonlySet<string> => new Set(entries.flatMap(tablesOf));
 
-/** A table that nobody names goes, unless it is `persist` (INC-246). A ruleset without anything in it is no anchor any more. */
+/** Removes unreferenced tables unless they are `persist` (INC-246). An empty ruleset is no longer an anchor. */
 export const putRuleset = (kernel: Kernel, anchor: string, ruleset: Ruleset): void => {
   const referenced = referencedTables(ruleset.entries);
   const tables = new Map([...ruleset.tables].filter(([name, { persist }]) => persist || referenced.has(name)));
@@ -39,11 +39,11 @@ export const putRuleset = (kernel: Kernel, anchor: string, ruleset: Ruleset): vo
   else kernel.rulesets.set(anchor, { entries: ruleset.entries, tables });
 };
 
-/** Whether something is loaded there, or below. */
+/** Whether anything is loaded there, or below. */
 export const anchorExists = (kernel: Kernel, anchor: string): boolean =>
   anchor === '' || [...kernel.rulesets.keys()].some((name) => name === anchor || name.startsWith(`${anchor}/`));
 
-/** The anchors right below this one, by name: the order in which `parent/*` goes through them. */
+/** The anchors directly below this one, sorted by name: the order of `parent/*`. */
 export const childAnchors = (kernel: Kernel, parent: string): readonly string[] => {
   const prefix = parent === '' ? '' : `${parent}/`;
   const children = [...kernel.rulesets.keys()]

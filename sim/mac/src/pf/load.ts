@@ -9,11 +9,11 @@ export interface LoadRequest {
   /** For error texts. */
   readonly file: string;
   readonly source: string;
-  /** `-n`: only looks, or so it says. */
+  /** `-n`: checks only, or so the manual says. */
   readonly dryRun: boolean;
-  /** Every definition of a table fails, as on a host that is in that state already (INC-246). */
+  /** Every definition of a table fails, as on a host that is already in that state (INC-246). */
   readonly busy: boolean;
-  /** A file that `load anchor` names; `undefined` if it cannot be read. */
+  /** Reads a file of a `load anchor`; `undefined` if it cannot be read. */
   readonly read: (file: string) => string | undefined;
 }
 
@@ -29,12 +29,10 @@ const resourceBusy = (file: string, line: number, table: string): PfSyntaxError 
 class CannotReadAnchor extends Error {}
 
 /**
- * `pfctl -f`: all of it or nothing. Replaces one ruleset and those that it loads into anchors; other anchors keep their rules, but
- * may lose the hook that had them looked at.
- *
- * What goes wrong with tables of a `load anchor` (INC-246, INC-248, INC-249): the same one defined twice in one load is busy;
- * `-n` really defines them, so one that is there for good (`persist`) is busy already, and any other is busy for the load that
- * follows. A load of that anchor alone puts it right.
+ * `pfctl -f`: all or nothing. Replaces one ruleset and those that it loads into anchors; other anchors keep their rules, but may lose the
+ * anchor rule that evaluates them.
+ * Errors with tables of a `load anchor` (INC-246, INC-248, INC-249): a table that is defined twice in one load is busy. `-n` really defines
+ * them, so a `persist` table is busy in it, and any other is busy in the load that follows. Loading that anchor alone repairs it.
  */
 export const loadRules = (kernel: Kernel, load: LoadRequest): LoadOutcome => {
   const staged = new Map<string, Ruleset>();

@@ -1,11 +1,11 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** Addresses that share their first bits: `10.0.0.0/8`, or one address. */
+/** A network such as `10.0.0.0/8`, or one address. */
 export interface Network {
   readonly family: 4 | 6;
   readonly value: bigint;
   readonly prefix: number;
-  /** As pfctl prints it: a single address goes without its length. */
+  /** As pfctl prints it: a single address has no length. */
   readonly text: string;
 }
 
@@ -36,7 +36,7 @@ const maskOf = (family: 4 | 6, prefix: number): bigint => {
   return ((1n << width) - 1n) ^ ((1n << (width - BigInt(prefix))) - 1n);
 };
 
-/** `undefined` for what is no address. A scope (`%en0`) is not understood. */
+/** `undefined` for an invalid address. Scopes (`%en0`) are not supported. */
 export const parseNetwork = (text: string): Network | undefined => {
   const [address = '', length, ...rest] = text.split('/');
   const family = isIPv4(address) ? 4 : isIPv6(address) && !address.includes('%') ? 6 : undefined;

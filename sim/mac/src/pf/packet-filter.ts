@@ -9,8 +9,8 @@ import type { PfRule, Ruleset, Section } from './rule.ts';
 
 interface VmnetOptions {
   /**
-   * What becomes of hooks that are in the live main ruleset. Starting vmnet may replace it (apple/container#402,
-   * corectl#105, sshuttle#975): all but Apple's own gone, or those of `com.apple/*` too.
+   * Which anchor rules of the live main ruleset survive. Starting vmnet may replace it (apple/container#402, corectl#105, sshuttle#975):
+   * only Apple's own stay, or none at all.
    */
   readonly anchorRules?: 'kept' | 'only com.apple kept' | 'none kept';
 }
@@ -28,7 +28,10 @@ const parsedRuleset = (text: string): Ruleset => ({
   tables: new Map(),
 });
 
-/** What InternetSharing does when the first virtual machine starts: pf on, its hooks in the live main ruleset, its NAT below them. */
+/**
+ * What InternetSharing does when the first virtual machine starts: enables pf, adds its anchor rules to the live main ruleset, and its NAT
+ * below them.
+ */
 const startInternetSharing = (kernel: Kernel, { anchorRules = 'kept' }: VmnetOptions): void => {
   kernel.enabled = true;
   kernel.references.set('16999999999999999999', { pid: 380, process: 'InternetSharing' });
@@ -57,18 +60,18 @@ const startInternetSharing = (kernel: Kernel, { anchorRules = 'kept' }: VmnetOpt
   );
 };
 
-/** pf as macOS has it: `pfctl`, a main ruleset, anchors, and the packets that go by. */
+/** pf of macOS: `pfctl`, a main ruleset, anchors, and packet evaluation. */
 export interface PacketFilter extends Subsystem {
-  /** What becomes of a packet, by what is loaded, hooked and enabled now. */
+  /** Evaluates a packet with the current rules. */
   evaluate(packet: Packet): 'pass' | 'block';
-  /** The source address with which a packet leaves this Mac. */
+  /** The source address of a packet when it leaves this Mac. */
   sourceAfterNat(packet: Packet): string;
   readonly enabled: boolean;
   /** The first virtual machine of this boot starts: InternetSharing enables pf and changes the live main ruleset. */
   startVmnet(options?: VmnetOptions): void;
 }
 
-/** Of a Mac at a provider. An interface that is not here has no address yet (INC-252). */
+/** Of a Mac at a provider. An interface that is missing here has no address yet (INC-252). */
 const addresses = new Map([
   ['lo0', '127.0.0.1'],
   ['en0', '203.0.113.7'],
@@ -88,7 +91,7 @@ const readText = (path: string): string | undefined => {
 export const createPacketFilter = (machine: Machine): PacketFilter => {
   let kernel = newKernel();
 
-  /** The job `com.apple.pfctl`: loads pf.conf at boot, and does not enable pf. A file that is bad leaves no hook at all (INC-254). */
+  /** The job `com.apple.pfctl`: loads pf.conf at boot, and does not enable pf. An invalid file leaves no anchor rule at all (INC-254). */
   const loadAtBoot = (): void => {
     const source = readText(machine.path('/etc/pf.conf'));
     if (source === undefined) return;

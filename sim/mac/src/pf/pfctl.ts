@@ -5,7 +5,7 @@ import type { Kernel } from './kernel.ts';
 import { loadRules } from './load.ts';
 import { printRule } from './rule.ts';
 
-/** What pfctl was asked to do, as its `getopt` reads it: flags may be joined (`-sr`, `-vnf FILE`). */
+/** The options of pfctl, as its `getopt` parses them: flags may be joined (`-sr`, `-vnf FILE`). */
 interface PfctlArguments {
   readonly anchor: string;
   readonly show?: string;
@@ -20,7 +20,7 @@ interface PfctlArguments {
 
 const flagsWithValue = 'aDfFikKopstTwxX';
 const flagsWithoutValue = 'AdeEghlmnNOPqrRSvz';
-/** An abbreviation stands for the first of these that it begins. */
+/** An abbreviation means the first of these that starts with it. */
 const modifiers = {
   s: [
     'nat',
@@ -46,7 +46,7 @@ const modifiers = {
 
 const usage = 'usage: pfctl [-AdeghmNnOqRrvz] [-a anchor] [-D macro=value] [-F modifier]\n';
 
-/** `undefined` in `arguments`: the text says why, and pfctl ends with 1. */
+/** `undefined` in `arguments`: the text says why, and pfctl exits with 1. */
 const parsePfctlArguments = (
   words: readonly string[],
 ): { readonly arguments: PfctlArguments } | { readonly refusal: string } => {
@@ -91,9 +91,9 @@ const parsePfctlArguments = (
   };
 };
 
-/** On every run, also on good ones. */
+/** Printed on every run, also on success. */
 const altq = 'No ALTQ support in kernel\nALTQ related functions disabled\n';
-/** With every `-f`, also of an anchor. */
+/** Printed with every `-f`, also for an anchor. */
 const flushWarning =
   'pfctl: Use of -f option, could result in flushing of rules\n' +
   'present in the main ruleset added by the system at startup.\n' +
@@ -107,9 +107,9 @@ const readText = (path: string): string | undefined => {
   }
 };
 
-/** Plays `pfctl`. It does things in its own order, whatever the order of the flags: disable, show, flush, tables, load, enable. */
+/** Simulates `pfctl`. It has its own order, whatever the order of the flags: disable, show, flush, tables, load, enable. */
 export const pfctl = (machine: Machine, kernel: () => Kernel): ((call: ToolCall) => ToolResult) => {
-  /** A number that nobody guesses, and that differs each time. */
+  /** Different each time, so that no script can hard-code it. */
   let lastToken = 17_000_000_000_000_000_000n + BigInt(machine.bootTime());
 
   const loadFile = (call: ToolCall, file: string, { anchor, flags }: PfctlArguments): ToolResult => {
@@ -117,7 +117,7 @@ export const pfctl = (machine: Machine, kernel: () => Kernel): ((call: ToolCall)
     if (source === undefined) return { code: 1, stderr: `pfctl: ${file}: No such file or directory\n` };
     const dryRun = flags.has('n');
     if (dryRun && !call.asRoot && source.includes('load anchor')) {
-      // Without the device there is nothing to define tables in: only the syntax is looked at.
+      // Without root `-n` has no device to define tables in: only the syntax is checked.
       const outcome = loadRules({ ...kernel(), leftByDryRun: new Set() }, loadOf(call, file, source, anchor, true));
       return outcome.kind === 'rejected' ? { code: 1, stderr: outcome.text } : { code: 0 };
     }
@@ -173,7 +173,7 @@ export const pfctl = (machine: Machine, kernel: () => Kernel): ((call: ToolCall)
     const asked = parsed.arguments;
     const { anchor, flags, file } = asked;
     const warning = file === undefined ? '' : flushWarning;
-    // `-n` never opens the device, so it is the one thing that needs no rights.
+    // `-n` never opens the device, so it needs no rights.
     if (!call.asRoot && !flags.has('n')) return { code: 1, stderr: 'pfctl: /dev/pf: Permission denied\n' };
 
     const actions: (() => ToolResult)[] = [];

@@ -1,12 +1,12 @@
 import type { Network } from './network.ts';
 
-/** What stands in one ruleset, main or anchor, after lists have been taken apart. Only what hosts of ours meet of `pf.conf(5)`. */
+/** The entries of one ruleset, main or anchor, after lists were expanded. Only the part of `pf.conf(5)` that Tartan's hosts use. */
 export type PfRule = Filter | Translation | Scrub | AnchorRule;
 
-/** The kinds of rulesets that a main ruleset has hooks for: a hook of one kind does nothing for another. */
+/** The kinds of rules that have their own anchor rules: an anchor rule of one kind does not evaluate the others. */
 export type Section = 'scrub' | 'nat' | 'rdr' | 'binat' | 'dummynet' | 'filter';
 
-/** Which packets a rule is about. What is undefined does not matter. */
+/** The packets that a rule matches. Undefined fields match everything. */
 export interface Match {
   readonly direction?: 'in' | 'out';
   readonly on?: { readonly name: string; readonly not: boolean };
@@ -26,7 +26,7 @@ export type Address =
   | { readonly kind: 'any' }
   | { readonly kind: 'table'; readonly name: string }
   | { readonly kind: 'network'; readonly network: Network }
-  /** `en0`, `(en0)` or `en0:network`: whatever address the interface has. */
+  /** `en0`, `(en0)` or `en0:network`: the current address of the interface. */
   | { readonly kind: 'interface'; readonly text: string };
 
 export interface Ports {
@@ -38,11 +38,11 @@ export interface Ports {
 export interface Filter {
   readonly kind: 'filter';
   readonly action: 'pass' | 'block';
-  /** `drop` is silent: the sender waits until it gives up. */
+  /** `drop` sends no answer: the sender waits for its timeout. */
   readonly answer: 'drop' | 'return' | '';
   readonly quick: boolean;
   readonly match: Match;
-  /** What pfctl prints behind the addresses: `flags S/SA keep state`. */
+  /** What pfctl prints after the addresses: `flags S/SA keep state`. */
   readonly trailer: string;
 }
 
@@ -52,7 +52,7 @@ export interface Translation {
   readonly no: boolean;
   readonly pass: boolean;
   readonly match: Match;
-  /** Where to: `(en0)`, an address, perhaps with a port. */
+  /** Target: `(en0)`, or an address, optionally with a port. */
   readonly target: string;
 }
 
@@ -62,7 +62,7 @@ export interface Scrub {
   readonly trailer: string;
 }
 
-/** `anchor "com.apple/*"`: here the rules of that anchor are looked at. Without it they are never looked at (INC-254, INC-255). */
+/** `anchor "com.apple/*"`: evaluates the rules of that anchor here. Without it they are never evaluated (INC-254, INC-255). */
 export interface AnchorRule {
   readonly kind: 'hook';
   readonly section: Section;
@@ -84,7 +84,7 @@ export interface Ruleset {
 
 export const emptyRuleset: Ruleset = { entries: [], tables: new Map() };
 
-/** In the order in which a file must have them. */
+/** In the order required in a file. */
 export const sectionOf = (entry: PfRule): Section => {
   switch (entry.kind) {
     case 'filter':
@@ -143,7 +143,7 @@ const anchorKeywords: Readonly<Record<Section, string>> = {
   dummynet: 'dummynet-anchor',
 };
 
-/** A rule as `pfctl -s` prints it: lists taken apart, defaults spelled out. */
+/** A rule as `pfctl -s` prints it: lists expanded, with explicit defaults. */
 export const printRule = (entry: PfRule): string => {
   const { match } = entry;
   switch (entry.kind) {
@@ -164,7 +164,7 @@ export const printRule = (entry: PfRule): string => {
         beforeAddresses(match),
         addresses(match, true),
         target,
-        // A pool of one that follows its interface is shown with its way to choose.
+        // pfctl prints the pool type for the dynamic address of an interface.
         entry.action === 'nat' &&
           entry.target.startsWith('(') &&
           !entry.target.includes('round-robin') &&

@@ -1,13 +1,13 @@
 import { waitForever } from './programs.ts';
 import type { TarFile } from './tar.ts';
 
-/** What plays GitHub's side for the stand-in: `actions-service.ts`, which no real Mac has. */
+/** Plays GitHub for the stand-in: see `actions-service.ts`. No real Mac has it. */
 const simActionsRunner = 'sim=${TARTAN_ROOT:-}/usr/bin/sim-actions-runner';
 
 /**
- * run.sh and runsvc.sh of actions/runner. On a Mac that knows no GitHub it takes no job, and stays. Else it waits for jobs, one at a time,
- * and does what `/var/sim-workflows/NAME.sh` says, for the name of the job: that plays what the workflow and its checkout bring. A job
- * without such a file is done at once. SIGTERM ends its job and says goodbye, as the real one does.
+ * run.sh and runsvc.sh of actions/runner. On a Mac without a simulated GitHub it waits forever without a job. Otherwise it takes jobs, one
+ * at a time, and runs `/var/sim-workflows/NAME.sh`, by the name of the job, in place of the workflow and its checkout. A job without such a
+ * file succeeds at once. SIGTERM ends its job and disconnects, like the real one.
  */
 const jobListener = (from: string): string => `#!/bin/sh
 # Stands in for ${from} of actions/runner.
@@ -33,7 +33,7 @@ leave() {
   exit 0
 }
 trap leave TERM INT
-# So that a signal is answered at once.
+# So that a signal is handled at once.
 in_background() {
   "$@" &
   work=$!
@@ -57,7 +57,7 @@ do_job() {
 }
 while :; do
   in_background listen || {
-    # 3: the registration is gone, and nothing that it does brings it back.
+    # 3: the registration is gone for good.
     [ "$code" != 3 ] || echo 'An error occurred: The runner registration has been deleted from the server, please re-configure.'
     exit "$code"
   }
@@ -71,14 +71,13 @@ done
 `;
 
 /**
- * config.sh of actions/runner. It takes its input from arguments or from ACTIONS_RUNNER_INPUT_<NAME>, refuses root and a runner that
- * is configured already, and says what GitHub answers to a token that is over: 404. A token with `expired` in it
- * is over, one with `invalid` never was (401). With `unreachable` in it GitHub cannot be reached: unless it runs unattended it then asks
- * for its input again and again (ConfigurationManager.ConfigureAsync).
- *
- * Without a token by argument or environment it prompts for one, and reads the keys of a terminal, never a pipe (Terminal.ReadSecret).
- * An EOF character counts as a key of the token, so GitHub does not know such a token.
- * On a Mac that knows a simulated GitHub (`actions-service.ts`) that one judges the token, and says what the runner connects with.
+ * config.sh of actions/runner. It takes its input from arguments or from ACTIONS_RUNNER_INPUT_<NAME>, refuses root and a runner that is
+ * already configured, and reports GitHub's answer to an expired token: 404. A token with `expired` in it is expired, one with `invalid`
+ * never existed (401). With `unreachable` in it GitHub cannot be reached: unless it runs unattended, config.sh then asks for its input
+ * again and again (ConfigurationManager.ConfigureAsync).
+ * Without a token in an argument or the environment it prompts for one, and reads the keys of a terminal, never a pipe
+ * (Terminal.ReadSecret). An EOF character counts as a key of the token, so GitHub does not know such a token.
+ * On a Mac with a simulated GitHub (`actions-service.ts`) that one checks the token, and returns the runner's credential.
  */
 const configScript = `#!/bin/sh
 # Stands in for config.sh of actions/runner.
@@ -178,7 +177,7 @@ printf '{\\n  "agentId": %s,\\n  "agentName": "%s",\\n  "poolId": 1,\\n  "poolNa
 printf '{\\n  "scheme": "OAuth",\\n  "data": { "clientId": "%s" }\\n}\\n' "$credential" >.credentials
 printf '{ "d": "of-the-stand-in" }\\n' >.credentials_rsaparams
 chmod 600 .credentials .credentials_rsaparams
-# As bare as the PATH of whoever configures it (INC-229).
+# As short as the PATH of the process that configures it (INC-229).
 printf '%s\\n' "$PATH" >.path
 org=\${url#*://*/}
 service=actions.runner.$(printf '%s' "\${org%/}" | tr / -).$name
@@ -212,7 +211,7 @@ case \${1:-} in
     printf '%s\\n' "$plist" >.service
     echo 'svc install complete'
     ;;
-  # The legacy verbs reach the domain of whoever calls, which over SSH is not the one of the console (INC-228).
+  # The legacy verbs act on the domain of the caller, which over SSH is not that of the console (INC-228).
   start) launchctl load -w "$plist" || { echo "Failed: failed to load $plist" && exit 1; } ;;
   stop) launchctl unload "$plist" || { echo "Failed: failed to unload $plist" && exit 1; } ;;
   uninstall)
@@ -260,7 +259,7 @@ const plistTemplate = `<?xml version="1.0" encoding="UTF-8"?>
 </plist>
 `;
 
-/** What is in `actions-runner-osx-arm64-<version>.tar.gz`. `svc.sh` is not: configuring makes it. */
+/** The content of `actions-runner-osx-arm64-<version>.tar.gz`. Without `svc.sh`: config.sh creates it. */
 export const actionsRunner = (version: string): readonly TarFile[] => [
   { path: 'config.sh', mode: 0o755, text: configScript },
   { path: 'run.sh', mode: 0o755, text: jobListener('run.sh') },

@@ -2,20 +2,20 @@ import { readFileSync } from 'node:fs';
 import { sleep } from '@tartan/kube/clock';
 import type { Machine, Subsystem, Tool, ToolResult } from '../machine.ts';
 
-/** By the environment of a Mac, or in this file on its disk: where its GitHub is. Only simulators know either. */
+/** The URL of the simulated GitHub: in the environment of a Mac, or in this file on its disk. */
 const variable = 'SIM_GITHUB_URL';
 const file = '/private/etc/sim-github';
 
 const retryMs = 5_000;
 const processCheckMs = 1_000;
-/** As often as the real one (`actions/runner#3539`). */
+/** The interval of the real one (`actions/runner#3539`). */
 const renewMs = 60_000;
 
 interface Session {
   readonly id: string;
-  /** Ends whatever is under way for it. */
+  /** Ends the whole session. */
   readonly over: AbortController;
-  /** Ends the renewing of its job. */
+  /** Ends the renewal of its job. */
   job: AbortController | undefined;
 }
 
@@ -29,8 +29,8 @@ const isAlive = (pid: number): boolean => {
 };
 
 /**
- * GitHub's side of the stand-in for actions/runner, in the process of the simulator, so that a Mac needs no node for it. The stand-in asks
- * by the name `sim-actions-runner`; what is secret comes on standard input. The protocol is that of sim/github (its README).
+ * GitHub's side of the stand-in for actions/runner, in the process of the simulator, so that a Mac needs no node for it. The stand-in calls
+ * `sim-actions-runner`; secrets come on standard input. The protocol is that of sim/github (its README).
  */
 export const createActionsService = (machine: Machine): Subsystem => {
   const sessions = new Map<string, Session>();
@@ -55,12 +55,12 @@ export const createActionsService = (machine: Machine): Subsystem => {
       const text = await response.text();
       return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) };
     } catch {
-      // Nobody there, or nobody who answers.
+      // GitHub is not listening, or does not answer.
       return undefined;
     }
   };
 
-  /** Until there is an answer that is one. 409: a connection that GitHub has not given up yet. */
+  /** Retries until there is a valid answer. 409: GitHub still has an earlier connection. */
   const retryUntilAnswered = async (path: string, signal: AbortSignal, body: object = {}) => {
     while (!signal.aborted) {
       const answer = await ask(path, { body, signal });
@@ -96,7 +96,7 @@ export const createActionsService = (machine: Machine): Subsystem => {
     return session;
   };
 
-  /** Its process may be killed without a word. Then GitHub hears no more of it either. */
+  /** The runner's process may be killed. Then its connection to GitHub ends too. */
   const watch = async (pid: number, credential: string, session: Session, done: AbortSignal): Promise<void> => {
     while (!done.aborted) {
       await sleep(machine.clock, Math.max(20, machine.pace(processCheckMs)), done);
@@ -115,7 +115,7 @@ export const createActionsService = (machine: Machine): Subsystem => {
     }
   };
 
-  /** Answers with the number and the name of a job, which has begun. */
+  /** Returns number and name of a job that has started. */
   const waitForJob = async (pid: number, credential: string): Promise<ToolResult> => {
     const session = await connect(credential);
     if (session === 'gone') return { code: 3 };
@@ -134,7 +134,7 @@ export const createActionsService = (machine: Machine): Subsystem => {
         }
         const { id, name } = told.body['job'] as { id: number; name: string };
         const path = `/sessions/${session.id}/jobs/${id}`;
-        // Somebody else was given it meanwhile.
+        // GitHub gave the job to another runner meanwhile.
         if ((await retryUntilAnswered(`${path}/started`, signal))?.status !== 204) continue;
         session.job = new AbortController();
         void renew(path, AbortSignal.any([session.job.signal, signal]));

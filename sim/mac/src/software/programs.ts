@@ -1,4 +1,4 @@
-/** Waits until a signal ends it: reads a FIFO that nobody else has, so that it costs neither time nor a further process. */
+/** Waits until a signal ends it. Reads its own FIFO, which costs neither CPU nor another process. */
 export const waitForever = `fifo=\${TARTAN_ROOT:-}/tmp/.stays.$$
 rm -f "$fifo"
 mkfifo "$fifo" || exit 1
@@ -7,7 +7,7 @@ rm -f "$fifo"
 while :; do read -r _ <&9; done
 `;
 
-/** A program that knows its version, by whichever word it is asked. */
+/** A program that prints its version, for every usual option. */
 export const printsVersion = (name: string, says: string): string => `#!/bin/sh
 # Stands in for ${name}.
 case \${1:-} in
@@ -19,7 +19,7 @@ case \${1:-} in
 esac
 `;
 
-/** Builds what an HCL file says with its plugin for tart, as far as that goes: a virtual machine by that name, from that base. */
+/** Builds the image of an HCL file with the tart plugin, in a simple form: a virtual machine with that name, from that base. */
 export const packer = (version: string): string => `#!/bin/sh
 # Stands in for packer.
 asked() { sed -n "s/^ *$1 *= *\\"\\([^\\"]*\\)\\".*/\\1/p" "$file" | head -n 1; }
@@ -50,7 +50,7 @@ exec "\${TARTAN_ROOT:-}/usr/bin/sim-tailscale" "$@"
 `;
 
 export const tailscaled = (version: string): string => `#!/bin/sh
-# Stands in for tailscaled: tells the simulated Mac who it is, and stays.
+# Stands in for tailscaled: tells the simulated Mac its pid, and keeps running.
 case \${1:-} in
   --version | -version)
     echo '${version}'
@@ -61,7 +61,7 @@ esac
 ${waitForever}`;
 
 export const nodeExporter = (version: string): string => `#!/bin/sh
-# Stands in for node_exporter: stays, and answers nobody.
+# Stands in for node_exporter: keeps running, and serves nothing.
 case \${1:-} in
   --version | -version)
     echo 'node_exporter, version ${version} (branch: HEAD)'
@@ -71,8 +71,8 @@ esac
 ${waitForever}`;
 
 /**
- * What node asks the kernel about itself, as it is on the Mac. All files really belong to whoever runs the simulator, so only the name
- * and number of the user are played, and the version of the kernel, as `uname` has it. A Mac whose simulator was killed outright has nobody left who ends its processes.
+ * Makes node report the user and kernel of the Mac: name and id of the user, and the version of the kernel, as in `uname`. All files really
+ * belong to the user of the simulator. Also ends the process when the simulator was killed, since nothing else would.
  */
 const prelude = `
 import os from 'node:os';
@@ -95,7 +95,7 @@ if (simulator > 0) setInterval(look, 1000).unref();
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The real node of this machine under the Mac's name for it: a script is looked for on the Mac's disk. */
+/** The real node of this machine under the Mac's path for it: scripts are on the Mac's disk. */
 export const nodeRuntime = (version: string, execPath: string): string => `#!/bin/sh
 # Stands in for node ${version}.
 [ -n "\${TARTAN_ROOT-}" ] || exec ${quoted(execPath)} "$@"

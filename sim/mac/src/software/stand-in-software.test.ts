@@ -102,7 +102,7 @@ describe('stand-ins for the software of others', () => {
   });
 
   test('node exits when the simulator process has gone', async () => {
-    // The simulator, as far as it knows: a process that ends.
+    // Plays the simulator: a process that ends.
     const script = `
       sleep_forever='setInterval(() => {}, 1 << 30)'
       /bin/sleep 1000 & simulator=$!

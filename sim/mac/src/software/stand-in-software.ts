@@ -7,7 +7,7 @@ import * as texts from './programs.ts';
 import { nodeRuntime } from './programs.ts';
 import { gzippedTar } from './tar.ts';
 
-/** A file that plays something we did not write. */
+/** A file that replaces third-party software. */
 export interface StandIn {
   /** `tart 2.32.1`. */
   readonly name: string;
@@ -23,7 +23,7 @@ export interface StandInSoftware {
   readonly tailscale: StandIn;
   readonly nodeExporter: StandIn;
   readonly node: StandIn;
-  /** A gzipped tar, as GitHub has it for download. */
+  /** A gzipped tar, like GitHub's download. */
   readonly actionsRunner: StandIn;
   readonly packer: StandIn;
   readonly crane: StandIn;
@@ -72,9 +72,9 @@ const codeResources = `<?xml version="1.0" encoding="UTF-8"?>
 `;
 
 /**
- * Files that play the software of others, in the form in which it is pushed to hosts: small, in shell, the same bytes each time.
- * `variant: 'b'` is the next version of each. `node` is the real one of this machine, so that an agent really runs. `guest` is what every
- * guest of that tart does by itself, as `GuestControls.program` says it for one.
+ * Stand-ins for third-party software, as it is pushed to hosts: small shell scripts, reproducible byte by byte. `variant: 'b'` is the next
+ * version of each. `node` is the real one of this machine, so that an agent really runs. `guest` is the program of every guest of that
+ * tart, like `GuestControls.program` for one.
  */
 export const standInSoftware = async (
   folder: string,

@@ -14,7 +14,7 @@ const field = (text: string, length: number): Buffer => {
 };
 const octal = (value: number, length: number): Buffer => field(value.toString(8).padStart(length - 1, '0'), length);
 
-/** A header of POSIX ustar: owned by root, made at the beginning of time. */
+/** A POSIX ustar header: owned by root, with time 0. */
 const header = (path: string, mode: number, size: number, type: '0' | '5'): Buffer => {
   if (Buffer.byteLength(path) > 100) throw new RangeError(`too long for a tar of ours: ${path}`);
   const bytes = Buffer.concat([
@@ -43,7 +43,7 @@ const foldersOf = (path: string): readonly string[] =>
     .slice(0, -1)
     .map((_, at, parts) => `${parts.slice(0, at + 1).join('/')}/`);
 
-/** A gzipped tar with its folders: the same files are the same bytes, on any machine and at any time. */
+/** A gzipped tar with its folders, reproducible byte by byte on any machine. */
 export const gzippedTar = (files: readonly TarFile[]): Buffer => {
   const folders = [...new Set(files.flatMap(({ path }) => foldersOf(path)))];
   const tar = Buffer.concat([
@@ -59,7 +59,7 @@ export const gzippedTar = (files: readonly TarFile[]): Buffer => {
     Buffer.alloc(2 * blockSize),
   ]);
   const zipped = gzipSync(tar, { level: 9 });
-  // The tenth byte names the system that packed it; unknown is the same everywhere.
+  // The tenth byte is the operating system; 255 means unknown.
   zipped[9] = 255;
   return zipped;
 };

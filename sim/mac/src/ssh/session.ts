@@ -6,7 +6,7 @@ import type { Session } from 'ssh2';
 import type { Faults } from '../faults.ts';
 import type { Machine } from '../machine.ts';
 
-/** What a channel receives on its way to the command: as slow as the faults say, and cut where they say. */
+/** The input of a channel, throttled and cut as the faults say. */
 export const throttledInput = (faults: Faults, clock: Clock, cut: () => void): Transform => {
   let received = 0;
   let cancel = (): void => {};
@@ -17,7 +17,7 @@ export const throttledInput = (faults: Faults, clock: Clock, cut: () => void): T
       received += chunk.length;
       if (chunk.length >= room) {
         this.push(chunk.subarray(0, room));
-        // No `done`: nothing more gets through, and the end of this input is never seen as such.
+        // Without `done` no further input passes, and the command never sees an end of file.
         setImmediate(cut);
       } else if (bytesPerSecond === undefined) {
         done(null, chunk);
@@ -34,23 +34,23 @@ export const throttledInput = (faults: Faults, clock: Clock, cut: () => void): T
 
 interface SessionOptions {
   readonly machine: Machine;
-  /** Starts a command of the user's. */
+  /** Starts a command as the user. */
   start(command: string): ChildProcessWithoutNullStreams;
-  /** Loses the connection that the session is on. */
+  /** Cuts the connection of the session. */
   cut(): void;
 }
 
 declare module 'ssh2' {
   interface Session {
-    /** ssh2 1.17 sets it when the client's input ends, and takes no request from then on; OpenSSH still takes signals. */
+    /** ssh2 1.17 sets it when the client's input ends, and accepts no request from then on; OpenSSH still accepts signals. */
     _ending: boolean;
   }
 }
 
-/** The connection is gone. A channel says so itself only when all of its input was taken. */
+/** Called when the connection is gone. A channel reports that itself only when all of its input was read. */
 export type HangUp = () => void;
 
-/** Whether a process of this Mac is root's; only its environment tells, as all of them have one real user. */
+/** Whether a process of this Mac runs as root; only its environment shows it, as all processes really have one user. */
 const isOwnedByRoot = (pid: number): boolean => {
   const environment = existsSync('/proc/self/environ')
     ? readFileSync(`/proc/${pid}/environ`, 'utf8').replaceAll('\0', ' ')
@@ -59,17 +59,17 @@ const isOwnedByRoot = (pid: number): boolean => {
 };
 
 /**
- * Whom a signal to a command reaches. sshd sends it to the command's process group, as the user (openssh-portable, session.c,
- * session_signal_req: killpg under temporarily_use_uid), so nothing of root's gets it but sudo, which bears the user's real id. And sudo
- * passes it on to the command that it runs, not to that one's children (sudo, src/exec_nopty.c:140-190). Here the fake sudo becomes its
- * command: a group whose leader is root's gets the signal at the leader alone.
+ * The target of a signal to a command. sshd sends it to the command's process group, as the user (openssh-portable, session.c,
+ * session_signal_req: killpg under temporarily_use_uid), so no process of root gets it except sudo, which has the user's real id. sudo
+ * passes it on to its command, not to that command's children (sudo, src/exec_nopty.c:140-190). Here the fake sudo becomes its command: in
+ * a group whose leader is root, only the leader gets the signal.
  */
 const signalTarget = (pid: number): number => (isOwnedByRoot(pid) ? pid : -pid);
 
 /**
- * One channel of sshd: exec without a terminal. As OpenSSH does it: the exit status goes out when the shell has ended, the channel
- * closes when its output has too (whoever inherits it keeps the channel open); a channel that goes away ends the command's input and
- * breaks its output, and leaves it running.
+ * One channel of sshd: exec without a terminal. As in OpenSSH: the exit status is sent when the shell has ended; the channel closes when
+ * its output is closed too (a process that inherits it keeps the channel open). When the channel closes, the command's input ends and its
+ * output breaks, but the command keeps running.
  */
 export const serveSession = (session: Session, { machine, start, cut }: SessionOptions): HangUp => {
   let command: ChildProcessWithoutNullStreams | undefined;
@@ -120,7 +120,7 @@ export const serveSession = (session: Session, { machine, start, cut }: SessionO
     try {
       process.kill(signalTarget(command.pid), `SIG${name.replace(/^SIG/, '')}`);
     } catch {
-      // It has ended by itself, or there is no such signal.
+      // It has already ended, or there is no such signal.
     }
   });
 

@@ -21,7 +21,7 @@ const reachableMac = async (
   return { mac, client };
 };
 
-/** What ssh2 keeps to itself. */
+/** Private fields of ssh2. */
 interface Inside {
   readonly _client: { readonly _protocol: { signal(id: number, name: string): void } };
   readonly outgoing: { readonly id: number };
@@ -81,7 +81,7 @@ describe('sshd of a Mac', () => {
         !channel.write(Buffer.alloc(65_536)) &&
         (await Promise.race([once(channel, 'drain'), sleep(systemClock, 500).then(() => 'stuck')])) === 'stuck';
     }
-    // Windows and pipes hold some; nothing like all of it.
+    // Windows and pipes buffer some of it, but far from all.
     assert.ok(stuck && taken < 16_000_000, `took ${taken} bytes`);
     channel.end();
     await client.end();

@@ -9,16 +9,16 @@ import { replaceAtomically } from '../replace-file.ts';
 import { type HangUp, serveSession } from './session.ts';
 
 export interface HostKey {
-  /** In OpenSSH's form. */
+  /** In OpenSSH format. */
   readonly privateKey: string;
-  /** `SHA256:…`, as ssh-keygen -l shows it. */
+  /** `SHA256:…`, like ssh-keygen -l. */
   readonly fingerprint: string;
 }
 
 const fingerprint = (publicKey: Buffer): string =>
   `SHA256:${createHash('sha256').update(publicKey).digest('base64').replace(/=+$/, '')}`;
 
-/** One in 300 of those that ssh2 1.17 makes it cannot read itself. */
+/** ssh2 1.17 cannot parse one in 300 of the keys that it generates. */
 const newKey = (): string => {
   for (;;) {
     const made = ssh2.utils.generateKeyPairSync('ed25519').private;
@@ -26,7 +26,7 @@ const newKey = (): string => {
   }
 };
 
-/** The key that sshd shows, kept in `file`; made when there is none. */
+/** The host key in `file`; created if missing. */
 export const hostKeyIn = (file: string): HostKey => {
   if (!existsSync(file)) replaceAtomically(file, newKey(), 0o600);
   const privateKey = readFileSync(file, 'utf8');
@@ -35,7 +35,7 @@ export const hostKeyIn = (file: string): HostKey => {
   return { privateKey, fingerprint: fingerprint(parsed.getPublicSSH()) };
 };
 
-/** Both files that sshd reads: the user's own, and the one that Scaleway fills at first boot. */
+/** The files that sshd reads: the user's own, and the one that Scaleway writes at first boot. */
 const keyFiles = ['.ssh/authorized_keys', '.ssh/scw_authorized_keys'];
 
 const linesOf = (file: string): string[] => {
@@ -46,7 +46,7 @@ const linesOf = (file: string): string[] => {
   }
 };
 
-/** Whether a signature was made with a key that may log in. Without one, whether it would be asked for. */
+/** Whether a signature was made with an authorized key. Without a signature: whether the key is authorized. */
 const isAuthorized = (
   home: string,
   key: { readonly algo: string; readonly data: Buffer },
@@ -59,12 +59,12 @@ const isAuthorized = (
       const parsed = ssh2.utils.parseKey(line);
       if (parsed instanceof Error || !parsed.getPublicSSH().equals(key.data)) return false;
       if (signed === undefined) return true;
-      // Other than its type says, it may be an Error, which is true enough.
+      // Contrary to its type it may be an Error, which is truthy.
       const verified: unknown = parsed.verify(signed.blob, signed.signature, signed.hashAlgo);
       return verified === true;
     });
 
-// Below what Linux and macOS give to outgoing connections: a port of a Mac that is down must not be gone when it comes up again.
+// Below the ephemeral ports of Linux and macOS: no other process must take the port of a Mac while it is down.
 const firstPort = 20_000;
 const portCount = 12_000;
 
@@ -83,7 +83,7 @@ const tryPort = (server: Server, port: number): Promise<boolean> =>
 
 const usedPorts = new Set<number>();
 
-/** Listens on this port of loopback, or for 0 on one that no other Mac of this process has had. Says which. */
+/** Listens on this loopback port, or for 0 on one that no other Mac of this process has had. Returns the port. */
 const listenOn = async (server: Server, wanted: number): Promise<number> => {
   if (wanted !== 0) {
     if (await tryPort(server, wanted)) return wanted;
@@ -97,17 +97,17 @@ const listenOn = async (server: Server, wanted: number): Promise<number> => {
   }
 };
 
-/** Of OpenSSH's sshd_config, as stock. */
+/** Defaults of OpenSSH's sshd_config. */
 const maxAuthTries = 6;
 const maxSessions = 10;
 
 interface Sshd {
-  /** Listens, unless the faults say that nobody does. The port is kept from one call to the next. */
+  /** Listens, unless the fault `refuse` is set. Keeps the port between calls. */
   start(privateKey: string): Promise<void>;
-  /** Nobody listens, and every connection is gone. */
+  /** Stops listening and cuts every connection. */
   stop(): Promise<void>;
   port(): number;
-  /** The fault `ssh` was changed: `refuse` stops listening and keeps connections, anything else listens. */
+  /** The fault `ssh` has changed: `refuse` stops listening and keeps connections, anything else listens. */
   faultChanged(): void;
 }
 
@@ -135,7 +135,7 @@ export const createSshd = ({ machine, home, port: wantedPort, start }: SshdOptio
         const signed = blob && signature ? { blob, signature, hashAlgo } : undefined;
         if (isAuthorized(home, key, signed)) return context.accept();
       }
-      // A first `none` is how clients ask what is possible; it counts for nothing.
+      // Clients send a first `none` to list the methods; it does not count.
       if (context.method !== 'none') refused += 1;
       if (refused >= maxAuthTries) return void client.end();
       context.reject(['publickey']);

@@ -1,8 +1,8 @@
-/** What the command line of a Go program said: `-name value`, `--name=value`, or a switch by itself. */
+/** The parsed flags of a Go program: `-name value`, `--name=value`, or a switch. */
 export interface Flags {
   readonly values: ReadonlyMap<string, string>;
   readonly operands: readonly string[];
-  /** The first that the program does not know. */
+  /** The first unknown flag. */
   readonly unknown?: string;
 }
 
@@ -23,7 +23,7 @@ export const parseFlags = (
   return { values, operands: rest };
 };
 
-/** A duration of Go: `30s`, `1m30s`. Milliseconds; 0 is for ever. */
+/** A Go duration: `30s`, `1m30s`. In milliseconds; 0 means forever. */
 export const parseDuration = (text: string): number | undefined => {
   if (text === '0') return 0;
   if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined;

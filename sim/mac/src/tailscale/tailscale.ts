@@ -3,14 +3,14 @@ import { parseFlags } from './flags.ts';
 import { backendOf, createTailscaled, newNode, type NodeState, readNode, writeNode } from './tailscaled.ts';
 import { isValidKey, type KeyValidator, up } from './up.ts';
 
-/** A Mac's place in a tailnet, as far as its command line tells. */
+/** The tailnet membership of a Mac, as far as its command line shows it. */
 export interface Tailscale extends Subsystem {
-  /** Its address while it is a member, whatever its daemon does just now. */
+  /** Its address while it is a member, whatever the state of the daemon. */
   address(): string | undefined;
 }
 
 export interface TailscaleOptions {
-  /** Which keys the control server takes. */
+  /** Which keys the control server accepts. */
   readonly accepts?: KeyValidator;
 }
 
@@ -44,8 +44,8 @@ const statusJson = (node: NodeState): string => {
 };
 
 /**
- * Plays what stand-ins for `tailscale` and `tailscaled` (see `software/`) ask by the names `sim-tailscale` and `sim-tailscaled`, which
- * no real Mac has. Exit codes and texts are those of Tailscale.
+ * The tools `sim-tailscale` and `sim-tailscaled`, which the stand-ins for `tailscale` and `tailscaled` (see `software/`) call; no real Mac
+ * has them. Exit codes and texts are those of Tailscale.
  */
 export const createTailscale = (machine: Machine, { accepts = isValidKey }: TailscaleOptions = {}): Tailscale => {
   const daemon = createTailscaled(machine);

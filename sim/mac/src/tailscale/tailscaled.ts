@@ -5,7 +5,7 @@ import { type Machine, realPath, type Tool } from '../machine.ts';
 import { readText, writeStateFile } from '../tools/plist-file.ts';
 import { parseFlags } from './flags.ts';
 
-/** What a node keeps on its disk: it survives the daemon and a reboot, and goes with a reinstall. */
+/** The state of a node on its disk: survives the daemon and a reboot, and is lost at a reinstall. */
 export interface NodeState {
   /** Its address, once it has joined. */
   readonly address?: string;
@@ -28,7 +28,7 @@ export const readNode = (file: string): NodeState => {
 export const writeNode = (machine: Machine, file: string, state: NodeState): boolean =>
   existsSync(dirname(file)) && writeStateFile(machine, file, JSON.stringify(state), 0o600);
 
-/** Of 100.64.0.0/10. Another Mac, or another join of this one, has another. */
+/** In 100.64.0.0/10. Different for each Mac and each join. */
 export const newAddress = (machine: Machine): string => {
   const [a = 0, b = 0, c = 0] = createHash('sha256').update(`${machine.root} ${machine.clock.now()}`).digest();
   return `100.${64 + (a % 64)}.${b}.${1 + (c % 254)}`;
@@ -40,9 +40,9 @@ export const backendOf = ({ address, wantRunning }: NodeState): Backend =>
   address === undefined ? 'NeedsLogin' : wantRunning ? 'Running' : 'Stopped';
 
 interface Tailscaled {
-  /** Asked by the process that plays `tailscaled`: `sim-tailscaled PID FLAGS…`. */
+  /** Called by the process that plays `tailscaled`: `sim-tailscaled PID FLAGS…`. */
   readonly tool: Tool;
-  /** The file with its state, while it runs and has begun to answer. */
+  /** The file with its state, while it runs and answers. */
   ready(): { readonly stateFile: string } | undefined;
   reset(): void;
 }
@@ -52,15 +52,15 @@ const isAlive = (pid: number): boolean => {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Somebody else's process is a process.
+    // A process of another user exists.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 };
 
-/** Of the real one: it opens its socket well after it has started. */
+/** Like the real one: it opens its socket well after its start. */
 const socketDelayMs = 700;
 
-/** tailscaled: a process of launchd's that answers on a socket. Whether it lives is asked of its process, never remembered. */
+/** tailscaled: a launchd process that answers on a socket. Its process is checked each time, never remembered as alive. */
 export const createTailscaled = (machine: Machine): Tailscaled => {
   let running: { pid: number; stateFile: string; socket: string; readyAt: number } | undefined;
   return {
@@ -76,7 +76,7 @@ export const createTailscaled = (machine: Machine): Tailscaled => {
           stderr: 'tailscaled requires root; use sudo tailscaled (or use --tun=userspace-networking)\n',
         };
       const stateFile = realPath(machine, values.get('state') ?? '/Library/Tailscale/tailscaled.state', cwd);
-      // Without the folder it ends at once with EX_CONFIG (INC-224).
+      // Without the folder it exits at once with EX_CONFIG (INC-224).
       if (!existsSync(dirname(stateFile)))
         return { code: 78, stderr: `store.New: open ${stateFile}: no such file or directory\n` };
       const socket = realPath(machine, values.get('socket') ?? '/var/run/tailscaled.socket', cwd);

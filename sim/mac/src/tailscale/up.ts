@@ -5,13 +5,13 @@ import { hostNames } from '../tools/system-info.ts';
 import { parseDuration, parseFlags } from './flags.ts';
 import { newAddress, newNode, type NodeState, writeNode } from './tailscaled.ts';
 
-/** Says whether the control server takes a key. What stands behind `?` is for the server, not part of the key. */
+/** Whether the control server accepts a key. The part after `?` is for the server, not part of the key. */
 export type KeyValidator = (key: string) => boolean;
 
-/** Without being told: everything that looks like a key and does not say that it is over. */
+/** Default: accepts any well-formed key without `expired` in it. */
 export const isValidKey: KeyValidator = (key) => /^tskey-(auth|client)-/.test(key) && !key.includes('expired');
 
-/** `file:PATH` has the key read from there, so that it is in no argument. `undefined`: it cannot be read. */
+/** With `file:PATH` the key is read from a file, so that no argument contains it. `undefined`: unreadable. */
 const readKey = (machine: Machine, { cwd, stdin }: ToolCall, value: string): string | undefined => {
   if (!value.startsWith('file:')) return value;
   const file = value.slice('file:'.length);
@@ -23,7 +23,7 @@ const readKey = (machine: Machine, { cwd, stdin }: ToolCall, value: string): str
   }
 };
 
-/** Why a key is refused, in the words of `tailscale up`; `undefined` if it is not (INC-216). */
+/** Why a key is refused, in the words of `tailscale up`; `undefined` if it is accepted (INC-216). */
 const keyError = (key: string, tags: string, accepts: KeyValidator): string | undefined => {
   if (key.startsWith('tskey-client-') && tags === '') return 'oauth authkeys require --advertise-tags';
   const [bare = ''] = key.split('?');
@@ -54,24 +54,24 @@ interface UpContext {
   readonly stateFile: string;
   readonly before: NodeState;
   readonly accepts: KeyValidator;
-  /** The Mac goes down. */
+  /** Fires when the Mac shuts down. */
   readonly off: AbortSignal;
 }
 
-/** What nobody answers: it ends with its own --timeout, and without one never (INC-252). */
+/** Without an answer, it ends with its own --timeout, and without one never (INC-252). */
 const waitForTimeout = async ({ machine, off }: UpContext, timeout: number): Promise<ToolResult> => {
   if (timeout > 0) await sleep(machine.clock, machine.pace(timeout), off);
   else await new Promise<void>((resolve) => off.addEventListener('abort', () => resolve(), { once: true }));
   return timedOut;
 };
 
-/** Settings that a bare `up` would silently take back; it refuses to, unless told `--reset`. */
+/** Settings that a bare `up` would silently revert; it refuses to, without `--reset`. */
 const omittedSettings = (before: NodeState, mentioned: ReadonlyMap<string, string>): readonly string[] => [
   ...(before.tags.length > 0 && !mentioned.has('advertise-tags') ? [`--advertise-tags=${before.tags.join(',')}`] : []),
   ...(before.acceptRoutes && !mentioned.has('accept-routes') ? ['--accept-routes'] : []),
 ];
 
-/** `tailscale up`. A node that has joined already keeps its address and needs no key; the one it is given is not even looked at. */
+/** `tailscale up`. A node that has already joined keeps its address and needs no key; a given one is not even checked. */
 export const up = async (call: ToolCall, words: readonly string[], context: UpContext): Promise<ToolResult> => {
   const { machine, before, accepts } = context;
   const { values, unknown, operands } = parseFlags(words, knownFlags);

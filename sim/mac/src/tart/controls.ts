@@ -16,15 +16,15 @@ export type TartCommand =
   | 'stop'
   | 'exec';
 
-/** What becomes of each call of one command. */
+/** The behaviour of each call of one command. */
 export interface CommandBehaviour {
   readonly latencyMs?: number;
   /**
-   * `before` and `after` its work; `stubborn`: before it, deaf to SIGTERM, with a grandchild that holds stdout; `orphan`: it ends as
-   * always, and leaves a process behind that holds stdout.
+   * `before` and `after` its work; `stubborn`: before it, ignoring SIGTERM, with a grandchild that holds stdout; `orphan`: it ends
+   * normally, and leaves a process behind that holds stdout.
    */
   readonly hang?: 'before' | 'after' | 'stubborn' | 'orphan';
-  /** Does nothing, and answers this. `times` calls of it, all when absent. */
+  /** Does nothing, and exits with this. For `times` calls, or all if absent. */
   readonly answer?: {
     readonly code: number;
     readonly stdout?: string;
@@ -33,29 +33,29 @@ export interface CommandBehaviour {
   };
 }
 
-/** The Mac that tart believes to be on. An absent field is as on a healthy one. */
+/** The Mac as tart sees it. Absent fields mean a healthy one. */
 export interface HostControls {
-  /** `stale`: every virtual machine reads as stopped. */
+  /** `stale`: every virtual machine is reported as stopped. */
   readonly state?: 'truthful' | 'stale';
   /** How `Size` is encoded; by default a number in list and a string in get (INC-49). */
   readonly size?: 'int' | 'float' | 'string' | 'null';
-  /** macOS guests at once; 2. */
+  /** Concurrent macOS guests; default 2. */
   readonly limit?: number;
-  /** A slot is not given back until `reboot`. */
+  /** A slot is lost until `reboot`. */
   readonly leaksSlots?: boolean;
   readonly guiSession?: 'Aqua' | 'none';
-  /** That of the session at the console: while it is locked no virtual machine starts. */
+  /** Of the console session: while it is locked, no virtual machine starts. */
   readonly keychain?: 'unlocked' | 'locked';
   /** pull and clone fail with this text: see `noSpaceTexts`. */
   readonly noSpace?: string;
   /** `closed`: only prepared images exist. */
   readonly registry?: 'open' | 'closed';
-  /** How long tart's second is; a real one is 1000. */
+  /** The length of tart's second; default 1000. */
   readonly secondMs?: number;
   readonly memoryMb?: number;
   /** How long `push` takes for the disk (INC-46). */
   readonly pushDiskMs?: number;
-  /** `push` does not get past the disk until this is taken back. */
+  /** `push` stops at the disk until this is unset. */
   readonly pushHeld?: boolean;
 }
 
@@ -68,11 +68,11 @@ export interface GuestControls {
   readonly agent?: 'ready' | 'absent';
   readonly agentAfterMs?: number;
   readonly agentLatencyMs?: number;
-  /** Ends by itself this long after it booted. */
+  /** Ends by itself this long after boot. */
   readonly lifetimeMs?: number;
-  /** How it ends: by shutting down, by an error of the framework (exit 0 as well), by losing its network, by SIGKILL, with a code. */
+  /** How it ends: a shutdown, an error of the framework (also exit 0), a lost network, SIGKILL, or an exit code. */
   readonly ends?: 'halt' | 'error' | 'network' | 'kill' | number;
-  /** What it does when `shutdown` is executed in it. */
+  /** Its reaction to an exec of `shutdown`. */
   readonly shutdown?: 'halts' | 'ignored' | 'refused';
   readonly shutdownTakesMs?: number;
   /** SIGINT does nothing: `tart stop` has to kill it. */
@@ -82,44 +82,44 @@ export interface GuestControls {
    * halts the guest.
    */
   readonly program?: string;
-  /** A shell script that answers every `exec`, whatever was asked. */
+  /** A shell script that answers every `exec`. */
   readonly exec?: string;
 }
 
 /** One image of a registry. */
 export interface ImageControls {
   readonly digest: string;
-  /** Percentages that the download passes through; 0, 10, … 100. */
+  /** Percentages that the download reports; default 0, 10, … 100. */
   readonly percents?: readonly number[];
-  /** Between two of them. */
+  /** Between two percentages. */
   readonly stepMs?: number;
-  /** Moves without a word. */
+  /** Reports no progress. */
   readonly quiet?: boolean;
-  /** Does not get past this one until it is taken back. */
+  /** Stops at this percentage until it is unset. */
   readonly stallAt?: number;
   readonly failAt?: { readonly percent: number; readonly stderr: string };
-  /** `user:password` without which it is refused. */
+  /** `user:password`, required for a pull. */
   readonly credentials?: string;
   readonly diskGb?: number;
   readonly sizeGb?: number;
 }
 
 export interface FakeTartControls {
-  /** Replaces what was said of this command before. */
+  /** Replaces the earlier behaviour of this command. */
   command(name: TartCommand, behaviour: CommandBehaviour): void;
-  /** Fields that are given change; `undefined` goes back to the default. */
+  /** Changes the given fields; `undefined` restores the default. */
   host(controls: { readonly [K in keyof HostControls]?: HostControls[K] | undefined }): void;
-  /** `_` is every guest that says nothing else itself. */
+  /** `_` applies to every guest without its own setting. */
   guest(name: string, controls: { readonly [K in keyof GuestControls]?: GuestControls[K] | undefined }): void;
-  /** Puts an image under `host/namespace:tag`, or moves the tag to it. */
+  /** Adds an image as `host/namespace:tag`, or moves the tag to it. */
   image(reference: string, image: ImageControls): void;
-  /** Slots that were lost are there again. */
+  /** Restores lost slots. */
   reboot(): void;
 }
 
 let writeCount = 0;
 
-/** One value in one file, replaced at once, so that a call that reads it sees the old or the new one. `undefined` takes it away. */
+/** One value in one file, replaced atomically: a concurrent call reads the old or the new value. `undefined` removes it. */
 const writeControl = (folder: string, key: string, value: string | undefined): void => {
   const file = join(folder, key);
   if (value === undefined) {
@@ -173,11 +173,11 @@ const guestKeys: {
   exec: ['exec', text],
 };
 
-/** One that gives a program its own folder as the root of all paths may name what is below `$root`. */
+/** A script that gives its program an own root folder may name paths below `$root`. */
 const rooted = (script: string): string =>
   script.includes('TARTAN_GUEST_ROOT=$PWD exec ') ? script.replaceAll('$root/sbin/shutdown', '') : script;
 
-/** A script is run by a shell of this machine: the real shutdown must be out of its reach. */
+/** A shell of this machine runs the script: it must not reach the real shutdown. */
 const checkScript = (script: unknown): void => {
   if (typeof script === 'string' && /\/s?bin\/(shutdown|halt|reboot|poweroff)/.test(rooted(script)))
     throw new Error(
@@ -197,7 +197,7 @@ const writeAll = (
   }
 };
 
-/** The controls in `folder`, which every call of the fake reads anew. */
+/** The controls in `folder`. Every call of the fake reads them anew. */
 export const createControls = (folder: string): FakeTartControls => ({
   command: (name, { latencyMs, hang, answer }) => {
     const under = join('commands', name);

@@ -31,7 +31,7 @@ describe('tart on a simulated Mac', () => {
     return `${code ?? 'killed'} ${stdout}${stderr}`.trimEnd();
   };
 
-  /** As the step `auto-login` leaves it. */
+  /** The state after the step `auto-login`. */
   const logIn = async (): Promise<void> => {
     writeFileSync(mac.path('/etc/kcpassword'), 'CeE3A6bOqI+D1nEYiVIj0rzd6qO5Hw==', 'base64');
     await mac.run('defaults write /Library/Preferences/com.apple.loginwindow autoLoginUser m1', { asRoot: true });
@@ -45,7 +45,7 @@ describe('tart on a simulated Mac', () => {
     assert.equal(mac.guiSession(), 'none');
     assert.match(await run('tart run vm'), /^1 Error Domain=VZErrorDomain Code=-9/);
     await logIn();
-    // In a session of its own, as an agent starts it.
+    // In its own session, as the agent starts it.
     const vm = spawn(mac.path('/usr/local/tart.app/Contents/MacOS/tart'), ['run', 'vm', '--no-graphics'], {
       env: { TARTAN_ROOT: mac.root, PATH: `${mac.path('/usr/bin')}:${mac.path('/bin')}`, HOME: mac.path('/Users/m1') },
       detached: true,

@@ -253,7 +253,7 @@ describe('the fake tart', () => {
     const below = '"$root/sbin/shutdown" -h now';
     for (const program of ['/sbin/shutdown -h now', below, `/sbin/halt; TARTAN_GUEST_ROOT=$PWD exec sh x; ${below}`])
       assert.throws(() => fake.controls.guest('base', { program }), /machine underneath/);
-    // Of a guest that is never there.
+    // For a guest that does not exist.
     fake.controls.guest('nobody', { program: `TARTAN_GUEST_ROOT=$PWD exec sh x\n${below}` });
   });
 

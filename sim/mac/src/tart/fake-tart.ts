@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import { createControls, type FakeTartControls } from './controls.ts';
 import { killProcessesOf, powerOffVms } from './virtual-machines.ts';
 
-/** One call of the fake, as it was begun. */
+/** One call of the fake, recorded at its start. */
 export interface TartCall {
   readonly pid: number;
   /** Without the program: `['clone', 'a', 'b']`. */
   readonly argv: readonly string[];
-  /** CI was set: progress comes in plain lines. */
+  /** CI was set: progress is in plain lines. */
   readonly ci: boolean;
   readonly registryUser: string | undefined;
   readonly autoPrune: boolean;
-  /** How it ended; absent while it runs, and when a signal ended it. */
+  /** Absent while it runs, and when a signal ended it. */
   readonly exitCode: number | undefined;
 }
 
-/** Every call of the fake in the order in which they began. */
+/** Every call of the fake, in the order of their starts. */
 export interface TartJournal {
   calls(command?: string): readonly TartCall[];
 }
@@ -61,8 +61,8 @@ const createTartJournal = (file: string): TartJournal => ({
 const scriptParts = ['common', 'storage', 'list', 'pull', 'clone', 'boot', 'run', 'stop', 'guest', 'main'] as const;
 
 /**
- * A stand-in for `tart`, as one executable: POSIX sh, because a call must cost milliseconds and a running virtual machine next to
- * nothing. It behaves as tart 2.32.1 does.
+ * A stand-in for `tart` as one executable: POSIX sh, because a call must take milliseconds and a running virtual machine hardly any
+ * resources. It behaves like tart 2.32.1.
  */
 export const fakeTart = (version: string): string =>
   [
@@ -78,13 +78,13 @@ export interface FakeTart {
   readonly home: string;
   readonly controls: FakeTartControls;
   readonly journal: TartJournal;
-  /** A local virtual machine, as if somebody had made it. */
+  /** Adds a local virtual machine. */
   addVm(name: string): void;
-  /** Ends every virtual machine that is on, as pulling the plug does. Safe to repeat. */
+  /** Kills every running virtual machine, like pulling the plug. Idempotent. */
   powerOff(): void;
 }
 
-/** As `tart create` leaves it: each with an identity of its own. */
+/** As `tart create` writes it: each with its own identity. */
 const vmConfig = (identity: string): string => `{
   "version" : 1,
   "os" : "darwin",
@@ -104,7 +104,7 @@ const vmConfig = (identity: string): string => `{
 }
 `;
 
-/** Puts a fake `tart` with a TART_HOME of its own into `folder`. Guests boot in 20 ms and tart's second lasts 20 ms, unless told otherwise. */
+/** Installs a fake `tart` with its own TART_HOME in `folder`. By default guests boot in 20 ms and tart's second lasts 20 ms. */
 export const installFakeTart = (
   folder: string,
   { version = '2.32.1' }: { readonly version?: string } = {},
@@ -143,7 +143,7 @@ export const installFakeTart = (
   };
 };
 
-/** What macOS and SQLite say when a disk is full. The first has a curly apostrophe. */
+/** The errors of macOS and SQLite when a disk is full. The first has a curly apostrophe. */
 export const noSpaceTexts = [
   'Error: Error Domain=NSCocoaErrorDomain Code=640 "There isn’t enough space."',
   "Error: there isn't enough space on the volume",
@@ -151,7 +151,7 @@ export const noSpaceTexts = [
   'Error: Error Domain=NSPOSIXErrorDomain Code=28 "No space left on device"',
 ] as const;
 
-/** Scripts for a guest that writes into its share `status` what no reader should trust. */
+/** Scripts for a guest that writes hostile content into its share `status`. */
 export const hostilePrograms = (
   file: string,
 ): Readonly<Record<'symlink' | 'fifo' | 'directory' | 'huge' | 'endless', string>> => {

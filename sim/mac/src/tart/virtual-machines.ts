@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Machine, Subsystem } from '../machine.ts';
 
 const kill = (pid: number): void => {
-  // Its group, if it leads one: a virtual machine has children that sleep for it.
+  // The process group, if it leads one: a virtual machine has sleeping children.
   for (const target of [-pid, pid]) {
     try {
       process.kill(target, 'SIGKILL');
@@ -32,8 +32,8 @@ const childrenOf = (vm: string): readonly number[] => {
 };
 
 /**
- * What a TART_HOME looks like when its Mac boots: no virtual machine is on, no lock is held, lost slots are there again. Ends nobody:
- * the numbers that are found may belong to others by now.
+ * Resets a TART_HOME as a boot does: no running virtual machine, no lock, no lost slots. Kills nothing: other processes may have the
+ * recorded pids by now.
  */
 export const clearVmState = (home: string): void => {
   const fake = join(home, '.fake');
@@ -48,20 +48,20 @@ export const clearVmState = (home: string): void => {
   }
 };
 
-/** Ends every virtual machine of a fake tart with this TART_HOME, as pulling the plug of its Mac does. */
+/** Kills every virtual machine of a fake tart with this TART_HOME, like pulling the plug of its Mac. */
 export const powerOffVms = (home: string): void => {
   for (const pid of entries(join(home, '.fake/running'))) kill(Number(pid));
   for (const name of entries(join(home, 'vms'))) childrenOf(join(home, 'vms', name)).forEach(kill);
   clearVmState(home);
 };
 
-/** Ends every process of the program at this path, also one that is about to start a virtual machine and has left no trace of it yet. */
+/** Kills every process of the program at this path, including one that is about to start a virtual machine and is not recorded yet. */
 export const killProcessesOf = (path: string): void => {
   const lines = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,args='], { encoding: 'utf8' }).split('\n');
   for (const line of lines) if (line.includes(path)) kill(Number.parseInt(line, 10));
 };
 
-/** What the start and the end of virtual machines mean to their Mac. The fake tart tells by `sim-vm-start`, which no real Mac has. */
+/** What the start and end of virtual machines do to their Mac. The fake tart calls `sim-vm-start`, which no real Mac has. */
 export const createVirtualMachines = (machine: Machine, startVmnet: () => void): Subsystem => {
   let isFirst = true;
   const tartHomes = [`/Users/${machine.user.name}`, '/var/root'].map((home) => machine.path(`${home}/.tart`));
@@ -69,7 +69,7 @@ export const createVirtualMachines = (machine: Machine, startVmnet: () => void):
     tools: {
       'sim-vm-start': ({ args: [name = ''] }) => {
         machine.journal.record('vm', name);
-        // InternetSharing comes up with the first one of a boot.
+        // InternetSharing starts with the first one of a boot.
         if (isFirst) startVmnet();
         isFirst = false;
         return { code: 0 };
@@ -77,10 +77,10 @@ export const createVirtualMachines = (machine: Machine, startVmnet: () => void):
     },
     async boot() {
       isFirst = true;
-      // None is on after a boot, whatever a power cut has left of them.
+      // None runs after a boot, whatever a power cut has left behind.
       tartHomes.forEach(clearVmState);
     },
-    // Each is in a session of its own, so that it outlives whoever started it: it is found by what the fake keeps of it.
+    // Each has its own session, so that it outlives its parent: the records of the fake find it.
     async shutdown() {
       tartHomes.forEach(powerOffVms);
     },

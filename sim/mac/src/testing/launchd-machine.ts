@@ -9,7 +9,7 @@ import type { PlistDict } from '../plist.ts';
 import { plistText } from '../tools/plist-file.ts';
 import { type MinimalMachine, minimalMachine, toolCall } from './minimal-machine.ts';
 
-/** A clock that knows what is still to come. */
+/** A clock that counts pending timers. */
 const countingClock = (): ManualClock & { pending(): number } => {
   const clock = manualClock();
   const pending = new Set<object>();
@@ -31,7 +31,7 @@ const countingClock = (): ManualClock & { pending(): number } => {
   };
 };
 
-/** A Mac with launchd and a console, on which time stands still until told otherwise. */
+/** A Mac with launchd and a console, whose time only advances on demand. */
 export interface LaunchdMachine {
   readonly machine: MinimalMachine;
   readonly clock: ReturnType<typeof countingClock>;
@@ -40,18 +40,18 @@ export interface LaunchdMachine {
   launchctl(...args: string[]): Promise<ToolResult>;
   launchctlAsUser(...args: string[]): Promise<ToolResult>;
   tool(name: string, ...args: string[]): Promise<ToolResult>;
-  /** An executable of the Mac: a script for sh. */
+  /** Writes an executable of the Mac: a shell script. */
   program(path: string, script: string): void;
-  /** `/Library/LaunchDaemons/<label>.plist`, which runs `/opt/<label>`; returns its path. */
+  /** Writes `/Library/LaunchDaemons/<label>.plist`, which runs `/opt/<label>`; returns its path. */
   daemon(label: string, keys?: PlistDict): string;
-  /** What the Mac's file holds; nothing, if it is not there. */
+  /** The content of a file on the Mac; empty if missing. */
   read(path: string): string;
-  /** The user has a session at the screen. */
+  /** Starts a GUI session of the user. */
   logIn(): void;
   stop(): Promise<void>;
 }
 
-/** Runs until it is ended. */
+/** Runs until it is killed. */
 export const forever = 'echo ready\nexec sleep 1000';
 
 export const launchdMachine = async (options: LaunchdOptions = {}): Promise<LaunchdMachine> => {
@@ -101,7 +101,7 @@ export const launchdMachine = async (options: LaunchdOptions = {}): Promise<Laun
   };
 };
 
-/** Whether a process runs. One that was killed and that nobody has reaped yet does not. */
+/** Whether a process runs. A zombie does not. */
 export const isAlive = (pid: number | undefined): boolean => {
   if (pid === undefined) return false;
   const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });

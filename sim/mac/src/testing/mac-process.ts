@@ -4,16 +4,16 @@ import { createInterface } from 'node:readline';
 import type { Mac, MacOptions } from '../mac.ts';
 import { startMac } from '../start-mac.ts';
 
-/** A Mac as its process tells it. */
+/** A Mac, as its process reports it. */
 export interface MacProcess extends Pick<Mac, 'address' | 'user'> {
   readonly fingerprint: string;
-  /** SIGKILL: nothing is saved, nothing is ended. */
+  /** SIGKILL: saves and ends nothing. */
   kill(): Promise<void>;
 }
 
 const optionsVariable = 'TARTAN_MAC_TO_KILL';
 
-/** A Mac that a process of its own plays. */
+/** Simulates a Mac in its own process. */
 export const startMacProcess = async (options: Omit<MacOptions, 'clock'>): Promise<MacProcess> => {
   const child = spawn(process.execPath, [import.meta.filename], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -34,6 +34,6 @@ export const startMacProcess = async (options: Omit<MacOptions, 'clock'>): Promi
 if (import.meta.main) {
   const { address, user, hostKey } = await startMac(JSON.parse(process.env[optionsVariable] ?? '') as MacOptions);
   process.stdout.write(`${JSON.stringify({ address, user, fingerprint: hostKey() })}\n`);
-  // A test that ends without killing it leaves nothing behind.
+  // Exits when the test process ends without killing it.
   process.stdin.resume().once('end', () => process.exit());
 }

@@ -12,15 +12,15 @@ export interface MinimalMachine extends Machine {
   write(path: string, content: string | Buffer, mode?: number): void;
   /** The details of the journal's entries of one kind, in order. */
   journalOf(what: string): readonly string[];
-  /** Resolves once the journal has that many entries of one kind; fails if that never comes. */
+  /** Resolves once the journal has that many entries of one kind; fails if that never happens. */
   waitForJournal(what: string, times?: number): Promise<void>;
   setPassword(password: string): void;
-  /** Gives a file of the Mac to somebody. All others are root's. */
+  /** Changes the owner of a file of the Mac. The default is root. */
   setOwner(path: string, user: string): void;
   remove(): void;
 }
 
-/** A Mac without SSH, shell and userland: enough to try one part of it. */
+/** A Mac without SSH, shell and userland, for tests of one part. */
 export const minimalMachine = ({
   clock = systemClock,
   pace = 0.01,
@@ -75,13 +75,13 @@ export const minimalMachine = ({
   };
 };
 
-/** A call of a tool as root on that Mac, or as the one `asRoot: false` says. */
+/** A call of a tool on that Mac, as root or, with `asRoot: false`, as the user. */
 export const toolCall = (
   name: string,
   args: readonly string[],
   { asRoot = true, cwd = '/' }: { asRoot?: boolean; cwd?: string } = {},
 ): ToolCall => ({ name, args, cwd, asRoot, stdin: Buffer.alloc(0) });
 
-/** `code` and what it said, in one line for comparing. */
+/** Exit code and output, in one line for comparisons. */
 export const resultText = ({ code, stdout = '', stderr = '' }: ToolResult): string =>
   `${code} ${`${stdout}${stderr}`.trimEnd().replaceAll('\n', ' / ')}`.trimEnd();

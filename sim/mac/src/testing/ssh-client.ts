@@ -4,14 +4,14 @@ import ssh2, { type ClientChannel } from 'ssh2';
 import type { Mac } from '../mac.ts';
 
 export interface SshClient {
-  /** `SHA256:…` of the key that the host showed. */
+  /** `SHA256:…` of the host key. */
   readonly hostKey: string;
   open(command: string): Promise<ClientChannel>;
   run(
     command: string,
     stdin?: string | Buffer,
   ): Promise<{ code?: number; signal?: string; stdout: string; stderr: string }>;
-  /** Resolves when the connection is gone, whoever ended it. */
+  /** Resolves when the connection is gone, from either side. */
   readonly closed: Promise<void>;
   end(): Promise<void>;
 }
@@ -21,13 +21,13 @@ export interface KeyPair {
   readonly private: string;
 }
 
-/** One in 300 of those that ssh2 1.17 makes it cannot read itself. */
+/** ssh2 1.17 cannot parse one in 300 of the keys that it generates. */
 export const newKey = (): KeyPair => {
   const made = ssh2.utils.generateKeyPairSync('ed25519');
   return ssh2.utils.parseKey(made.private) instanceof Error ? newKey() : made;
 };
 
-/** Logs in as the user of a Mac, or rejects with what went wrong. `before` are keys that are offered first, as an agent does. */
+/** Logs in as the user of a Mac, or rejects with the error. `before` are keys to offer first, as an SSH agent does. */
 export const logIn = (
   mac: Pick<Mac, 'address' | 'user'>,
   key: KeyPair,

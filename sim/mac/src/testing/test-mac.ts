@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import type { Mac, MacOptions } from '../mac.ts';
 import { startMac } from '../start-mac.ts';
 
-/** A Mac that is stopped and gone when the test is over. */
+/** A Mac that is stopped and deleted when the test is over. */
 export const startTestMac = async (t: Pick<TestContext, 'after'>, options: Partial<MacOptions> = {}): Promise<Mac> => {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'tartan-mac-'));
   const mac = await startMac({ ...options, folder });
@@ -22,6 +22,6 @@ export const allowSudo = async (mac: Mac): Promise<void> => {
   await mac.run(`printf 'm1 ALL=(ALL) NOPASSWD: ALL\\n' >${file} && chmod 440 ${file}`);
 };
 
-/** What the journal holds of one kind. */
+/** The journal entries of one kind. */
 export const journalDetails = (mac: Mac, what: string): string[] =>
   mac.journal.entries.filter((entry) => entry.what === what).map(({ detail }) => detail);

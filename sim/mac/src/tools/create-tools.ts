@@ -7,7 +7,7 @@ import { createPlutil } from './plutil.ts';
 import { createPmset } from './pmset.ts';
 import { createHostname, createIoreg, createScutil, createSysctl, swVers } from './system-info.ts';
 
-/** The tools of macOS that only read and write what is on its disk. They keep nothing in memory, so that there is nothing to boot. */
+/** The tools of macOS that only read and write its disk. They keep nothing in memory, so there is nothing to boot. */
 export const createTools = (machine: Machine): Subsystem => ({
   tools: {
     defaults: createDefaults(machine),

@@ -4,11 +4,11 @@ import { type Machine, realPath, type Tool, type ToolCall, type ToolResult } fro
 import { isDict, type PlistDict, type PlistValue } from '../plist.ts';
 import { readDict, writeDict } from './plist-file.ts';
 
-/** Whatever is more than letters, digits and underscores is put in quotes. */
+/** Everything except letters, digits and underscores needs quotes. */
 const quoteWord = (text: string): string =>
   /^\w+$/.test(text) ? text : `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 
-/** The form of property lists from before XML, in which `defaults read` answers: booleans are 1 and 0 in it. */
+/** The OpenStep format of property lists, which `defaults read` prints: booleans are 1 and 0. */
 const openStepText = (value: PlistValue, indent = ''): string => {
   const inner = `${indent}    `;
   if (typeof value === 'string') return quoteWord(value);
@@ -23,7 +23,7 @@ const openStepText = (value: PlistValue, indent = ''): string => {
   return `(\n${value.map((each) => `${inner}${openStepText(each, inner)}`).join(',\n')}${value.length === 0 ? '' : '\n'}${indent})`;
 };
 
-/** `/Library/Preferences/com.apple.loginwindow` is a file; a bare name is one of whoever asks: with sudo, that is root. */
+/** `/Library/Preferences/com.apple.loginwindow` is a file; a bare name is a domain of the calling user: with sudo, root. */
 const fileOf = (machine: Machine, domain: string, who: 'root' | 'user', cwd = '/'): string => {
   const named = domain.endsWith('.plist') ? domain : `${domain}.plist`;
   if (isAbsolute(domain)) return realPath(machine, named, cwd);
@@ -31,13 +31,13 @@ const fileOf = (machine: Machine, domain: string, who: 'root' | 'user', cwd = '/
   return machine.path(`${home}/Library/Preferences/${named}`);
 };
 
-/** What a domain holds, for other parts of the Mac. */
+/** The content of a domain, for other parts of the Mac. */
 export const readDefaults = (machine: Machine, domain: string, who: 'root' | 'user' = 'root'): PlistDict =>
   readDict(fileOf(machine, domain, who)) ?? {};
 
 const truth: Readonly<Record<string, boolean>> = { true: true, yes: true, 1: true, false: false, no: false, 0: false };
 
-/** `key value`, or `key -int value`, as often as you like. */
+/** `key value`, or `key -int value`, any number of times. */
 const pairsOf = (words: readonly string[]): (readonly [string, PlistValue])[] | undefined => {
   const [key, first, second] = words;
   if (key === undefined) return [];
@@ -48,7 +48,7 @@ const pairsOf = (words: readonly string[]): (readonly [string, PlistValue])[] | 
   return value === undefined || others === undefined ? undefined : [[key, value], ...others];
 };
 
-/** The value that the words behind the key stand for; `undefined`: they stand for none. */
+/** The value of the words after the key; `undefined`: invalid. */
 const valueOf = ([type, ...words]: readonly string[], before: PlistValue | undefined): PlistValue | undefined => {
   const [word = ''] = words;
   switch (type) {
@@ -91,7 +91,7 @@ const usage: ToolResult = {
     "Command line interface to a user's defaults.\nSyntax:\n\n'defaults' [-currentHost | -host <hostname>] followed by one of the following:\n",
 };
 
-/** defaults(1): silent when it writes; rc 1 and a sentence for what is not there. */
+/** defaults(1): silent when it writes; exit code 1 and a message for a missing key. */
 export const createDefaults = (machine: Machine): Tool => {
   const write = (file: string, domain: string, asRoot: boolean, dict: PlistDict): ToolResult => {
     const mayWrite = asRoot || file.startsWith(machine.path(`/Users/${machine.user.name}/`));

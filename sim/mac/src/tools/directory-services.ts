@@ -13,7 +13,7 @@ const recordOf = (machine: Machine, name: string): Readonly<Record<string, strin
   return {
     UniqueID: String(machine.user.uid),
     PrimaryGroupID: '20',
-    // zsh is what sshd hands every command to.
+    // sshd passes every command to zsh.
     UserShell: '/bin/zsh',
     NFSHomeDirectory: `/Users/${name}`,
     RealName: name,
@@ -38,7 +38,7 @@ export const createDscl =
     };
   };
 
-/** dscacheutil(1): forgetting names is silent; `-q user -a name NAME` answers one block, or nothing. */
+/** dscacheutil(1): flushing is silent; `-q user -a name NAME` prints one block, or nothing. */
 export const createDscacheutil =
   (machine: Machine): Tool =>
   ({ args, asRoot }) => {

@@ -16,8 +16,8 @@ const isListening = (host: string, port: number, within: number): Promise<boolea
   });
 
 /**
- * nc(1) as a probe: `nc -z -G SECONDS HOST PORT`, where -G is the time for connecting. This Mac's sshd counts as its
- * port 22; beyond its own loopback it reaches nobody.
+ * nc(1) as a probe: `nc -z -G SECONDS HOST PORT`, where -G is the connect timeout. This Mac's sshd counts as its port 22; it reaches
+ * nothing beyond its own loopback.
  */
 export const createNc =
   (machine: Machine): Tool =>
@@ -39,7 +39,7 @@ export const createNc =
     const refused = { code: 1, stderr: `nc: connectx to ${host} port ${port} (tcp) failed: Connection refused\n` };
     if (!loopbackHosts.has(host))
       return { code: 1, stderr: `nc: connectx to ${host} port ${port} (tcp) failed: Operation timed out\n` };
-    // A listener that never says a word still accepts, so this probe does not see it.
+    // A listener that sends nothing still accepts, so this probe does not notice it.
     const open = port === 22 ? machine.faults.ssh !== 'refuse' : await isListening(host, port, timeout * 1000);
     return open ? { code: 0, stderr: `Connection to ${host} port ${port} [tcp/*] succeeded!\n` } : refused;
   };
@@ -56,7 +56,7 @@ const noDeveloperTools =
   'If developer tools are located at a non-default location on disk, use `sudo xcode-select --switch path/to/Xcode.app` to specify the Xcode that you wish to use for command line developer tools, and cancel the installation dialog.\n' +
   'See `man xcode-select` for more details.\n';
 
-/** A name that only asks for the Command Line Tools, which this Mac does not have. */
+/** A stub that asks for the Command Line Tools, which this Mac does not have. */
 const developerToolStub =
   (machine: Machine): Tool =>
   ({ name }) => {
@@ -86,7 +86,7 @@ const createXcodeSelect = (machine: Machine): Tool => {
   };
 };
 
-/** Tools that know one thing each. What is not played yet says so, rather than pretend. */
+/** Tools with one function each. Unsupported options fail instead of pretending. */
 export const minimalTools = (machine: Machine): Readonly<Record<string, Tool>> => ({
   fdesetup: ({ args: [verb] }) =>
     verb === 'status'

@@ -8,7 +8,7 @@ interface Entry {
   readonly count: number;
 }
 
-/** `logfile [owner:group] mode count size when [flags] [pid file] [signal]`, as newsyslog.conf(5) has it. */
+/** `logfile [owner:group] mode count size when [flags] [pid file] [signal]`, see newsyslog.conf(5). */
 const parseLine = (line: string): Entry | string => {
   const words = line.trim().split(/\s+/);
   const log = words.shift() ?? '';
@@ -23,7 +23,10 @@ const parseLine = (line: string): Entry | string => {
   return { log, mode: Number.parseInt(mode ?? '', 8), count: Number(count) };
 };
 
-/** newsyslog(8): looks a configuration over (`-n`), and rotates by renaming when forced (`-F`): whoever has the log open writes on in the old file. */
+/**
+ * newsyslog(8): checks a configuration (`-n`), and rotates by renaming when forced (`-F`): a process with an open log keeps writing to the
+ * old file.
+ */
 export const createNewsyslog = (machine: Machine): Tool => {
   const rotate = (log: string, { mode, count }: Entry): void => {
     for (let at = count - 2; at >= 0; at -= 1)

@@ -4,7 +4,7 @@ import type { Machine } from '../machine.ts';
 import { isDict, MalformedPlist, parsePlist, type PlistDict, type PlistValue } from '../plist.ts';
 import { replaceFile } from '../replace-file.ts';
 
-/** The text of a file, or nothing if there is none to read. */
+/** The text of a file; undefined if it cannot be read. */
 export const readText = (path: string): string | undefined => {
   try {
     return readFileSync(path, 'utf8');
@@ -14,8 +14,8 @@ export const readText = (path: string): string | undefined => {
 };
 
 /**
- * Puts a whole new file in its place, as cfprefsd and configd do. False: the disk is full, and the old file is as it was.
- * What these tools know lies on the Mac's disk, so that it survives a reboot and goes with a reinstall.
+ * Replaces a whole file, as cfprefsd and configd do. False: the disk is full, and the old file is unchanged. The state of these tools is on
+ * the Mac's disk, so it survives a reboot and is lost at a reinstall.
  */
 export const writeStateFile = (machine: Machine, path: string, text: string, mode = 0o644): boolean => {
   const { diskFree } = machine.faults;
@@ -53,7 +53,7 @@ export const plistText = (value: PlistValue): string =>
 ${element(value, '')}</plist>
 `;
 
-/** The dictionary in a file. A file that cannot be understood counts as none, as for cfprefsd. */
+/** The dictionary in a file. An invalid file counts as missing, as for cfprefsd. */
 export const readDict = (path: string): PlistDict | undefined => {
   const text = readText(path);
   if (text === undefined) return undefined;

@@ -4,7 +4,7 @@ import { readDict, writeDict } from './plist-file.ts';
 
 const file = '/Library/Preferences/com.apple.PowerManagement.plist';
 
-/** A mini as it comes: asleep after one minute (INC-06). */
+/** The defaults of a mini: it sleeps after one minute (INC-06). */
 const factory: Readonly<Record<string, number>> = {
   sleep: 1,
   displaysleep: 10,
@@ -29,7 +29,7 @@ const keys = new Set([
 ]);
 const usage = "Usage: pmset <options>\nSee pmset(1) for details: 'man pmset'\n";
 
-/** pmset(1): `-a k v …` is silent; `-g` and `-g custom` print a table. A mini has no battery: `-b` sets nothing. */
+/** pmset(1): `-a k v …` is silent; `-g` and `-g custom` print a table. A mini has no battery: `-b` has no effect. */
 export const createPmset = (machine: Machine): Tool => {
   const settings = (): PlistDict => {
     const stored = readDict(machine.path(file))?.['AC Power'];

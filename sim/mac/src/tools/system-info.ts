@@ -7,7 +7,7 @@ const namesFile = '/Library/Preferences/SystemConfiguration/preferences.plist';
 const nameKeys = ['HostName', 'LocalHostName', 'ComputerName'] as const;
 type Name = (typeof nameKeys)[number];
 
-/** As Setup Assistant leaves it. HostName is not set: then it follows DHCP. */
+/** As Setup Assistant sets them. HostName is not set: it follows DHCP. */
 const factoryNames: Partial<Record<Name, string>> = { LocalHostName: 'Mac-mini', ComputerName: 'Mac mini' };
 
 /** One label of RFC 1034: no dot, no underscore, at most 63. */
@@ -27,7 +27,7 @@ export const hostNames = (machine: Machine): Partial<Record<Name, string>> => {
   );
 };
 
-/** scutil(8): only its names. */
+/** scutil(8): only the names. */
 export const createScutil =
   (machine: Machine): Tool =>
   ({ args: [verb, name, value], asRoot }) => {
@@ -61,14 +61,14 @@ const cTime = (date: Date): string => {
   return `${weekdays[date.getUTCDay()] ?? ''} ${months[date.getUTCMonth()] ?? ''} ${day} ${clock} ${date.getUTCFullYear()}`;
 };
 
-/** `{ sec = N, usec = N } date`: a new boot is a new number. */
+/** `{ sec = N, usec = N } date`: changes with every boot. */
 const bootTimeText = (milliseconds: number): string => {
   const seconds = Math.floor(milliseconds / 1000);
   const micro = Math.floor((milliseconds - seconds * 1000) * 1000);
   return `{ sec = ${seconds}, usec = ${micro} } ${cTime(new Date(milliseconds))}`;
 };
 
-/** A new one per boot, in upper case. XNU makes it at random; here it follows from the Mac and the boot. */
+/** A new one per boot, in upper case. XNU generates it at random; here it is derived from the Mac and the boot. */
 const bootSession = ({ root, bootTime }: Machine): string => uuidOf(`${root} ${bootTime()}`);
 
 const uuidOf = (text: string): string => {
@@ -76,7 +76,7 @@ const uuidOf = (text: string): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 };
 
-/** sysctl(8) of an M4 mini: reading only. */
+/** sysctl(8) of an M4 mini, read-only. */
 export const createSysctl =
   (machine: Machine): Tool =>
   ({ args }) => {
@@ -86,9 +86,9 @@ export const createSysctl =
       'kern.osproductversion': version.ProductVersion,
       'kern.osversion': version.BuildVersion,
       'kern.hostname': hostNames(machine).HostName ?? `${hostNames(machine).LocalHostName ?? 'Mac'}.local`,
-      // Sizes its tables by memory; a mini of 16 GB (`sysctl kern.maxproc`).
+      // XNU derives it from the memory; value of a mini with 16 GB (`sysctl kern.maxproc`).
       'kern.maxproc': '4000',
-      // 1 normal, 2 warning, 4 critical (XNU, kern_memorystatus.c: `kVMPressureNormal` and so on, as it is shown).
+      // 1 normal, 2 warning, 4 critical (XNU, kern_memorystatus.c: the public values of `kVMPressureNormal` and so on).
       'kern.memorystatus_vm_pressure_level': '1',
       'hw.memsize': '17179869184',
       'hw.ncpu': '10',
@@ -113,7 +113,7 @@ export const createSysctl =
     return { code, stdout, stderr };
   };
 
-/** ioreg(8), for the one entry that tells Macs apart: `IOPlatformUUID`, which a new system does not change. */
+/** ioreg(8), for the entry that identifies a Mac: `IOPlatformUUID`, which a reinstall does not change. */
 export const createIoreg =
   ({ root }: Machine): Tool =>
   ({ args }) =>

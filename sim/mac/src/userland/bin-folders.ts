@@ -16,17 +16,17 @@ import { shellTools, wrappedTools } from './shell-tools.ts';
 import { toolStub, tracedTool } from './tool-stubs.ts';
 
 interface BinFolderVariant {
-  /** Every tool tells the journal how it was called. */
+  /** Every tool records its arguments in the journal. */
   readonly traced: boolean;
-  /** The disk fills up. */
+  /** The disk has limited space. */
   readonly limited: boolean;
 }
 
-/** The tools of all Macs that play the same ones: made once in a process, as making some hundred links for each Mac would take long. */
+/** The tools of all Macs with the same set: created once per process, as creating some hundred links for each Mac would take long. */
 export interface BinFolders {
-  /** A folder that is all of a Mac's PATH. */
+  /** A folder that is the whole PATH of a Mac. */
   bin(kind: BinFolderVariant): string;
-  /** Links to the tools of the machine underneath. */
+  /** Links to the tools of the real machine. */
   readonly real: string;
 }
 
@@ -46,8 +46,8 @@ const createUserlandFolder = (): string => {
 };
 
 /**
- * Three kinds of tools: played in TypeScript (a link to the one stub), played in shell, and the real ones of the machine underneath
- * where macOS has the same. A tool with a dot in its name is for stubs only, and not in PATH.
+ * Three kinds of tools: simulated in TypeScript (a link to the one stub), simulated in shell, and the real ones of this machine where macOS
+ * has the same. A tool with a dot in its name is for stubs only, and not in PATH.
  */
 const createBinFolders = (tools: readonly string[]): BinFolders => {
   const folder = createUserlandFolder();
@@ -104,12 +104,12 @@ export const binFoldersFor = (tools: readonly string[]): BinFolders => {
   return userland;
 };
 
-/** Removes the tools of a process that was killed, which a Mac of its links to by `link`. */
+/** Removes the tools of a killed process, to which `link` of its Mac points. */
 export const removeBinFolders = (link: string): void => {
   try {
     const folder = dirname(readlinkSync(link));
     if (folder.startsWith(folderPrefix())) rmSync(folder, { recursive: true, force: true });
   } catch {
-    // It came to none.
+    // There are none.
   }
 };

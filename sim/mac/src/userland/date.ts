@@ -37,7 +37,7 @@ const fields: Readonly<Record<string, (date: Date) => string>> = {
   '%': () => '%',
 };
 
-/** strftime(3) of BSD in UTC: what it does not know, `%N` among it, comes out as the letter. */
+/** strftime(3) of BSD in UTC: unknown conversions, such as `%N`, print the letter. */
 export const formatDate = (format: string, milliseconds: number): string =>
   format.replace(/%(.)/gs, (_, letter: string) => fields[letter]?.(new Date(milliseconds)) ?? letter);
 
@@ -81,7 +81,7 @@ const usage = (error: string): ToolResult => ({
 
 const adjustmentUnits: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, H: 3600, M: 60, S: 1 };
 
-/** date(1) of BSD, by the clock of this Mac, which stands in UTC. GNU's -d and %N are unknown to it. */
+/** date(1) of BSD, by the clock of this Mac, in UTC. Does not know -d and %N of GNU. */
 export const createDate =
   (machine: Machine): Tool =>
   ({ args, cwd }) => {

@@ -8,10 +8,10 @@ import { quote, shellCallFunctions } from './tool-stubs.ts';
 /** The smallest Mac mini of the M4 family. */
 const diskSize = 245_107_195_904;
 const defaultFreeBytes = 150 * 1024 ** 3;
-/** What files take is counted in these. */
+/** The block size for used space. */
 const block = 4096;
 
-/** Bytes that the files below a folder take, in whole blocks. */
+/** Bytes used by the files below a folder, in whole blocks. */
 const usedBelow = (folder: string): number =>
   readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
     const path = join(folder, entry.name);
@@ -25,9 +25,9 @@ export interface Disk {
   /** Never negative. */
   free(): number;
   used(): number;
-  /** More was written than there was room for. */
+  /** More was written than there was space. */
   isOverfull(): boolean;
-  /** The fault was changed: it speaks about the disk as it is now. */
+  /** The fault has changed: it refers to the current content of the disk. */
   faultChanged(): void;
 }
 
@@ -57,7 +57,7 @@ const human = (bytes: number): string => {
   return `${Math.round(bytes / 1024 ** power)}${['B', 'Ki', 'Mi', 'Gi', 'Ti'][power] ?? ''}`;
 };
 
-/** df(1) of BSD, of the one volume that a Mac mini comes with. */
+/** df(1) of BSD, of the one volume of a Mac mini. */
 export const createDf =
   (disk: Disk): Tool =>
   ({ args }) => {
@@ -84,12 +84,12 @@ export const createDf =
     };
   };
 
-/** The real tools that write files. Of what the shell writes by itself, nothing is known here: `echo x >file` always has room. */
+/** The real tools that write files. Writes of the shell itself are not checked: `echo x >file` always has space. */
 export const fileWritingTools: readonly string[] = ['cat', 'cp', 'dd', 'gunzip', 'gzip', 'tar', 'tee'];
 
 /**
- * A writer on a disk that fills up: it gets a limit on the size of files where a Mac has none left, and says what a Mac would say.
- * As on a Mac the target was truncated before. A writer of many files is told only when it is done.
+ * A writer on a disk with limited space: runs with a file size limit, and prints the error of a Mac. As on a Mac the target is truncated
+ * before. A writer of many files fails only at the end.
  */
 export const writerWithSpaceLimit = (real: string, name: string): string => `#!/bin/sh
 ${shellCallFunctions(real)}

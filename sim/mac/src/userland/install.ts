@@ -5,7 +5,7 @@ import type { Owners } from './owners.ts';
 
 const fail = (text: string, code = 71): ToolResult => ({ code, stderr: `install: ${text}\n` });
 
-/** install(1) of BSD. Where the target's folder is missing, its error speaks of a temporary name. */
+/** install(1) of BSD. If the target's folder is missing, its error names a temporary file. */
 export const createInstall =
   (owners: Owners): Tool =>
   ({ args, cwd, asRoot }) => {

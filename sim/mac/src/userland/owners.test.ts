@@ -22,7 +22,7 @@ test('a file that is given the inode of a dead one does not inherit its owner', 
   assert.deepEqual(new Set(given.map((file) => owners.ownerOf(file).user)), new Set(['root']));
   const born = statSync(given.at(-1) ?? '').birthtimeMs;
   for (const file of given) rmSync(file);
-  // Of two files born in the same tick of the disk's clock nobody could tell which is which.
+  // Two files with the same birth time could not be told apart.
   while (statSync(make('tick')).birthtimeMs === born) rmSync(join(folder, 'tick'));
   const later = Array.from({ length: 20 }, (_, index) => make(`later-${index}`));
   assert.deepEqual(new Set(later.map((file) => owners.ownerOf(file).user)), new Set(['m1']));

@@ -18,16 +18,15 @@ interface Owner {
 }
 
 /**
- * Who owns which file, as the Mac sees it: really all of them belong to whoever runs the simulator. Kept by inode, so that a file that
- * is renamed keeps its owner; with the moment of its birth, because inodes are used again. Each change is in the file when it is made,
- * as it would be on a disk.
+ * The owners of files, as the Mac sees them: all files really belong to the user of the simulator. By inode, so that a renamed file keeps
+ * its owner; with the birth time, because inodes are reused. Each change is written at once, as on a disk.
  */
 export interface Owners {
-  /** Of a real path. A symbolic link is not followed. */
+  /** Of a real path. Does not follow symbolic links. */
   ownerOf(path: string): Owner;
-  /** Follows no symbolic link. */
+  /** Does not follow symbolic links. */
   change(path: string, to: Partial<Owner>): void;
-  /** The disk is empty. */
+  /** The disk was wiped. */
   clear(): void;
 }
 
@@ -37,22 +36,22 @@ type Line = readonly [id: string, owner: Owner];
 
 const formatLines = (lines: Iterable<Line>): string => [...lines].map((line) => `${JSON.stringify(line)}\n`).join('');
 
-/** A line per change; the last one of a file counts. What a killed simulator has not written to its end was never answered either. */
+/** A line per change; the last one of a file counts. An incomplete line of a killed simulator was never acknowledged, so it is ignored. */
 const readLines = (file: string): Line[] => {
   try {
     const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
     return lines.map((line) => JSON.parse(line) as Line);
   } catch {
-    // A Mac that never ran.
+    // The Mac has never run.
     return [];
   }
 };
 
-/** `standard` says who owns a path that was never given to anybody. */
+/** `defaultOwnerOf` returns the owner of a path that was never changed. */
 export const createOwners = (file: string, defaultOwnerOf: (path: string) => Owner): Owners => {
   const lines = readLines(file);
   const known = new Map<string, Owner>(lines);
-  // Also takes away a line that was not written to its end, which the next one would be appended to.
+  // Also removes an incomplete line, to which the next one would be appended.
   if (lines.length > 0) replaceAtomically(file, formatLines(known));
   const ownerOf = (path: string): Owner => {
     const stats = lstatSync(path, { throwIfNoEntry: false });
@@ -76,8 +75,8 @@ export const createOwners = (file: string, defaultOwnerOf: (path: string) => Own
 const isBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}${sep}`);
 
 /**
- * Who owns what nobody ever gave away: the user in their home and among temporary files, root elsewhere. Who really made a file is not
- * known here: what root leaves in a home counts as the user's.
+ * The owner of files that were never chowned: the user in their home and in temporary folders, otherwise root. The real creator is unknown:
+ * a file that root creates in a home counts as the user's.
  */
 export const defaultOwner =
   (root: string, user: string, isLoggedInAtConsole: () => boolean) =>
@@ -98,7 +97,7 @@ const pathsBelow = (path: string): string[] => {
   return here.isDirectory() ? [path, ...readdirSync(path).flatMap((name) => pathsBelow(join(path, name)))] : [path];
 };
 
-/** chown(8) and chgrp(1): only root gives files away. */
+/** chown(8) and chgrp(1): only root may change owners. */
 export const createChown = (owners: Owners, user: MacUser): Readonly<Record<'chown' | 'chgrp', Tool>> => {
   const userName = (word: string): string | undefined => {
     if (word === 'root' || word === '0') return 'root';

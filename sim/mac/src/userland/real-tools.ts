@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * What macOS has too and what behaves the same there, as far as POSIX goes: taken from the machine underneath.
- * Whatever is not here and not played is missing, as on a Mac: timeout, flock, setsid, sha256sum, ip, ss, systemctl.
+ * Tools of this machine that macOS has too, with the same behaviour as far as POSIX defines it. All other tools that are not simulated are
+ * missing, as on a Mac: timeout, flock, setsid, sha256sum, ip, ss, systemctl.
  */
 export const passThroughTools: readonly string[] = `
   awk basename bash cat chmod cmp comm cp cut dd diff dirname du echo env expr false find fold grep gunzip gzip
@@ -15,6 +15,6 @@ export const passThroughTools: readonly string[] = `
 
 const searchFolders = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin', '/opt/homebrew/bin'];
 
-/** Where a tool of the machine underneath lies. */
+/** The path of a tool of the real machine. */
 export const realTool = (name: string): string | undefined =>
   searchFolders.map((folder) => join(folder, name)).find((path) => existsSync(path));

@@ -22,7 +22,7 @@ describe('script', () => {
   const command = `script -q /dev/null sh -c '${asks}' sh "it is 'quoted'"`;
 
   it('gives a command a terminal, types its own input into it and shows what was typed', async () => {
-    // A FIFO that is open for writing as well does not end.
+    // A FIFO that is also open for writing has no end of file.
     const { code, stdout } = await mac.run(`mkfifo typed; exec 3<>typed; echo 'typed ahead' >&3; ${command} <&3`);
     assert.equal(stdout.replaceAll('\r', ''), "typed ahead\nit is 'quoted': <typed ahead>\n");
     assert.equal(code, 3);

@@ -1,9 +1,9 @@
 import { quote } from './tool-stubs.ts';
 
 /**
- * How Apple's script(1) passes its standard input on (apple-oss-distributions/shell_cmds, shell_cmds-329, script/script.c:331-378): what
- * it reads is queued and written to the terminal one turn of its loop later, but the end of the input is written at once, as the
- * terminal's EOF character. So an input that ends right behind its last line reaches the command as EOF first and that line second.
+ * How Apple's script(1) passes on its standard input (apple-oss-distributions/shell_cmds, shell_cmds-329, script/script.c:331-378): it
+ * queues what it reads and writes it to the terminal in the next turn of its loop, but the end of the input is written at once, as the
+ * terminal's EOF character. So an input that ends right after its last line reaches the command as EOF first and that line second.
  * util-linux, which does the rest here, writes EOF last.
  */
 const appleInput = `
@@ -30,9 +30,9 @@ child.on('exit', (code) => process.exit(code ?? 1));
 `;
 
 /**
- * script(1) as macOS has it: `script [-q] file command…` runs the command on a terminal of its own, types its standard input into it
- * and prints what the terminal shows, which is what was typed as well. Played by the real one underneath, whose arguments differ on
- * Linux (util-linux: the command is one word behind -c).
+ * script(1) of macOS: `script [-q] file command…` runs the command on its own terminal, types its standard input into it and prints what
+ * the terminal shows, including the typed input. Uses the real one, whose arguments differ on Linux (util-linux: the command is one word
+ * after -c).
  */
 export const scriptTool = (real: string, gnu: boolean): string => `#!/bin/sh
 while :; do

@@ -3,8 +3,8 @@ import { sudoStub } from './sudo/sudo.ts';
 import { quote } from './tool-stubs.ts';
 
 /**
- * base64(1): -D everywhere, -d on current releases; input by -i, output by -o or as it comes; lines are not wrapped unless -b says so,
- * and the -w of GNU is no option.
+ * base64(1): -D everywhere, -d on current releases; input by -i, output by -o or to stdout; lines are only wrapped with -b, and GNU's -w
+ * does not exist.
  */
 const base64Tool = (real: string, gnu: boolean): string => `#!/bin/sh
 decode=no input= output= width=0
@@ -34,10 +34,10 @@ exec ${quote(`${real}/base64`)} -b "$width"`
 }
 `;
 
-/** Who the user of this Mac is: one file beside its disk. */
+/** The user of this Mac, from a file next to its disk. */
 const readUser = `read -r user_id user_name <"$TARTAN_ROOT/../.mac/user"`;
 
-/** id(1), of the effective user: root is whoever came through sudo, or was started by launchd as root. */
+/** id(1), of the effective user: root for processes of sudo and of system jobs of launchd. */
 const idTool = `#!/bin/sh
 ${readUser}
 if [ "\${TARTAN_SIM_UID:-}" = 0 ]; then
@@ -81,7 +81,7 @@ ${readUser}
 if [ "\${TARTAN_SIM_UID:-}" = 0 ]; then echo root; else echo "$user_name"; fi
 `;
 
-/** mv(1) of BSD: -h replaces a symbolic link to a folder instead of moving into the folder, what GNU calls -T; no long options. */
+/** mv(1) of BSD: -h replaces a symbolic link to a folder instead of moving into the folder, like GNU's -T; no long options. */
 const mvTool = (real: string, gnu: boolean): string => `#!/bin/sh
 case \${1:-} in
   -*[!fhinv]* | --*)
@@ -101,12 +101,11 @@ exec ${quote(`${real}/mv`)} "$@"
 `;
 
 /**
- * ps(1) of one Mac: all Macs and whatever else runs here share one machine underneath, and a Mac must not see what is not its own. What
- * belongs to it has its root folder in the environment. Everything else is for the real one, whose columns are the same as far as they
- * are asked for.
+ * ps(1) of one Mac: all Macs share the real machine, and a Mac must only see its own processes, which have its root folder in their
+ * environment. Calls the real ps for everything else; the columns in use are the same.
  */
 const psTool = (real: string, gnu: boolean): string => `#!/bin/sh
-# Choices are taken out of the arguments; a choice of all is one of all that are this Mac's.
+# Removes selections from the arguments; a selection of all means all processes of this Mac.
 chosen= left=$#
 while [ "$left" -gt 0 ]; do
   word=$1
@@ -144,8 +143,8 @@ ${gnu ? "# -q reads these processes only, where -p reads all of the machine's.\n
 `;
 
 /**
- * sed(1) of BSD: -i takes its suffix as an argument of its own, so `sed -i s/x/y/ f` reads f as the script. Beyond
- * that, what GNU sed adds to POSIX is switched off: BSD sed has neither `\+` nor the one-line forms of a, i and c.
+ * sed(1) of BSD: -i takes its suffix as a separate argument, so `sed -i s/x/y/ f` reads f as the script. GNU extensions to POSIX are
+ * switched off: BSD sed has neither `\+` nor the one-line forms of a, i and c.
  */
 const sedTool = (real: string, gnu: boolean): string => `#!/bin/sh
 bsd_error() {
@@ -198,7 +197,7 @@ exec ${quote(`${real}/sed`)} "$@"`
 }
 `;
 
-/** shasum(1), the one of Perl that macOS ships; played by the tools of GNU, whose output is the same but for the name in errors. */
+/** shasum(1), the Perl version of macOS; uses the GNU tools, whose output only differs in the name in errors. */
 const shasumTool = (real: string, gnu: boolean): string =>
   gnu
     ? `#!/bin/sh
@@ -244,7 +243,7 @@ case \${1:-} in
 esac
 `;
 
-/** The real tools that those below are played with. */
+/** The real tools that the tools below use. */
 export const wrappedTools = [
   'base64',
   'mv',
@@ -256,8 +255,8 @@ export const wrappedTools = [
 ];
 
 /**
- * Tools that are played in shell, because they are called often and need to know nothing. `real` is a folder of links to what lies
- * underneath: GNU's, or on a Mac BSD's own.
+ * Tools in shell, because they are called often and need no state. `real` is a folder of links to the real tools: GNU's, or on a Mac BSD's
+ * own.
  */
 export const shellTools = (real: string, gnu: boolean): Readonly<Record<string, string>> => ({
   base64: base64Tool(real, gnu),
@@ -268,7 +267,7 @@ export const shellTools = (real: string, gnu: boolean): Readonly<Record<string, 
   sed: sedTool(real, gnu),
   shasum: shasumTool(real, gnu),
   sudo: sudoStub(real),
-  // What it would wait for takes a second on a busy disk, and nobody could tell the difference.
+  // A real sync can take a second on a busy disk, without a visible effect here.
   sync: '#!/bin/sh\nexit 0\n',
   uname,
   whoami: whoamiTool,

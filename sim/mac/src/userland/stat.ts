@@ -18,7 +18,7 @@ const permissions = (stats: Stats): string => {
 
 const seconds = (milliseconds: number): string => String(Math.floor(milliseconds / 1000));
 
-/** stat(1) of BSD: formats by -f, which knows no `\t`; the -c of GNU is no option. */
+/** stat(1) of BSD: formats by -f, which does not know `\t`; GNU's -c does not exist. */
 export const createStat =
   (machine: Machine): Tool =>
   ({ args, cwd }) => {
@@ -69,7 +69,7 @@ export const createStat =
             p: () => {
               if (asText) return permissions(stats);
               const mode = sub === 'L' ? stats.mode & 0o777 : sub === 'M' ? (stats.mode >> 9) & 0o7 : stats.mode;
-              // %p is octal unless something else is asked for.
+              // %p is octal by default.
               const text = output === 'D' ? String(mode) : mode.toString(8);
               return flags.includes('#') ? `0${text}` : text;
             },

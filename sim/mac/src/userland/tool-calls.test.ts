@@ -38,7 +38,7 @@ describe('a call of a tool', () => {
     const held = mac.run(`for i in $(seq 1 ${maxConcurrentCalls}); do sleep 1000 & done; wait; echo held`);
     await allSleep.promise;
     const waiting = mac.run(`date -r 7 +%s; true >${finish}`);
-    // All places are given back by callers that have gone, with no further call than the one that waits.
+    // Slots of dead callers are freed without another call than the waiting one.
     while (!existsSync(finish)) {
       clock.advance(1_000_000);
       await new Promise((resolve) => setImmediate(resolve));

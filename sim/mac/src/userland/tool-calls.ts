@@ -21,7 +21,7 @@ import type { Tool, ToolCall, ToolResult } from '../machine.ts';
 import { replaceFile } from '../replace-file.ts';
 import { maxConcurrentCalls, quote } from './tool-stubs.ts';
 
-/** Where files cost least: in memory on Linux. */
+/** The fastest folder for files: in memory on Linux. */
 const fastestTmpFolder = (): string => {
   try {
     accessSync('/dev/shm', constants.W_OK);
@@ -31,13 +31,13 @@ const fastestTmpFolder = (): string => {
   }
 };
 
-/** Of Macs that are up. A process that ends without stopping them takes these along: nobody would look for them there. */
+/** Folders of running Macs. Removed when the process exits without stopping them: no other code would find them. */
 const foldersInUse = new Set<string>();
 process.once('exit', () => {
   for (const folder of foldersInUse) rmSync(folder, { recursive: true, force: true });
 });
 
-/** An empty folder, in memory where there is such a place, behind the link `link`. What an earlier one left behind is removed. */
+/** An empty folder, in memory if possible, behind the symbolic link `link`. Removes an earlier one. */
 const makeMemoryFolder = (link: string): void => {
   removeMemoryFolder(link);
   const folder = mkdtempSync(join(fastestTmpFolder(), 'tartan-calls-'));
@@ -56,7 +56,7 @@ const removeMemoryFolder = (link: string): void => {
   rmSync(link, { recursive: true, force: true });
 };
 
-/** What a tool may answer besides text: a piece of shell that its process goes on with. Only for tools with a stub of their own. */
+/** Instead of output, a piece of shell that the calling process executes. Only for tools with their own stub. */
 export interface ShellResult {
   readonly shell: string;
 }
@@ -65,7 +65,7 @@ export type ShellTool = (call: ToolCall) => ToolResult | ShellResult | Promise<T
 
 interface ToolCalls {
   open(): Promise<void>;
-  /** Calls that still run are never answered: their processes must be gone already. */
+  /** Running calls get no answer: their processes must be gone already. */
   close(): Promise<void>;
 }
 
@@ -79,13 +79,13 @@ const resultScript = (answer: ToolResult | ShellResult): string => {
 const isSilent = (answer: ToolResult | ShellResult): answer is ToolResult =>
   !('shell' in answer) && !answer.stdout && !answer.stderr;
 
-/** The other end of `tool-stubs.ts`: hears the bell, reads the call, has the tool played, answers. */
+/** The other end of `tool-stubs.ts`: reads calls from the FIFO `bell`, runs the tool, and answers. */
 export const createToolCalls = (folder: string, tools: () => Readonly<Record<string, Tool | ShellTool>>): ToolCalls => {
   let notifier: Socket | undefined;
-  /** What each slot is taken by: a call that is played, or was answered. */
+  /** The call of each used slot: running or answered. */
   const usedSlots = new Map<string, { call: ToolCall }>();
 
-  /** Opening a FIFO for writing fails while nobody reads it: then whoever had the slot is gone. */
+  /** Opening a FIFO for writing fails without a reader: then the caller is gone. */
   const openAnswerFifo = (slot: string): number | undefined => {
     try {
       return openSync(join(folder, slot), constants.O_WRONLY | constants.O_NONBLOCK);
@@ -94,7 +94,7 @@ export const createToolCalls = (folder: string, tools: () => Readonly<Record<str
     }
   };
 
-  /** A slot whose FIFO nobody has open belongs to a process that has read its answer, or died before it came. */
+  /** If no process reads a slot's FIFO, its caller has read the answer, or died before. */
   const freeSlots = (): void => {
     for (const slot of usedSlots.keys()) {
       const stillRead = openAnswerFifo(slot);
@@ -132,7 +132,7 @@ export const createToolCalls = (folder: string, tools: () => Readonly<Record<str
     const mine = { call: readCall(slot) };
     usedSlots.set(slot, mine);
     const answer = await runTool(mine.call);
-    // The Mac has stopped, or the caller died and its slot went to another.
+    // The Mac has stopped, or the caller died and another call has its slot.
     if (usedSlots.get(slot) !== mine) return;
     const fd = openAnswerFifo(slot);
     if (fd === undefined) return;
@@ -140,7 +140,7 @@ export const createToolCalls = (folder: string, tools: () => Readonly<Record<str
     try {
       writeSync(fd, isSilent(answer) ? `${answer.code}\n` : '.\n');
     } catch {
-      // The caller was there a moment ago, and died.
+      // The caller has just died.
     } finally {
       closeSync(fd);
     }
@@ -156,7 +156,7 @@ export const createToolCalls = (folder: string, tools: () => Readonly<Record<str
         'mkfifo',
         fifos.map((name) => join(folder, name)),
       );
-      // Held open for writing too, so that it never ends; read by the event loop, so that no thread waits on it.
+      // Also open for writing, so that there is no end of file; read by the event loop, so that no thread blocks.
       const fd = openSync(join(folder, 'bell'), constants.O_RDWR | constants.O_NONBLOCK);
       const socket = new Socket({ fd, readable: true, writable: false });
       let rest = '';

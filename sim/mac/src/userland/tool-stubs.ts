@@ -1,22 +1,21 @@
 import { realTool } from './real-tools.ts';
 
-/** A word for a POSIX shell, whatever is in it. */
+/** Quotes any text as one word of a POSIX shell. */
 export const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
-/** How many tools of one Mac may be running at once. A call that finds no slot free tries again until one is. */
+/** How many tools of one Mac may run concurrently. A call without a free slot retries until there is one. */
 export const maxConcurrentCalls = 24;
 
-/** Where a Mac hears calls, as its processes find it: beside its disk. All Macs share one set of stubs. */
+/** The folder for calls, next to the Mac's disk. All Macs share one set of stubs. */
 const callsFolder = '"$TARTAN_ROOT/../.mac/calls"';
 
 /**
- * The shell functions with which a process on the Mac calls a tool that is played in TypeScript, at the price of no further process.
- *
- * Flow: take a slot (a file created with O_EXCL), write the call beside it, open the slot's FIFO, ring the Mac's bell with the slot's
- * number, wait for one line on the FIFO. The line is an exit code, or `.` for an answer in a file: a piece of shell that prints and exits.
- * Who finds all slots taken rings with no number: those whose callers have gone are given back when the bell rings, and at no other time.
- * Guarantees: a slot is given back only when nobody has its FIFO open (see `tool-calls.ts`), so no answer reaches another call.
- * Caveat: a process that dies between taking a slot and ringing costs that slot until the next boot.
+ * The shell functions with which a process on the Mac calls a tool that is simulated in TypeScript, without starting a further process.
+ * Flow: take a slot (a file created with O_EXCL), write the call next to it, open the slot's FIFO, write the slot's number to the FIFO
+ * `bell`, wait for one line on the slot's FIFO. The line is an exit code, or `.` for an answer in a file: a piece of shell that prints and
+ * exits. A caller without a free slot writes an empty line to `bell`: slots of dead callers are freed only when `bell` is read.
+ * Guarantees: a slot is freed only when no process has its FIFO open (see `tool-calls.ts`), so no answer reaches another call.
+ * Caveat: a process that dies between taking a slot and writing to `bell` blocks that slot until the next boot.
  */
 export const shellCallFunctions = (real: string): string => `
 calls=${callsFolder}
@@ -44,7 +43,7 @@ call() {
 input=no
 `;
 
-/** Stands for every tool that is played in TypeScript: it knows by which name it was called. */
+/** The stub of every tool that is simulated in TypeScript: it identifies the tool by its own name. */
 export const toolStub = (real: string): string => `#!/bin/sh
 ${shellCallFunctions(real)}
 for argument; do
@@ -55,7 +54,7 @@ done
 call "\${0##*/}" "$@"
 `;
 
-/** Tells the journal by which arguments it was called, then is the tool of the same name in `untraced`. */
+/** Records its arguments in the journal, then executes the tool of the same name in `untraced`. */
 export const tracedTool = (real: string, untraced: string): string => `#!/bin/sh
 ${shellCallFunctions(real)}
 call trace.argv "\${0##*/}" "$@"

@@ -15,7 +15,7 @@ interface Case {
 const text = 'one\ntwo\nthree\n';
 const sha = '67a8f5e4a13d2be3ffb3aae3ee8e6fbbfe04eb5b0bd1fd1d3d1da16d9e1f5f3b';
 
-/** How BSD tools differ from GNU's where scripts have met it. `source` is the manual page of macOS. */
+/** Differences between BSD and GNU tools that scripts have hit. `source` is the manual page of macOS. */
 const cases: readonly Case[] = [
   { command: 'timeout 1 true', stdout: '', stderr: /not found/, code: 127, source: 'not on macOS' },
   { command: 'flock -n x true', stdout: '', stderr: /not found/, code: 127, source: 'not on macOS' },

@@ -21,7 +21,7 @@ const createSleep =
     return { code: 0 };
   };
 
-/** reboot(8) and `shutdown -r now`: the Mac goes down under whoever asked. Other ways to go down are not played. */
+/** reboot(8) and `shutdown -r now`: also kills the caller. Other forms of shutdown are not supported. */
 const createShutdown = (restart: () => void): Readonly<Record<'shutdown' | 'reboot', Tool>> => {
   const goDown = (name: string, asRoot: boolean) => {
     if (!asRoot)
@@ -50,7 +50,7 @@ interface UserlandOptions {
   reboot(): void;
 }
 
-/** What a Mac has as any BSD: files and their owners, time, sudo. */
+/** The general BSD part of a Mac: files and their owners, time, sudo. */
 export const createUserland = (machine: Machine, { owners, disk, env, reboot }: UserlandOptions): Userland => {
   let lockout = createLockout(machine.clock);
   let off = new AbortController();
@@ -71,7 +71,7 @@ export const createUserland = (machine: Machine, { owners, disk, env, reboot }: 
       stat: createStat(machine),
     },
     boot: async () => {
-      // A reboot clears the tally of wrong passwords.
+      // A reboot clears the count of wrong passwords.
       lockout = createLockout(machine.clock);
       off = new AbortController();
     },

@@ -47,7 +47,7 @@ const parseAddress = (cursor: Cursor): Address => {
   const text = cursor.word();
   const network = parseNetwork(text);
   if (network !== undefined) return { kind: 'network', network };
-  // A name would be looked up; in a firewall of ours that is a mistake, and there is no DNS here.
+  // pfctl would resolve a host name; in Tartan's rules that is a mistake, and there is no DNS here.
   if (!interfaceName.test(text) || text.includes('/')) throw cursor.error(`no IP address found for ${text}`);
   return { kind: 'interface', text };
 };
@@ -73,8 +73,8 @@ const oneFamily = (...families: readonly (4 | 6 | undefined)[]): { family?: 4 | 
 };
 
 /**
- * `in on en0 inet proto tcp from A to B port C`: every combination of its lists. `keywords` may stand between direction and
- * interface (`quick`, `log`). Combinations that mix IPv4 and IPv6 are left out, as pfctl does.
+ * `in on en0 inet proto tcp from A to B port C`: every combination of its lists. `between` parses keywords between direction and interface
+ * (`quick`, `log`). Combinations that mix IPv4 and IPv6 are omitted, as pfctl does.
  */
 const parseMatches = (cursor: Cursor, between: () => void = () => {}): readonly Match[] => {
   const direction = cursor.takeOneOf(['in', 'out']);
@@ -141,7 +141,7 @@ const inParentheses = (cursor: Cursor): string => {
   return ` (${words.join(' ')})`;
 };
 
-/** What may follow the addresses of a filter rule, in any order. Only state and flags are given a meaning, and that in print only. */
+/** Options after the addresses of a filter rule, in any order. Only state and flags are interpreted, and only for printing. */
 const parseFilterOptions = (cursor: Cursor): { flags?: string; state?: string; rest: readonly string[] } => {
   const found: { flags?: string; state?: string; rest: string[] } = { rest: [] };
   while (cursor.peek().kind !== 'end') {
@@ -166,7 +166,7 @@ const trailerOf = (
   { protocol }: Match,
   { flags, state, rest }: ReturnType<typeof parseFilterOptions>,
 ): string => {
-  // pass keeps state unless told otherwise; for TCP it looks at the first packet only.
+  // pass keeps state by default; for TCP it then only checks the first packet.
   const stateful = state ?? (action === 'pass' ? 'keep state' : undefined);
   const keeps = stateful !== undefined && !stateful.startsWith('no ');
   const shownFlags = flags ?? (keeps && (protocol === undefined || protocol === 'tcp') ? 'S/SA' : undefined);

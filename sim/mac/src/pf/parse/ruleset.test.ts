@@ -94,12 +94,12 @@ test('what is wrong is named with its file and line', () => {
     ['pass proto tcp from any to any port 70000', ':1: illegal port value 70000'],
     ['pass inet from fd00::1 to any', ':1: rule expands to no valid combination'],
     ['pass proto tpc from any to any', ':1: unknown protocol tpc'],
-    // A translation hook behind a filter hook rejects the whole file.
+    // A translation anchor after a filter anchor rejects the whole file.
     ['anchor "a"\nnat-anchor "a"', `:2: ${order}`],
     ['nat-anchor "a"\nscrub-anchor "a"', `:2: ${order}`],
     ['pass all\nset skip on lo0', `:2: ${order}`],
     ['anchor "a"\ndummynet-anchor "a"', `:2: ${order}`],
-    // Tables, macros and loads may stand anywhere.
+    // Tables, macros and loads are allowed anywhere.
     ['anchor "a"\ntable <t> persist { 10.0.0.1 }\nx = "y"\nload anchor "a" from "/etc/pf.anchors/a"', 'none'],
   ];
   for (const [source, expected] of table)

@@ -3,7 +3,7 @@ import type { PfRule, Section, Table } from '../rule.ts';
 import { parseAnchorRule, parseFilter, parseScrub, parseTableName, parseTranslation } from './rules.ts';
 import { Cursor, tokenize } from './tokens.ts';
 
-/** One file, read and found good. Where a table or a load stands is kept, for the errors that show only when it is loaded. */
+/** One valid file. Keeps the lines of tables and loads, for errors that appear only when they are loaded. */
 export interface ParsedFile {
   readonly entries: readonly PfRule[];
   readonly tables: readonly { readonly table: Table; readonly line: number }[];
@@ -12,7 +12,7 @@ export interface ParsedFile {
   readonly skip: readonly string[];
 }
 
-/** Tables, macros and loads may stand anywhere; the rest in this order (Apple has dummynet before filtering). */
+/** Tables, macros and loads are allowed anywhere; the rest in this order (Apple has dummynet before filtering). */
 const order: Readonly<Record<Section | 'option', number>> = {
   option: 1,
   scrub: 2,
@@ -53,7 +53,7 @@ const parseTable = (cursor: Cursor): Table => {
   return { name, persist, addresses };
 };
 
-/** `set skip on { lo0 }` has an effect; the other options are read and forgotten. */
+/** `set skip on { lo0 }` has an effect; the other options are parsed and ignored. */
 const parseOption = (cursor: Cursor): readonly string[] => {
   const option = cursor.word();
   if (option === 'skip') {
@@ -68,7 +68,7 @@ const parseOption = (cursor: Cursor): readonly string[] => {
   return [];
 };
 
-/** Reads what `pfctl -f` is given. Throws nothing but `PfSyntaxError`. */
+/** Parses the input of `pfctl -f`. Throws only `PfSyntaxError`. */
 export const parseRuleset = (file: string, source: string): ParsedFile => {
   const cursor = new Cursor(file, tokenize(file, source));
   const parsed = {

@@ -1,4 +1,4 @@
-/** What pfctl has to say about a file. The only thing that the parser throws. */
+/** pfctl's error about a file. The only error of the parser. */
 export class PfSyntaxError extends Error {
   readonly file: string;
   readonly line: number;
@@ -21,12 +21,12 @@ interface Token {
 const symbols = ['->', '!=', '<=', '>=', '<>', '><', '{', '}', '(', ')', '<', '>', '!', '=', ','];
 const endOfWord = /[\s{}()<>!=,#"]/;
 const macroName = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** Macros name only macros that stand before them, so that this many is never needed by a sane file. */
+/** Macros can only reference earlier macros, so no sane file needs as many. */
 const deepestMacro = 16;
 
 /**
- * Takes the text of a pf.conf apart. A statement ends with its line, unless a backslash or an open brace carries it on. A macro
- * (`$name`) is replaced by its text, which is then read as if it stood there; macros are defined on the way.
+ * Splits the text of a pf.conf into tokens. A statement ends with its line, unless a backslash or an open brace continues it. A macro
+ * (`$name`) is replaced by its text, which is then parsed in place; macros are defined in the same pass.
  */
 export const tokenize = (file: string, source: string): readonly Token[] => {
   const macros = new Map<string, string>();
@@ -39,7 +39,7 @@ export const tokenize = (file: string, source: string): readonly Token[] => {
     found.push({ kind, text, line });
   };
 
-  /** `name = value` at the start of a statement: taken out of the tokens, kept as text. */
+  /** `name = value` at the start of a statement: removed from the tokens, stored as text. */
   const takeMacro = (): void => {
     const start = found.findLastIndex(({ kind }) => kind === 'end') + 1;
     const [name, equals, ...value] = found.slice(start);
@@ -109,7 +109,7 @@ export const tokenize = (file: string, source: string): readonly Token[] => {
   return found;
 };
 
-/** A place in the tokens of one file. Everything that does not fit is a syntax error of the line it stands in. */
+/** A position in the tokens of one file. Anything unexpected is a syntax error in its line. */
 export class Cursor {
   readonly file: string;
   readonly #tokens: readonly Token[];
@@ -142,7 +142,7 @@ export class Cursor {
     return token;
   }
 
-  /** Goes past this word or symbol, if it is there. Text in quotes is never a keyword. */
+  /** Skips this word or symbol, if it is next. Quoted text is never a keyword. */
   take(text: string): boolean {
     const token = this.peek();
     if (token.kind === 'quoted' || token.kind === 'end' || token.text !== text) return false;
@@ -150,7 +150,7 @@ export class Cursor {
     return true;
   }
 
-  /** The one of these that is there, if any. */
+  /** Skips one of these words, if it is next. */
   takeOneOf<const Word extends string>(words: readonly Word[]): Word | undefined {
     return words.find((word) => this.take(word));
   }
@@ -159,7 +159,7 @@ export class Cursor {
     if (!this.take(text)) throw this.error();
   }
 
-  /** A word or a text in quotes. */
+  /** A word or a quoted text. */
   word(): string {
     const token = this.peek();
     if (token.kind !== 'word' && token.kind !== 'quoted') throw this.error();
@@ -172,7 +172,7 @@ export class Cursor {
     this.#at += 1;
   }
 
-  /** One of something, or a list of them in braces, parted by commas or blanks. */
+  /** One item, or a list in braces, separated by commas or blanks. */
   list<Item>(item: () => Item): readonly Item[] {
     if (!this.take('{')) return [item()];
     const items: Item[] = [];

@@ -6,7 +6,7 @@ export interface PfMachine {
   readonly machine: MinimalMachine;
   readonly pf: PacketFilter;
   pfctl(...args: readonly string[]): ToolResult;
-  /** With this on standard input. */
+  /** With this standard input. */
   pipe(input: string, ...args: readonly string[]): ToolResult;
   reboot(): Promise<void>;
 }
@@ -19,7 +19,7 @@ anchor "com.apple/*"
 load anchor "com.apple" from "/etc/pf.anchors/com.apple"
 `;
 
-/** A Mac that has just started, with the pf.conf that macOS comes with. `remove` its machine afterwards. */
+/** A Mac that has just started, with the pf.conf of macOS. `remove` its machine afterwards. */
 export const createPfMachine = async (): Promise<PfMachine> => {
   const machine = minimalMachine();
   machine.write('/etc/pf.conf', stockPfConf);

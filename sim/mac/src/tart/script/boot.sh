@@ -1,4 +1,4 @@
-# How a guest comes up, and how it ends by itself or by others.
+# Boot and end of a guest.
 
 remember_children() { [ -z "${vm_runs-}" ] || echo "${sleeper-} ${program-}" >"$vm/.children" 2>/dev/null || :; }
 
@@ -7,12 +7,12 @@ ends() {
   for child in ${sleeper-} ${program-}; do kill "$child" 2>/dev/null; done
   ! held "$vm/.pid" || [ "$holder" != $$ ] || rm -f "$vm/.pid" "$vm/.agent" "$vm/.children" "$vm/control.sock"
   rm -f "$fake/running/$$"
-  # macOS 26.3.1 does not give the slot back until it is rebooted (openai/tart #1217).
+  # macOS 26.3.1 does not release the slot until a reboot (openai/tart #1217).
   control host/leaks
   [ -z "$value" ] || [ -z "${vm_runs-}" ] || : >"$fake/leaked/$$"
 }
 
-# `tart stop` and Ctrl-C: the power is cut.
+# `tart stop` and Ctrl-C cut the power.
 power_off() {
   echo 'Stopping VM...'
   ends
@@ -38,7 +38,7 @@ guest_ends() {
   exit 0
 }
 
-# An address is a lease of the DHCP server: it outlives the guest.
+# An address is a DHCP lease: it outlives the guest.
 lease() {
   guest_control "$name" address
   [ "$value" != none ] || return 0
@@ -46,17 +46,17 @@ lease() {
     set -- $(random_bytes 1)
     value=192.168.64.$(($(printf '%d' "0x$1") % 252 + 2))
   fi
-  # Not with its parents: what was taken away with its Mac meanwhile is not made anew.
+  # Without -p: if the Mac was deleted meanwhile, its folders must not be created again.
   mkdir "$fake/leases" 2>/dev/null || [ -d "$fake/leases" ] || return 0
-  # Renamed into place, so that nobody ever reads an empty one.
+  # Renamed into place, so that no reader sees an empty file.
   echo "$value" >"$fake/leases/.$$"
   mv -f "$fake/leases/.$$" "$fake/leases/$mac"
-  # Where bootpd of macOS writes it, and where tart reads it.
+  # bootpd of macOS writes this file, and tart reads it.
   [ ! -d "${TARTAN_ROOT-}/var/db" ] || [ -z "${TARTAN_ROOT-}" ] ||
     printf '{\n\tname=guest\n\tip_address=%s\n\thw_address=1,%s\n\tidentifier=1,%s\n\tlease=0x7fffffff\n}\n' "$value" "$mac" "$mac" >>"$TARTAN_ROOT/var/db/dhcpd_leases"
 }
 
-# The few programs that a guest must not share with the machine underneath.
+# Programs that a guest must not share with the real machine.
 guest_programs() {
   [ ! -d "$fake/guest-bin" ] || return 0
   mkdir "$fake/guest-bin.$$" || return 0
@@ -74,10 +74,10 @@ boot() {
   guest_control "$name" agent-after 0
   pause "$value"
   : >"$vm/.agent"
-  # What the guest does on its own, as a script in its root folder.
+  # The guest's own program, a script in its root folder.
   program_file=$fake/guests/$name/program
   [ -f "$program_file" ] || program_file=$fake/guests/_/program
-  # One that came with this tart, for images whose guests have something to do.
+  # A program that is part of this tart, for images with a workload.
   [ -f "$program_file" ] || program_file=${0%/*}/../Resources/guest.sh
   [ -f "$program_file" ] || return 0
   mkdir -p "$vm/guest"

@@ -1,6 +1,6 @@
 # clone, set, rename, delete, prune.
 
-# A new MAC if any local virtual machine has the source's.
+# Whether a new MAC is needed: another local virtual machine has it.
 mac_is_taken() {
   for other in "$home"/vms/*/config.json; do
     [ -f "$other" ] || continue
@@ -27,7 +27,7 @@ tart_clone() {
     */*) usage_error '<new-name> should be a local name' ;;
   esac
   if parse_reference "$from"; then
-    # Fetched only if it is not cached: a moving tag stays where it was (INC-424).
+    # Pulled only if it is not cached: a moving tag keeps its old digest (INC-424).
     [ -d "$images/${tag:-$digest}" ] || tart_pull "$from"
     parse_reference "$from"
     source_folder=$images/${tag:-$digest}
@@ -36,7 +36,7 @@ tart_clone() {
     source_folder=$vm
   fi
   no_space
-  # One at a time: whoever comes later also ends later, and so has the last word on a name.
+  # Clones run one at a time: the later one ends later, and so decides about a name.
   take_in_turn clone
   trap 'code=$?; rm -f "$fake/locks/clone"; finished' EXIT
   part=$home/tmp/clone-$$
@@ -54,9 +54,9 @@ tart_clone() {
     write_config "$part"
   fi
   touch_access "$part" "$source_folder"
-  # Whatever has the name is replaced without a word, also a running virtual machine (INC-429).
+  # An existing virtual machine with that name is replaced silently, even a running one (INC-429).
   rm -rf "${home:?}/vms/$to"
-  # Locked until it is in its place: others collect what lies in tmp without a lock.
+  # Locked until it is in place: other calls delete unlocked folders in tmp.
   mv "$part" "$home/vms/$to" || fail 1 "Error: $to could not be moved to its place"
   rm -f "$home/vms/$to/.lock" "$fake/locks/clone"
 }
@@ -87,7 +87,7 @@ tart_set() {
     esac
     shift
   done
-  # Whether it runs is not looked at.
+  # Also if it is running.
   write_config "$vm"
 }
 
@@ -97,7 +97,7 @@ tart_rename() {
   mv "$vm" "$home/vms/$2"
 }
 
-# Digests that no tag names and nobody asked for by digest go with the last tag.
+# Digests without a tag that were not pulled by digest are deleted with the last tag.
 collect_images() {
   for folder in "$images"/sha256:*; do
     [ -d "$folder" ] && [ ! -f "$folder/.explicitly-pulled" ] || continue
@@ -121,7 +121,7 @@ tart_delete() {
     else
       local_folder "$name"
       [ -d "$vm" ] || missing "$name"
-      # Exit 1 here, unlike the errors about running elsewhere.
+      # Exit code 1 here, unlike other errors about running.
       ! held "$vm/.pid" || fail 1 "VM \"$name\" is running"
       rm -rf "$vm"
     fi

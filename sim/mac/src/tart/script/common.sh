@@ -1,18 +1,18 @@
-# What every command needs. Controls are files of one value below $fake, read anew by each call: whoever plays the world may change
-# them while a virtual machine runs. Reading one starts no process, so that a call stays within a few milliseconds.
+# Shared by all commands. Controls are files with one value below $fake. Each call reads them anew: tests may change them while a virtual
+# machine runs. Reading one starts no process, so a call takes only a few milliseconds.
 
 home=${TART_HOME:-$HOME/.tart}
 fake=$home/.fake
 us=$(printf '\037')
 rs=$(printf '\036')
 
-# control KEY [DEFAULT] puts a control into $value.
+# control KEY [DEFAULT] reads a control into $value.
 control() {
   value=${2-}
   [ ! -f "$fake/$1" ] || IFS= read -r value 2>/dev/null <"$fake/$1" || :
 }
 
-# A control of one guest, else of all guests.
+# A control of one guest, or else of all guests.
 guest_control() {
   control "guests/_/$2" "${3-}"
   control "guests/$1/$2" "$value"
@@ -21,7 +21,7 @@ guest_control() {
 journal() {
   line=$$
   for word; do line=$line$us$word; done
-  [ ! -d "$fake" ] || printf '%s%s\n' "$line" "$rs" >>"$fake/journal" # One write, so that calls at the same time do not mix.
+  [ ! -d "$fake" ] || printf '%s%s\n' "$line" "$rs" >>"$fake/journal" # One write, so that concurrent calls do not mix.
 }
 
 # A domain error is a bare line on stderr. 2: does not exist, not running, already running. 1: everything else.
@@ -36,20 +36,20 @@ newline='
 
 alive() {
   kill -0 "$1" 2>/dev/null || return 1
-  # Dead, and only not fetched by its parent yet.
+  # A zombie: dead, but not reaped yet.
   [ -r "/proc/$1/stat" ] || return 0
   IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
   case ${stat##*)} in ' Z'*) return 1 ;; esac
 }
 
-# Whether the process that wrote its id into this file lives: stands for flock and fcntl locks, which vanish with their holder.
+# Whether the process whose pid is in this file is alive: stands for flock and fcntl locks, which vanish with their holder.
 held() {
   holder=
   [ -f "$1" ] && IFS= read -r holder 2>/dev/null <"$1"
   [ -n "$holder" ] && alive "$holder"
 }
 
-# Takes such a lock. 1: somebody has it. It is linked into place with its content, so that nobody ever reads an empty one.
+# Takes such a lock. 1: it is taken. Linked into place with its content, so that no reader sees an empty file.
 take() {
   echo $$ >"$1.$$" || return 1
   until ln "$1.$$" "$1" 2>/dev/null; do
@@ -67,7 +67,7 @@ take_in_turn() {
   until take "$fake/locks/$1"; do pause 0.01; done
 }
 
-# Sleeps so that a signal is answered at once.
+# An interruptible sleep.
 pause() {
   case $1 in '' | 0 | 0.0 | 0.000) return ;; esac
   sleep "$1" >/dev/null 2>&1 &
@@ -78,7 +78,7 @@ pause() {
 }
 remember_children() { :; }
 
-# One second of tart: its loops wait this long.
+# One second of tart, the interval of its loops.
 second() {
   control host/second 1
   pause "$value"
@@ -86,7 +86,7 @@ second() {
 
 forever() { while :; do pause 600; done; }
 
-# replaced TEXT FROM TO puts TEXT with every FROM as TO into $value.
+# replaced TEXT FROM TO puts TEXT with every FROM replaced by TO into $value.
 replaced() {
   value= rest_of=$1
   while :; do
@@ -98,7 +98,7 @@ replaced() {
   value=$value$rest_of
 }
 
-# Before every command but pull and clone, whatever lies in tmp without a lock is deleted: also the part of a killed pull (INC-422).
+# Every command except pull and clone first deletes the unlocked entries of tmp: also the part of a killed pull (INC-422).
 collect_tmp() {
   for entry in "$home"/tmp/*; do
     [ -d "$entry" ] || continue
@@ -106,7 +106,7 @@ collect_tmp() {
   done
 }
 
-# What the world has prepared for this command: slow, hanging, or with an outcome of its own.
+# The behaviour that a test has set for this command: slow, hanging, or with its own result.
 behave() {
   at=commands/$1
   [ -d "$fake/$at" ] || return 0
@@ -115,13 +115,13 @@ behave() {
   control "$at/hang"
   case $value in
     before) forever ;;
-    # Deaf to polite signals, with a grandchild that holds stdout.
+    # Ignores SIGTERM, with a grandchild that holds stdout.
     stubborn)
       trap '' INT TERM HUP
       sleep 600 &
       forever
       ;;
-    # Ends at once, and leaves somebody behind who holds stdout and stderr open.
+    # Ends at once, and leaves a process behind that holds stdout and stderr.
     orphan) sleep 600 & ;;
   esac
   [ -f "$fake/$at/exit" ] || return 0

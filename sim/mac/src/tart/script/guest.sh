@@ -1,4 +1,4 @@
-# ip and exec: what is asked of a guest.
+# ip and exec.
 
 tart_ip() {
   name='' wait_for=0
@@ -12,7 +12,7 @@ tart_ip() {
   done
   open_local "$name"
   read_config "$vm"
-  # At least one try and one second. A lease stays after its guest has halted.
+  # At least one attempt and one second. A lease outlives its guest.
   while :; do
     if [ -f "$fake/leases/$mac" ]; then
       cat "$fake/leases/$mac"
@@ -27,7 +27,7 @@ tart_ip() {
   fail 1 'no IP address found'
 }
 
-# The guest is asked to shut down. It is never the machine underneath: whatever speaks of it is not executed.
+# Asks the guest to shut down. Commands that mention a shutdown are never executed, since they would hit the real machine.
 shut_down() {
   guest_control "$1" shutdown halts
   case $value in
@@ -35,7 +35,7 @@ shut_down() {
     refused) fail 1 'shutdown: NOT super-user' ;;
     *)
       guest_control "$1" shutdown-takes 0
-      # Halts after this command has its answer.
+      # Halts after this command has its result.
       (
         pause "$value"
         kill -ALRM "$2" 2>/dev/null
@@ -67,7 +67,7 @@ tart_exec() {
   guest_control "$name" agent ready
   [ "$value" = ready ] && [ -f "$vm/.agent" ] ||
     fail 1 'Failed to connect to the VM using its control socket: The operation couldn’t be completed. (GRPC.GRPCConnectionPoolError error 1.), is the Tart Guest Agent running?'
-  # The size of the local terminal is asked for: without one tart crashes (its Exec.swift).
+  # tart reads the size of the local terminal: without one it crashes (its Exec.swift).
   [ -z "$tty" ] || [ -t 0 ] || fail 1 'Fatal error: '\''try!'\'' expression unexpectedly raised an error: Inappropriate ioctl for device'
   case " $* " in *shutdown* | *reboot* | *poweroff* | *[!a-z]halt[!a-z]*)
     shut_down "$name" "$guest"
@@ -76,7 +76,7 @@ tart_exec() {
   esac
   mkdir -p "$vm/guest"
   cd "$vm/guest" || exit 1
-  # A hostile guest answers whatever it likes.
+  # A hostile guest.
   for script in "$fake/guests/$name/exec" "$fake/guests/_/exec"; do
     [ -f "$script" ] || continue
     set -- /bin/sh "$script" "$@"
@@ -84,7 +84,7 @@ tart_exec() {
   done
   unset TART_REGISTRY_HOSTNAME TART_REGISTRY_USERNAME TART_REGISTRY_PASSWORD
   [ -n "$interactive" ] || exec </dev/null
-  # The terminal here was made to let every key through; the one in the guest is an ordinary one.
+  # The local terminal is in raw mode; the one in the guest is not.
   [ -z "$tty" ] || stty sane
   HOME=$PWD PATH=$fake/guest-bin:$PATH TART_GUEST=$guest "$@"
   exit $?

@@ -1,6 +1,6 @@
 # list and get.
 
-# `Size` comes as a whole number from list and as a string from get; the world may ask for another encoding (INC-49).
+# `Size` is an integer in list and a string in get; a test may select another encoding (INC-49).
 size_as() {
   read_sizes "$1"
   control host/size "$2"

@@ -1,4 +1,4 @@
-# Which command it is.
+# Dispatches the command.
 
 [ "${1-}" != --version ] || {
   echo "$version"

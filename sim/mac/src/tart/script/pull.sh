@@ -1,5 +1,5 @@
-# pull, push and fqn. A registry is a folder: tags name digests, digests have what their download is like. A
-# reference nobody prepared exists in an open registry, with a digest made from its text.
+# pull, push and fqn. A registry is a folder: tags point to digests, digests have controls for their download. In an open registry any other
+# reference exists too, with a digest made from its text.
 
 digest_of_text() {
   printf '%s' "$1" | od -An -v -tu1 | awk '
@@ -26,7 +26,7 @@ resolve() {
   known=registry/$registry/$namespace/@$digest
   control "$known/credentials"
   if [ -n "$value" ]; then
-    # Login-free: by environment, for one host.
+    # Credentials come from the environment, for one host, without a login.
     [ "${TART_REGISTRY_HOSTNAME-} ${TART_REGISTRY_USERNAME-}:${TART_REGISTRY_PASSWORD-}" = "$registry $value" ] ||
       registry_refuses 401 UNAUTHORIZED
   fi
@@ -72,7 +72,7 @@ download() {
   echo "pulling disk ($value GB compressed)..."
   control "$known/percents" '0 10 20 30 40 50 60 70 80 90 100'
   for at in $value; do
-    # What a killed pull had is not fetched again, if nobody has collected it.
+    # Resumes a killed pull, unless its part was deleted.
     [ "$at" -gt "$done_before" ] || continue
     control "$known/step" 0
     pause "$value"
@@ -104,12 +104,12 @@ download() {
   touch_access "$part"
   mkdir -p "$images"
   rm -f "$part/.percent"
-  # Locked until it is in its place: others collect what lies in tmp without a lock.
+  # Locked until it is in place: other calls delete unlocked folders in tmp.
   mv "$part" "$images/$digest" || fail 1 "Error: $digest could not be moved to its place"
   rm -f "$images/$digest/.lock"
 }
 
-# The host's disk is full: the text is the world's, since macOS has several for it.
+# The host's disk is full. The test sets the text, since macOS has several.
 no_space() {
   [ -f "$fake/host/no-space" ] || return 0
   cat "$fake/host/no-space" >&2
@@ -150,7 +150,7 @@ tart_pull() {
   fi
 }
 
-# config → disk → NVRAM. The disk stays open all along; nvram.bin is opened last, which is where a deleted bundle is noticed (INC-46).
+# config → disk → NVRAM. The disk stays open all the time; nvram.bin is opened last, which is where a deleted bundle is noticed (INC-46).
 tart_push() {
   open_local "$1"
   exec 8<"$vm/disk.img"

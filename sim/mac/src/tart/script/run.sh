@@ -1,4 +1,4 @@
-# run: the process of `run` is the virtual machine: it boots, gets an address, and ends.
+# run: its process is the virtual machine: it boots, gets an address, and ends.
 
 # A folder that the guest sees as "/Volumes/My Shared Files/<name>". [name:]path[:ro]; an unknown option is part of the path.
 share() {
@@ -39,9 +39,9 @@ parse_run() {
   [ "${vnc:-0}" -lt 2 ] || usage_error '--vnc and --vnc-experimental are mutually exclusive'
 }
 
-# VZ makes its host key in the keychain of the session at the console: without one it fails at once (INC-03, INC-06). On a
-# simulated Mac the console belongs to whoever has one, as on a real one. What VZ says of a start is written as it is, without `Error: `
-# (openai/tart Commands/Run.swift:588-595; words: openai/tart #1137).
+# VZ creates its host key in the keychain of the console session: without one it fails at once (INC-03, INC-06). On a simulated Mac the
+# owner of /dev/console shows the session, as on a real one. Start errors of VZ are printed without `Error: ` (openai/tart
+# Commands/Run.swift:588-595; text: openai/tart #1137).
 needs_session() {
   control host/session
   if [ -z "$value" ] && [ -n "${TARTAN_ROOT-}" ]; then
@@ -49,13 +49,14 @@ needs_session() {
   fi
   [ "$value" != none ] ||
     fail 1 'Error Domain=VZErrorDomain Code=-9 "The virtual machine encountered a security error." UserInfo={NSLocalizedFailure=Unable to access security information., NSLocalizedFailureReason=The virtual machine encountered a security error., NSUnderlyingError=0x70a074a50 {Error Domain=NSPOSIXErrorDomain Code=22 "Invalid argument" UserInfo={NSLocalizedFailureReason=Failed to create new HostKey.}}}'
-  # Somebody is logged in, and the login keychain is locked: macOS 15 and later say nothing of a key (openai/tart #1025, #1067, #1132).
+  # A user is logged in, but the login keychain is locked: the error of macOS 15 and later does not mention a key (openai/tart #1025, #1067,
+  # #1132).
   control host/keychain
   [ "$value" != locked ] ||
     fail 1 'Error Domain=VZErrorDomain Code=1 "The virtual machine failed to start." UserInfo={NSLocalizedFailure=Internal Virtualization error., NSLocalizedFailureReason=The virtual machine failed to start.}'
 }
 
-# Two macOS guests for each host, whoever started them.
+# Two macOS guests per host, of all users.
 needs_slot() {
   others='' taken=0
   for entry in "$fake/running"/* "$fake/leaked"/*; do
@@ -70,12 +71,12 @@ needs_slot() {
     esac
   done
   control host/limit 2
-  # Others are named where there are any (openai/tart Commands/Run.swift:534-556).
+  # The error names other virtual machines, if there are any (openai/tart Commands/Run.swift:534-556).
   [ "$taken" -lt "$value" ] || fail 1 "The number of VMs exceeds the system limit${others:+ (other running VMs: $others)}"
 }
 
 no_second_holder() {
-  # The lock was lost, yet the framework knows that the disk is in use.
+  # Even if the lock was lost, the framework knows that the disk is in use.
   for entry in "$fake/running"/*; do
     [ -f "$entry" ] && alive "${entry##*/}" && IFS= read -r other 2>/dev/null <"$entry" && [ "$other" = "$name" ] || continue
     fail 1 'Error Domain=VZErrorDomain Code=2 "Failed to lock auxiliary storage."'
@@ -101,7 +102,7 @@ no_equal_mac() {
 tart_run() {
   asked=
   parse_run "$@"
-  # The virtual machine is opened while arguments are checked, so its error is one of those: 1, with a prefix (inferred).
+  # tart opens the virtual machine while it parses the arguments, so this is an argument error: 1, with a prefix (inferred).
   local_folder "$name"
   [ -d "$vm" ] || fail 1 "Error: the specified VM \"$name\" does not exist"
   open_local "$name"
@@ -119,10 +120,10 @@ tart_run() {
   rm -f "$vm/.agent" "$vm/state.vzvmsave"
   mkdir -p "$fake/running" "$fake/leaked"
   guest_programs
-  # Nothing is held yet when one of these says no.
+  # When one of these fails, no slot is held yet.
   trap 'code=$?; ends; finished' EXIT
   needs_session
-  # One start after the other, so that of two for the last slot one gets it.
+  # Starts run one at a time, so that one of two gets the last slot.
   take_in_turn start
   trap 'code=$?; rm -f "$fake/locks/start"; ends; finished' EXIT
   no_second_holder
@@ -130,7 +131,7 @@ tart_run() {
   echo "$name" >"$fake/running/$$"
   rm -f "$fake/locks/start"
   vm_runs=1
-  # A simulated Mac wants to know: the first one of a boot brings InternetSharing up.
+  # Tells the simulated Mac: the first virtual machine of a boot starts InternetSharing.
   [ -z "${TARTAN_ROOT-}" ] || [ ! -e "$TARTAN_ROOT/usr/bin/sim-vm-start" ] || "$TARTAN_ROOT/usr/bin/sim-vm-start" "$name"
   trap finished EXIT
   guest_control "$name" stuck
@@ -146,13 +147,13 @@ tart_run() {
     pause "$value"
     guest_ends
   fi
-  # Short naps, by the real clock: whoever kills this process outright leaves one behind.
+  # Short real sleeps: a SIGKILL of this process leaves one behind.
   while [ -z "${TARTAN_SIM_PID-}" ] || alive "$TARTAN_SIM_PID"; do
     /bin/sleep 5 >/dev/null 2>&1 &
     sleeper=$!
     remember_children
     wait "$sleeper"
   done
-  # The simulator of this Mac was killed outright, and nobody is left to pull the plug.
+  # The simulator of this Mac was killed, and nothing else would end this process.
   ends
 }

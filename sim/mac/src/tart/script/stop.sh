@@ -1,4 +1,4 @@
-# stop and suspend: from outside, by signals to the process of `run`.
+# stop and suspend: signals to the process of `run`.
 
 tart_stop() {
   name='' timeout=30

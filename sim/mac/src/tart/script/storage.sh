@@ -3,10 +3,10 @@
 # local_folder NAME puts the folder of a local virtual machine into $vm.
 local_folder() { vm=$home/vms/$1; }
 
-# config.json, disk.img and nvram.bin make it one.
+# A virtual machine consists of config.json, disk.img and nvram.bin.
 initialized() { [ -f "$1/config.json" ] && [ -f "$1/disk.img" ] && [ -f "$1/nvram.bin" ]; }
 
-# open_local NAME: $vm, or the error that tart has for it.
+# open_local NAME sets $vm, or fails with tart's error.
 open_local() {
   local_folder "$1"
   case $1 in '' | */*) missing "$1" ;; esac
@@ -63,7 +63,7 @@ new_ecid() {
   ecid=$1$2$3$4$5$6$7$8
 }
 
-# Sizes stand beside the disk, which is a few bytes here: GB of the disk, and GB that it takes with three digits.
+# The disk is a few bytes here, so its sizes are in a file next to it: GB of the disk, and used GB with three digits.
 read_sizes() {
   disk_gb=50 size_gb=20.125
   [ ! -f "$1/.sizes" ] || read -r disk_gb size_gb 2>/dev/null <"$1/.sizes"
@@ -74,7 +74,7 @@ touch_access() {
   for folder; do echo "$now" >"$folder/.accessed"; done
 }
 
-# Truthful, or `stale`: a live virtual machine reads as stopped, as after a lost fcntl lock (openai/tart #967).
+# With `stale` a running virtual machine is reported as stopped, as after a lost fcntl lock (openai/tart #967).
 state_of() {
   running=false state=stopped
   [ ! -f "$1/state.vzvmsave" ] || state=suspended

@@ -38,7 +38,7 @@ const longFlags: Readonly<Record<string, string>> = {
 
 const isAssignment = (word: string): boolean => /^[A-Za-z_]\w*=/.test(word);
 
-/** As sudo(8) reads them, or what it does not understand. */
+/** As sudo(8) parses them, or the unknown option. */
 export const parseSudoArguments = (words: readonly string[]): SudoArguments | { readonly unknown: string } => {
   let result: SudoArguments = {
     nonInteractive: false,
@@ -76,7 +76,7 @@ export const parseSudoArguments = (words: readonly string[]): SudoArguments | { 
   const assignments: string[] = [];
   for (let word = left[0]; word !== undefined && isAssignment(word); word = left[0])
     assignments.push(...left.splice(0, 1));
-  // `-k` with a command runs it, without what is remembered (sudo(8)).
+  // `-k` with a command runs it, ignoring cached credentials (sudo(8)).
   const action = result.action === 'forget' && left.length > 0 ? 'run' : result.action;
   return { ...result, action, assignments, command: left };
 };

@@ -7,14 +7,14 @@ import { quote, shellCallFunctions } from '../tool-stubs.ts';
 import { parseSudoArguments, type SudoArguments } from './arguments.ts';
 import { isIncludedFile, needsNoPassword, parseSudoers } from './sudoers.ts';
 
-/** Wrong passwords lock an account for a while (INC-207). Both figures are ours: Apple documents none. */
+/** Wrong passwords lock an account for a while (INC-207). Apple documents neither number. */
 export const maxFailures = 5;
 export const unlockAfterMs = 10 * 60_000;
 
-/** The tally that opendirectory keeps of one account. */
+/** opendirectory's count of failed logins of one account. */
 interface Lockout {
   isLocked(): boolean;
-  /** Also while locked: every attempt starts the wait anew (INC-207). */
+  /** Also while locked: every attempt restarts the wait (INC-207). */
   failed(): void;
   succeeded(): void;
 }
@@ -42,8 +42,8 @@ export const createLockout = (clock: Clock): Lockout => {
 };
 
 /**
- * sudo runs its command in its own place, with the caller's standard input, so its answers are shell: run this, ask for a password,
- * or an error. A password is read byte by byte up to its newline; the rest of the input is the command's.
+ * sudo is replaced by its command, with the caller's standard input, so it gets its answers as shell: run this, ask for a password, or an
+ * error. A password is read byte by byte up to its newline; the command gets the rest of the input.
  */
 export const sudoStub = (real: string): string => `#!/bin/sh
 ${shellCallFunctions(real)}
@@ -55,7 +55,7 @@ while :; do
 done
 `;
 
-/** What stock macOS lets through env_reset; HOME among it, which has surprised. TARTAN_ROOT stands for chroot. */
+/** The variables that stock macOS keeps despite env_reset, surprisingly also HOME. TARTAN_ROOT stands for chroot. */
 const keptVariables: readonly string[] = `
   BLOCKSIZE CHARSET COLUMNS DISPLAY EDITOR LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_MONETARY
   LC_NUMERIC LC_TIME LINES LSCOLORS MAIL PATH SSH_AUTH_SOCK TERM TZ VISUAL
@@ -72,7 +72,7 @@ const error = (text: string): ToolResult => ({ code: 1, stderr: `${text}\n` });
 
 const macPath = (machine: Machine, path: string): string => path.slice(machine.root.length).replace(/^\/private/, '');
 
-/** What the files in /etc/sudoers.d grant. One bad file breaks sudo for everybody. */
+/** The rights from the files in /etc/sudoers.d. One invalid file breaks sudo for all users. */
 const rights = (machine: Machine, command: string): Rights => {
   const folder = machine.path('/etc/sudoers.d');
   const names = readdirSync(folder).filter(isIncludedFile).sort();
@@ -93,7 +93,7 @@ const rights = (machine: Machine, command: string): Rights => {
   return { noPassword: needsNoPassword(grants, machine.user.name, ['admin', 'staff'], command) };
 };
 
-/** The command in its place, as root: with the caller's standard streams and a clean environment. */
+/** Executes the command as root, with the caller's standard streams and a clean environment. */
 const runCommand = (machine: Machine, env: string, asked: SudoArguments): ToolResult | ShellResult => {
   if (asked.action !== 'run') return { code: 0 };
   const command = asked.shell
@@ -124,7 +124,7 @@ const runCommand = (machine: Machine, env: string, asked: SudoArguments): ToolRe
   return { shell: `exec ${words.join(' ')} 3<&-` };
 };
 
-/** sudo(8) and visudo(8) as macOS has them: their texts and codes. `env` is the real tool that starts the command. */
+/** sudo(8) and visudo(8) of macOS, with their texts and codes. `env` is the real tool that starts the command. */
 export const createSudo = (
   machine: Machine,
   lockout: () => Lockout,
@@ -165,7 +165,7 @@ export const createSudo = (
       const incorrect = (count: number): string =>
         count === 0 ? '' : `sudo: ${count} incorrect password attempt${count === 1 ? '' : 's'}\n`;
       if (complete !== 'yes') {
-        // A line that does not end is no password, however right.
+        // An incomplete line is not a password, even if it is correct.
         if (attempt === 1) machine.journal.record('sudo.password', 'none');
         const wrong = incorrect(attempt - 1);
         return { code: 1, stderr: `\nsudo: no password was provided\n${wrong || 'sudo: a password is required\n'}` };

@@ -1,4 +1,4 @@
-/** One line of a sudoers file that grants something. */
+/** One line of a sudoers file that grants a right. */
 interface Grant {
   readonly who: string;
   readonly noPassword: boolean;
@@ -25,7 +25,7 @@ const parseGrant = (line: string): Grant | undefined => {
   return list.every((each) => command.test(each)) ? { who, noPassword, commands: list } : undefined;
 };
 
-/** As much of sudoers(5) as grants rights to users and groups. Anything else that is no comment, Defaults or alias is a syntax error. */
+/** The part of sudoers(5) that grants rights to users and groups. Anything else except comments, Defaults and aliases is a syntax error. */
 export const parseSudoers = (text: string): Sudoers => {
   const grants: Grant[] = [];
   for (const [index, raw] of text.replaceAll('\\\n', ' ').split('\n').entries()) {
@@ -38,10 +38,10 @@ export const parseSudoers = (text: string): Sudoers => {
   return { grants };
 };
 
-/** Files in an include folder whose names hold a dot or end in a tilde are passed over in silence. */
+/** sudo silently skips files in an include folder whose names contain a dot or end in a tilde. */
 export const isIncludedFile = (name: string): boolean => !name.includes('.') && !name.endsWith('~');
 
-/** Whether a command needs no password: the last grant that speaks about user and command decides. */
+/** Whether a command needs no password: the last grant for user and command decides. */
 export const needsNoPassword = (
   grants: readonly Grant[],
   user: string,
