@@ -10,8 +10,8 @@ import { type Figure, median } from './figure.ts';
 
 /**
  * What the agent itself adds to the life of a Pod. A real API server with a real controller manager, the fake `tart`, and the agent as it
- * ships: one bundled file in a process of its own, with the rights of a Node. The golden base is warm: a first Pod has fetched the image.
- * What Linux and the stand-ins for commands of macOS cost counts as ours.
+ * ships: one bundled file in its own process, with the rights of a Node. The golden base is warm: a first Pod has pulled the image. The
+ * cost of Linux and of the stand-ins for macOS commands counts as the agent's.
  */
 
 const nodeName = 'mac-1';

@@ -5,12 +5,13 @@ import { type Claim, startClaimHarness } from './claim/harness.ts';
 import { type Figure, median } from './figure.ts';
 
 /**
- * What a claim costs, however many Macs there are: requests to Scaleway, and time from the machine's creation until it has its
+ * The cost of a claim for different numbers of Macs: requests to Scaleway, and time from the machine's creation until it has its
  * `spec.providerID`: claimed, renamed, its credentials stored. The provider, an embedded Kubernetes over HTTPS and a simulated Scaleway
- * over HTTP share this process. One machine at a time is made, and its Mac given back before the next, so that the pool is always whole.
+ * over HTTP share this process. Machines are created one at a time, and each Mac is released before the next claim, so that the pool is
+ * always complete.
  */
 
-/** There and back: what the compiler learns on the way is to nobody's advantage. */
+/** Up and down again, so that the JIT compiler favours no size. */
 const order = [10, 100, 1_000, 1_000, 100, 10] as const;
 const warmUp = 5;
 const claims = 8;
@@ -23,7 +24,7 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
     try {
       const claiming = await startClaimHarness(folder, hosts);
       try {
-        // It stays: a fleet without machines forgets its key, and asks Scaleway for it when the next one comes.
+        // This machine stays: a fleet without machines deletes its key, and asks Scaleway for it again with the next one.
         const { calls } = await claiming.claim('mac-0');
         firsts.push(calls.length);
         for (let number = 1; number <= warmUp + claims; number++) {
@@ -59,7 +60,7 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
       what: 'calls to Scaleway in a claim, at most',
       value: Math.max(...sizes.flatMap(counts)),
       unit: 'calls',
-      // GET, PATCH, GET; a GET once the name has stood for a while, since another cluster may have renamed it; the password.
+      // GET, PATCH, GET; a GET after the settle time, since another cluster may have renamed it; the password.
       goal: '<= 5',
     },
     {

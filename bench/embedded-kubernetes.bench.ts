@@ -4,8 +4,8 @@ import { createKubernetes, type Kubernetes, serve } from '@tartan/sim-kubernetes
 import { type Figure, median } from './figure.ts';
 
 /**
- * What the embedded Kubernetes costs over the least that any server in this process could cost: the same bytes over the same TLS from
- * a server that does nothing else. And what a watch costs, which a fleet has hundreds of.
+ * The cost of the embedded Kubernetes, relative to a minimal server in this process that sends the same bytes over the same TLS. And the
+ * cost of a watch, of which a fleet has hundreds.
  */
 
 const rounds = 5;

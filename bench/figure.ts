@@ -1,4 +1,4 @@
-/** One measured value and what it should be: `<= 2`, `>= 5`. */
+/** One measured value and its goal: `<= 2`, `>= 5`. */
 export interface Figure {
   what: string;
   value: number;
@@ -12,7 +12,7 @@ export interface Judged extends Figure {
   met: boolean;
 }
 
-/** A goal that cannot be read, and a value that is no number, are never met. */
+/** An invalid goal, or a value that is NaN, is never met. */
 export const judge = (figure: Figure): Judged => {
   const value = Math.round(figure.value * 1000) / 1000;
   const [, operator, limit] = /^(<=|>=|<|>) (\d+(?:\.\d+)?)$/.exec(figure.goal) ?? [];

@@ -7,8 +7,8 @@ import { type Mac, startMac } from '@tartan/sim-mac';
 import type { Figure } from './figure.ts';
 
 /**
- * How cheap simulated Macs are: a whole first boot over SSH, of one and of many at once, and what an idle one costs. The waits of a
- * real Mac are shortened to a hundredth; the work is not.
+ * The cost of simulated Macs: a whole first boot over SSH, of one and of many at once, and of an idle one. The waits of a real Mac are
+ * shortened to a hundredth; the work is not.
  */
 
 const many = 16;

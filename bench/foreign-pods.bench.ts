@@ -16,9 +16,9 @@ import { startManager } from './roll-memory/manager.ts';
 import { lightSoftware } from './roll-memory/software.ts';
 
 /**
- * What the manager needs in a cluster full of Pods that are not its own: at start, after every watch was cut and goes on, and after the
- * API server has forgotten where the watches were, so that everything is listed anew. The API server is a real one; the manager is the
- * program that ships, in a process of its own. That it has caught up is seen by its figures of Pods that Macs hold.
+ * What the manager needs in a cluster full of foreign Pods: at start, after all watches were cut and resumed, and after the API server has
+ * lost its watch history, so that everything is listed again. The API server is real; the manager is the program that ships, in its own
+ * process. Its metrics of Pods on Macs show when it has caught up.
  */
 
 const podCount = 20_000;
@@ -31,7 +31,7 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
   const stops: (() => unknown)[] = [() => rm(folder, { recursive: true, force: true })];
   try {
     const program = await buildManager(join(folder, 'manager'));
-    // Nobody here makes service accounts, and Pods need none.
+    // No controller creates service accounts here, and Pods need none.
     const plane = await startControlPlane({ apiServerFlags: ['--disable-admission-plugins=ServiceAccount'] });
     stops.push(plane.stop);
     const { client, transport } = await connect(plane.adminKubeconfigPath);
@@ -63,7 +63,7 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
         ...providerFlags,
         ...(await lightSoftware(folder)),
         `--kubeconfig=${kubeconfig}`,
-        // Whoever leads ends when it cannot renew its lease, and what follows is a start: this one is to outlive the restarts.
+        // A leader exits when it cannot renew its lease, and then starts anew: this one must survive the restarts.
         '--leader-elect=false',
         `--metrics-bind-address=127.0.0.1:${metricsPort}`,
       ],
@@ -93,7 +93,7 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
     for (let time = 1; time <= relists; time += 1)
       relisted = await measure('Watches cut, API server restarted, everything listed anew', async () => {
         line.cut();
-        // The restarted server remembers nothing that happened before it.
+        // The restarted server has no watch history.
         await touchForeignPods(client, 10, `restart ${time}`);
         await addMac();
         await plane.restartApiServer();
@@ -115,7 +115,7 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
 
 const secondsSince = (began: number): string => ((performance.now() - began) / 1000).toFixed(0);
 
-/** The manager knows of a Pod on each of so many Macs. */
+/** Waits until the manager has seen a Pod on each of so many Macs. */
 const untilShown = async (url: string, macs: number): Promise<void> => {
   const until = performance.now() + patienceMs;
   for (;;) {

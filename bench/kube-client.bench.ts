@@ -12,20 +12,20 @@ import { type Figure, median } from './figure.ts';
 import { peer } from './peer.ts';
 
 /**
- * `packages/kube` against `@kubernetes/client-node`: the same server, the same objects, each client in a process of its own and as it
- * runs in production: ours as the one file that ships, the peer as npm installs it. Neither pays for stripping types at start.
+ * `packages/kube` against `@kubernetes/client-node`: the same server, the same objects, each client in its own process and as it runs in
+ * production: ours as the one file that ships, the peer as npm installs it. Neither has to strip types at start.
  */
 
 const nodeCount = 5_000;
 const watchCount = 10;
 const idleSeconds = 120;
-/** How much of Node's own file is resident varies by some megabytes from process to process: the median of a few counts. */
+/** How much of Node's own file is resident varies by some megabytes between processes: the median of a few counts. */
 const processCount = 3;
 const gets = { ours: 2_000, peer: 500 };
 
 type Side = 'ours' | 'peer';
 
-/** About 4 kB, as a Mac's Node has: labels, addresses, conditions, images. */
+/** About 4 kB, like a Mac's Node: labels, addresses, conditions, images. */
 const node = (index: number) => ({
   apiVersion: 'v1',
   kind: 'Node',
@@ -95,7 +95,7 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
   };
 
   try {
-    // As JSON, which both clients read as well: in a cluster neither has any YAML to parse.
+    // As JSON, which both clients accept: in a cluster neither has to parse YAML.
     const config = JSON.stringify(parse(await adminKubeconfig(identity, server.url)));
     await writeFile(kubeconfig, config, { mode: 0o600 });
     const admin = { name: 'bench', groups: ['system:masters'] };

@@ -3,9 +3,9 @@ import { systemClock } from '@tartan/kube/clock';
 
 type Options = { readonly client: Client; readonly namespace?: string };
 
-/** All objects of a kind, followed from now on: for benchmarks that wait for what a controller does. */
+/** Watches all objects of a kind: for benchmarks that wait for a controller. */
 export interface ObjectWatch<T extends KubeObject> {
-  /** Resolves when the object of that name is such a one. Rejects when it takes longer than the patience. */
+  /** Resolves when the object of that name satisfies `holds`. Rejects after a timeout. */
   until(name: string, what: string, holds: (object: Live<T>) => boolean): Promise<void>;
   stop(): Promise<void>;
 }

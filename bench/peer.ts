@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 /**
  * A package to compare with. Peers are not dependencies of the project: the first benchmark that needs one installs it into the cache
- * folder, in the very version it was asked for. Answers the folder of the package.
+ * folder, in exactly that version. Returns the folder of the package.
  */
 export const peer = (name: string, version: string, say: (line: string) => void): string => {
   const cache =

@@ -8,9 +8,9 @@ import { watchRollout } from './roll-memory/rollout-watch.ts';
 import { heavySoftware, lightSoftware } from './roll-memory/software.ts';
 
 /**
- * What the manager needs while it rolls many Macs at once, with everything new on each of them: 96 MB a Mac. It runs as one bundled
- * program in a process of its own; Kubernetes, Scaleway, the Macs and their agents are all in this one. Each fleet is rolled by a
- * manager that has just started, whose peak since its start counts.
+ * The memory of the manager while it rolls many Macs at once, with new software of 96 MB on each. It is one bundled program in its own
+ * process; Kubernetes, Scaleway, the Macs and their agents are in this one. Each fleet is rolled by a new manager, and its peak since its
+ * start counts.
  */
 
 const [few, many] = [4, 16];
@@ -24,7 +24,7 @@ interface Roll {
 }
 
 export const run = async (say: (line: string) => void): Promise<Figure[]> => {
-  // In memory if there is such a place: a disk that cannot keep up would be what is measured.
+  // In memory if possible: otherwise a slow disk would be measured.
   const folder = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'tartan-bench-'));
   const stops = [() => rm(folder, { recursive: true, force: true })];
   try {

@@ -5,11 +5,11 @@ import { type Figure, median } from './figure.ts';
 import { startWarmPool, type WarmPool } from './runners/warm-pool.ts';
 
 /**
- * What a pool costs, however many runners it has: the time of a pass for each Pod of it, and how soon a runner that has ended is followed
- * by another, from the write of its end to the write of the new Pod. Controller and embedded Kubernetes share this process.
+ * The cost of a pool for different numbers of runners: the time of a reconcile per Pod, and how soon a finished runner is replaced, from
+ * the write of its end to the write of the new Pod. Controller and embedded Kubernetes share this process.
  */
 
-/** There and back: what the compiler learns on the way is to nobody's advantage. */
+/** Up and down again, so that the JIT compiler favours no size. */
 const order = [100, 5_000, 100] as const;
 const warmUp = 10;
 const passes = 30;

@@ -13,20 +13,20 @@ import type { Task } from './upload/ours.ts';
 import { startPrivateSshd } from './upload/private-sshd.ts';
 
 /**
- * Our SSH connection against OpenSSH's client: the same sshd, the same file, the same remote command (`cat > file`), one connection a
- * stream, as to so many hosts. Time runs from dialling to the exit status, login included; the client of OpenSSH is one process a
- * stream, ours is one process for all, as it ships. `pushArtifact` is not compared: it streams the same bytes in the same way, and
- * then waits for the host's own hashing, for which the peer has no counterpart.
+ * Our SSH connection against OpenSSH's client: the same sshd, the same file, the same remote command (`cat > file`), one connection per
+ * stream, as to so many hosts. The time is from dialling to the exit status, login included; OpenSSH's client is one process per stream,
+ * ours is one process for all, as it ships. `pushArtifact` is not compared: it streams the same bytes in the same way, and then waits for
+ * the host's own hashing, which the peer does not do.
  */
 
 const megabyte = 1024 * 1024;
 const fileSize = 96 * megabyte;
-/** Long enough to fill every buffer on the way many times over. */
+/** Large enough to fill all buffers many times over. */
 const slowSize = 24 * megabyte;
 const rounds = 3;
 const counts = [1, 4, 16] as const;
 const least: Record<(typeof counts)[number], number> = { 1: 0.85, 4: 0.85, 16: 0.75 };
-/** Bytes per second that a slow receiver takes. */
+/** Bytes per second that a slow receiver reads. */
 const slowRate = 20_000_000;
 
 interface Told {
@@ -34,7 +34,7 @@ interface Told {
   readonly megabytes: number;
 }
 
-/** A receiver that takes so many bytes a second. Each stream has one of its own. */
+/** A receiver that reads so many bytes a second. Each stream has its own. */
 const slowReceiver = `
 const { readSync } = require('node:fs');
 const rate = Number(process.argv[2]);
@@ -54,7 +54,7 @@ const succeeded = async (child: ReturnType<typeof spawn>, what: string): Promise
 };
 
 export const run = async (say: (line: string) => void): Promise<Figure[]> => {
-  // In memory if there is such a place: it is the way there that counts, not the disk.
+  // In memory if possible: the transfer counts, not the disk.
   const folder = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'tartan-bench-'));
   const stops: (() => Promise<void>)[] = [() => rm(folder, { recursive: true, force: true })];
   try {
@@ -134,7 +134,7 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
       });
     }
 
-    /** Peak memory with receivers that take this many bytes a second each. */
+    /** Peak memory with receivers that read this many bytes a second each. */
     const slowed = async (streams: number, rate: number): Promise<number> => {
       const command = `'${process.execPath}' ${receiver} ${rate}`;
       const { megabytes, seconds } = await ours(

@@ -18,17 +18,17 @@ export interface Access {
   readonly key: string;
 }
 
-/** A real API server that writes down what the Node asks of it. */
+/** A real API server that records the requests of the Node. */
 export interface Cluster {
   readonly admin: Client;
   /** As this Node, with the rights of a Node. */
   readonly node: Access;
-  /** What the Node has asked for until now, each as `get /api/v1/…`. */
+  /** The requests of the Node so far, each as `get /api/v1/…`. */
   requests(): Promise<string[]>;
   stop(): Promise<void>;
 }
 
-/** One line for each request, at the moment that it comes: the end of a watch is no request. */
+/** One line per request, when it arrives: the end of a watch is not a request. */
 const auditPolicy = (user: string) => ({
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -55,7 +55,7 @@ export const startCluster = async (folder: string, nodeName: string): Promise<Cl
   const admin = createClient(transport, { clock });
   const own = await plane.issue({ user, groups: ['system:nodes'] });
 
-  // The provider does this where Macs are machines: the certificate of the kubelet API. Else the agent would go on asking.
+  // In production the provider approves the certificate of the kubelet API. Without it the agent would keep asking.
   const { approveCertificate } = createSubresources(transport, { clock });
   const requests = await watch(certificateSigningRequests, admin);
   const approving = requests.cache.subscribe((change) => {

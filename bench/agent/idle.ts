@@ -8,16 +8,16 @@ export interface Idle {
   readonly resident: number;
   readonly most: number;
   readonly requestsPerMinute: number;
-  /** What was asked for, and how often. */
+  /** Each request, and how often it was sent. */
   readonly requests: readonly (readonly [what: string, count: number])[];
 }
 
-/** Until nothing is asked any more about Pods that were deleted before: two minutes. */
+/** The agent asks about deleted Pods for two minutes. */
 const settleSeconds = 130;
 const idleSeconds = 150;
 const lookEverySeconds = 5;
 
-/** Leaves the agent alone for some minutes. */
+/** Lets the agent idle for some minutes. */
 export const measureIdle = async (mac: BenchMac, cluster: Cluster): Promise<Idle> => {
   await Promise.race([sleep(settleSeconds * 1000), mac.broken]);
   const before = (await cluster.requests()).length;

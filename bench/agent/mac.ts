@@ -8,19 +8,19 @@ import { buildAgent } from '@tartan/tools-build';
 import type { Access } from './cluster.ts';
 import { installStampingTart, measureStampDelay, readTartCalls, type TartCall } from './tart-calls.ts';
 
-/** A Mac with nothing but a fake tart, some commands of macOS that answer at once, and the agent as it ships. */
+/** A Mac with only a fake tart, some macOS commands that answer at once, and the agent as it ships. */
 export interface BenchMac {
   readonly image: string;
-  /** How long a guest takes from `tart run` to its address. */
+  /** Time from `tart run` to the guest's address. */
   readonly bootMs: number;
   calls(): Promise<TartCall[]>;
-  /** Taken off the beginning of each call. */
+  /** Subtracted from the start of each call. */
   readonly stampDelayMs: number;
   /** When the last guest got an address, in milliseconds since the epoch. */
   lastLease(): number;
-  /** What is resident of the agent now, in MB. */
+  /** Resident memory of the agent, in MB. */
   resident(): number;
-  /** Rejects when the agent ends before it was asked to. */
+  /** Rejects when the agent ends unexpectedly. */
   readonly broken: Promise<never>;
   stop(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export interface BenchMac {
 const image = 'ghcr.io/example/macos:26';
 const bootMs = 500;
 
-/** The rest of the machine belongs to others; the one process that is always there is the agent, whose program lies in this folder. */
+/** The ps output must not show other processes of this machine: only the agent, whose program is in this folder. */
 const commands = (root: string): Readonly<Record<string, string>> => ({
   sudo: `printf 'gui = {\\n\\tsession = Aqua\\n}\\n'`,
   sysctl: 'case $2 in *pressure*) echo 1 ;; *maxproc) echo 4000 ;; *) echo BOOT ;; esac',
@@ -51,7 +51,7 @@ const kubeconfigOf = ({ url, ca }: Access): string =>
 const layOut = async (root: string, access: Access): Promise<void> => {
   for (const folder of ['etc/tart-kubelet', 'usr/local/bin', 'sbin', 'var/db', 'Users/m1'])
     await mkdir(join(root, folder), { recursive: true });
-  // With a certificate of its own it need not join.
+  // With its own certificate it need not join.
   await writeFile(join(root, 'etc/tart-kubelet/kubeconfig'), kubeconfigOf(access), { mode: 0o600 });
   await writeFile(join(root, 'etc/tart-kubelet/node-certificate.pem'), `${access.cert}${access.key}`, { mode: 0o600 });
   for (const [name, script] of Object.entries(commands(root)))
@@ -61,7 +61,7 @@ const layOut = async (root: string, access: Access): Promise<void> => {
 export const startMac = async (root: string, nodeName: string, access: Access): Promise<BenchMac> => {
   await layOut(root, access);
   const tart = installFakeTart(join(root, 'tart'));
-  // As on a real one: a question for an address that is not there takes a second.
+  // As on a real one: asking for a missing address takes a second.
   tart.controls.host({ secondMs: 1000, guiSession: 'Aqua' });
   tart.controls.guest('_', { bootMs });
   tart.controls.image(image, { digest: `sha256:${'a'.repeat(64)}`, stepMs: 1 });

@@ -8,9 +8,9 @@ type Pod = Live<NonNullable<(typeof pods)['ofType']>>;
 /** One Pod from its creation on. Times are milliseconds since the epoch. */
 interface StartedPod {
   readonly uid: string;
-  /** When the server had answered that it is there, and on this Node. */
+  /** When the server had confirmed its creation, bound to this Node. */
   readonly bound: number;
-  /** When others could see that it runs. */
+  /** When other clients saw it running. */
   readonly running: number;
 }
 
@@ -28,7 +28,7 @@ const patienceMs = 60_000;
 
 const now = (): number => performance.timeOrigin + performance.now();
 
-/** As those of runners are: a variable, and a token that the job proves itself with. */
+/** Like Pods of runners: a variable, and a token with which the job authenticates. */
 const podOf = (name: string, nodeName: string, image: string) => ({
   apiVersion: 'v1' as const,
   kind: 'Pod' as const,

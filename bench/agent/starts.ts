@@ -4,21 +4,21 @@ import type { BenchMac } from './mac.ts';
 import type { PodMaker } from './pods.ts';
 import type { TartCall } from './tart-calls.ts';
 
-/** How one Pod came to run. All in milliseconds. */
+/** The start of one Pod. All times in milliseconds. */
 export interface Start {
   /** From bound to `tart run`. */
   readonly total: number;
-  /** Each call of `tart` on the way, and how long it took. */
+  /** Each call of `tart` before that, and its duration. */
   readonly calls: readonly (readonly [command: string, took: number])[];
-  /** Between those: `bound > clone`, `clone > set`, `set > run`. */
+  /** Between the calls: `bound > clone`, `clone > set`, `set > run`. */
   readonly gaps: readonly (readonly [what: string, took: number])[];
-  /** From the address to where others see that it runs. */
+  /** From the address until other clients see it running. */
   readonly visible: number;
-  /** From bound to there. */
+  /** From bound until then. */
   readonly whole: number;
 }
 
-/** Those of the facts about the Mac come whenever they come. */
+/** Other calls collect facts about the Mac, at any time. */
 const towardsStart = new Set(['get', 'list', 'clone', 'set', 'run']);
 
 const startOf = (
@@ -44,10 +44,10 @@ const startOf = (
   };
 };
 
-/** What the agent does after a Pod is gone is no part of the next start. */
+/** Lets the agent finish its cleanup before the next start. */
 const restMs = 500;
 
-/** One Pod after the other, each on an agent at rest. */
+/** One Pod after the other, each on an idle agent. */
 export const measureStarts = async (maker: PodMaker, mac: BenchMac, name: string, count: number): Promise<Start[]> => {
   const starts: Start[] = [];
   for (let number = 1; number <= count; number++) {
@@ -72,10 +72,10 @@ export const measurePairs = async (maker: PodMaker, name: string, count: number)
   return times;
 };
 
-/** Total less the calls. */
+/** The total without the calls. */
 export const ownShare = ({ gaps }: Start): number => gaps.reduce((sum, [, took]) => sum + took, 0);
 
-/** The median of each part, in the order that they come in. */
+/** The median of each part, in order of occurrence. */
 export const mediansOf = (parts: readonly (readonly (readonly [string, number])[])[]): [string, number][] => {
   const byName = new Map<string, number[]>();
   for (const [what, took] of parts.flat()) byName.set(what, [...(byName.get(what) ?? []), took]);

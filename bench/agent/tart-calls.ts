@@ -7,16 +7,16 @@ export interface TartCall {
   readonly command: string;
   readonly words: readonly string[];
   readonly began: number;
-  /** `undefined`: a virtual machine that runs. */
+  /** `undefined`: a running virtual machine. */
   readonly ended: number | undefined;
 }
 
-/** Asked for this, the script only says when it began. */
+/** With this argument, the script only prints its start time. */
 const stampOnly = '--stamp';
 
 /**
- * In the place of `tart`: says when it was called and when it came back. It becomes `tart run` itself, so that the process of a virtual
- * machine is the one that the agent started.
+ * Replaces `tart` and records start and end of each call. Executes `tart run` in place, so that the virtual machine is the process that the
+ * agent started.
  */
 export const installStampingTart = async (path: string, tart: string, file: string): Promise<void> => {
   await appendFile(file, '');
@@ -38,7 +38,7 @@ exit $code
   await writeFile(path, script, { mode: 0o755 });
 };
 
-/** Spawns the script as the agent does, one after the other, and prints the shortest time from the call of `spawn` to the stamp. */
+/** Spawns the script like the agent, one call after the other, and prints the shortest time from `spawn` to the stamp. */
 const prober = `
 const { spawn } = require('node:child_process');
 const { once } = require('node:events');
@@ -57,13 +57,13 @@ const now = () => performance.timeOrigin + performance.now();
 })();`;
 
 /**
- * How long after `spawn` the script stamps, in milliseconds: bash takes some to start, and a call begins where the agent spawns it. The
- * shortest of many, from a small process: rather too little is taken off than too much.
+ * How long after `spawn` the script stamps, in milliseconds: bash takes time to start, and a call begins where the agent spawns it. The
+ * shortest of many, from a small process: subtracts rather too little than too much.
  */
 export const measureStampDelay = async (path: string): Promise<number> =>
   Number((await promisify(execFile)(process.execPath, ['-e', prober, path])).stdout);
 
-/** As they were spawned, if stamps come so long after that. */
+/** With start times corrected by the stamp delay. */
 export const readTartCalls = async (file: string, stampDelay: number): Promise<TartCall[]> =>
   (await readFile(file, 'utf8'))
     .split('\n')

@@ -1,7 +1,7 @@
 import { type Client, createLogger, createInformer, type KubeObject, type Resource, type Informer } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
 
-/** All objects of a kind, as somebody else sees them. */
+/** All objects of a kind, as another client sees them. */
 export interface Watch<T extends KubeObject> {
   readonly cache: Informer<T>;
   stop(): Promise<void>;

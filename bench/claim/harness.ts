@@ -16,12 +16,12 @@ import { clusterMember } from '../../packages/provider/src/core/testing/cluster-
 import { settings } from '../../packages/provider/src/manager/testing/harness.ts';
 import { watchObjects } from '../object-watch.ts';
 
-/** What one claim took, from the machine's creation to its `spec.providerID`. */
+/** The cost of one claim, from the machine's creation to its `spec.providerID`. */
 export interface Claim {
   readonly milliseconds: number;
-  /** Requests that reached Scaleway until work on the Mac began, but for lists of the zone. */
+  /** Requests to Scaleway until work on the Mac began, without lists of the zone. */
   readonly calls: readonly string[];
-  /** Requests for pages of the zone, which come by the clock and not by the claim. */
+  /** Requests for pages of the zone, which depend on the clock and not on the claim. */
   readonly pages: number;
 }
 
@@ -38,12 +38,12 @@ const credentials = {
   secretKey: '5e8d2c1b-7f60-4c39-9b1a-2f4e6d8c0a13',
   projectID: '9a1f7c52-0d7e-4a2b-8f43-3c2d1b0a9e87',
 } as const;
-/** A reinstall takes 10 min at pace 1: 0.3 s here, which nobody measures. */
+/** A reinstall takes 10 min at pace 1: 0.3 s here, which is not measured. */
 const pace = 0.0005;
 const patienceMs = 120_000;
 const isPage = (request: string): boolean => /^GET \/apple-silicon\/v1alpha1\/zones\/[^/]+\/servers\?/.test(request);
 
-/** A provider in this process, with so many Macs in its pool at a Scaleway over HTTP. They are names only: none can be reached. */
+/** A provider in this process, with so many Macs in its pool at a Scaleway over HTTP. The Macs are only records: none can be reached. */
 export const startClaimHarness = async (folder: string, hosts: number): Promise<ClaimHarness> => {
   const stops: (() => unknown)[] = [];
   const stop = async (): Promise<void> => {
@@ -76,7 +76,7 @@ export const startClaimHarness = async (folder: string, hosts: number): Promise<
       transport,
       apiHost: new URL(controlPlane.url).host,
       ca: controlPlane.ca,
-      // As fast as it likes: the limit that spares Scaleway is not what is measured.
+      // The rate limit that protects Scaleway is not measured.
       pool: createHostPool({ ...credentials, apiURL: scaleway.url, rate: 10_000 }),
       settings,
       hostWork,

@@ -7,7 +7,7 @@ const connections = 16;
 const numbered = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i));
 
-/** A Pod as a Deployment with a sidecar makes it, on a Node that is no Mac: 11 KB once the server has added its managed fields. */
+/** A Pod like that of a Deployment with a sidecar, on a Node that is not a Mac: 11 KB with managed fields. */
 const foreignPod = (index: number) => ({
   apiVersion: 'v1' as const,
   kind: 'Pod' as const,
@@ -36,7 +36,7 @@ const foreignPod = (index: number) => ({
   },
 });
 
-/** Does it for all of them, some at a time. */
+/** For all of them, some at a time. */
 const forEach = async (count: number, work: (index: number) => Promise<unknown>): Promise<void> => {
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -58,7 +58,7 @@ export const touchForeignPods = (client: Client, count: number, note: string): P
     ),
   );
 
-/** A Mac with a Pod that was deleted and that its agent still holds: the manager shows each such Mac in its figures. */
+/** A Mac with a deleted Pod that its agent still holds: the manager shows each such Mac in its metrics. */
 export const addMacThatHoldsPod = async (client: Client, mac: string): Promise<void> => {
   const name = `vm-${mac}`;
   await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: mac } });
@@ -71,7 +71,7 @@ export const addMacThatHoldsPod = async (client: Client, mac: string): Promise<v
   await client.delete(pods, { namespace, name }, { gracePeriodSeconds: 0 });
 };
 
-/** Bytes of JSON, on average over some of them. */
+/** Average size as JSON, of a sample. */
 export const averageSize = async (client: Client): Promise<number> => {
   const sample = await Promise.all(
     numbered(20, async (index) => JSON.stringify(await client.get(pods, { namespace, name: `web-${index}` })).length),

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A TCP line to a port of this machine, which can be cut. */
+/** A TCP proxy to a port of this machine, which can be cut. */
 export interface TcpProxy {
   readonly port: number;
-  /** Ends all connections, and takes no new ones until `mend`. */
+  /** Closes all connections, and accepts no new ones until `mend`. */
   cut(): void;
   mend(): void;
   close(): Promise<void>;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runTask } from './program.ts';
 
-/** As far as it is used here. */
+/** The part used here. */
 interface ClientNode {
   KubeConfig: new () => { loadFromDefault(): void; makeApiClient(api: unknown): CoreApi };
   CoreV1Api: unknown;

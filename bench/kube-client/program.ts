@@ -1,8 +1,8 @@
-/** What both clients are asked to do, each in a process of its own. */
+/** The tasks of both clients, each in its own process. */
 export interface Program {
   get(name: string): Promise<unknown>;
   listNodes(): Promise<readonly unknown[]>;
-  /** Follows the ConfigMaps of a namespace for ever; resolves when it is in step. */
+  /** Watches the ConfigMaps of a namespace forever; resolves when it has caught up. */
   follow(namespace: string): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ const tell = (figures: Record<string, number>): void => {
   process.stdout.write(`${JSON.stringify(figures)}\n`);
 };
 
-/** Runs one task, named by the command line, and prints its figures as JSON. */
+/** Runs the task from the command line, and prints its figures as JSON. */
 export const runTask = async (program: Program): Promise<void> => {
   const [task = '', amount = '0'] = process.argv.slice(2);
   const count = Number(amount);

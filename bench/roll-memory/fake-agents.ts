@@ -8,8 +8,8 @@ import type { Mac } from '@tartan/sim-mac';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
 
 /**
- * The agents of many Macs without a process for each: their Nodes, as far as a roll looks at them, written by an administrator of the
- * cluster. A whole Node.js for each Mac would be what is measured.
+ * The agents of many Macs without a process for each: an administrator writes the parts of their Nodes that a roll reads. Otherwise a whole
+ * Node.js per Mac would be measured.
  */
 export const startFakeAgents = (client: Client, servers: readonly SimulatedServer[]): (() => Promise<void>) => {
   const ending = new AbortController();
@@ -21,7 +21,7 @@ export const startFakeAgents = (client: Client, servers: readonly SimulatedServe
 };
 
 const lookMs = 200;
-/** A Node that nobody has heard of for 40 s is lost. */
+/** A Node without a heartbeat for 40 s counts as lost. */
 const heartbeatMs = 10_000;
 
 const play = async (client: Client, { mac }: SimulatedServer, signal: AbortSignal): Promise<void> => {
@@ -43,14 +43,14 @@ interface Report {
   readonly summary: string;
 }
 
-/** What the agent of this Mac would say, if launchd runs one. */
+/** The report of this Mac's agent, if launchd runs one. */
 const reportOf = async (mac: Mac): Promise<Report | undefined> => {
   const job = mac.job(macNames.agentJob);
   if (job?.state !== 'running') return undefined;
   const flag = (name: string): string =>
     job.arguments.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? '';
   const folder = mac.path('/var/db/tartan/steps');
-  // One that is just being written has a dot before its name.
+  // A stamp that is being written has a dot before its name.
   const steps = (await readdir(folder).catch(() => [])).filter((step) => !step.startsWith('.'));
   const stamps = await Promise.all(
     steps.map(async (step) => [step, (await readFile(join(folder, step), 'utf8').catch(() => '')).trimEnd()] as const),

@@ -18,22 +18,22 @@ import { startFakeAgents } from './fake-agents.ts';
 import { type RunningManager, startManager } from './manager.ts';
 import { tailnetSecret } from './software.ts';
 
-/** A paused fleet: so many machines that are rolled at once, and one that goes before them. */
+/** A paused fleet: machines that are rolled at once, and one that goes first. */
 export interface Fleet {
   readonly name: string;
   readonly size: number;
 }
 
-/** Kubernetes, Scaleway, Macs and their agents, all in this process; and managers, each in one of its own. */
+/** Kubernetes, Scaleway, Macs and their agents in this process; managers in their own processes. */
 export interface Harness {
   readonly client: Client;
   readonly fleets: readonly Fleet[];
   readonly servers: readonly SimulatedServer[];
   startManager(software: readonly string[]): Promise<RunningManager>;
-  /** Asks for the machines of all fleets, and waits until their Macs are prepared and their Nodes Ready. */
+  /** Creates the machines of all fleets, and waits until their Macs are provisioned and their Nodes Ready. */
   makeReady(): Promise<void>;
   fleetNow(fleet: Fleet): Promise<Live<MacFleet>>;
-  /** Lets the fleet be rolled, and waits until all of it has another revision than that one. */
+  /** Unpauses the fleet, and waits until all machines have another revision than `from`. */
   roll(fleet: Fleet, from: string | undefined): Promise<void>;
   stop(): Promise<void>;
 }

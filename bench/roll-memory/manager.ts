@@ -4,15 +4,15 @@ import { readFileSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 
 export interface RunningManager {
-  /** The most memory that was resident so far, in MB. */
+  /** Peak resident memory so far, in MB. */
   peak(): number;
-  /** Rejects when it ends before it was asked to. */
+  /** Rejects when the manager ends unexpectedly. */
   readonly broken: Promise<never>;
   stop(): Promise<void>;
   kill(): Promise<void>;
 }
 
-/** Runs it as a process of its own, with these arguments and variables and no others. Its log goes to a file. */
+/** Runs the manager in its own process, with only these arguments and variables. Its log goes to a file. */
 export const startManager = async (
   program: string,
   argv: readonly string[],

@@ -7,28 +7,28 @@ import { fleetNamespace as namespace } from '@tartan/sim-fleet';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
 
 export interface RolloutWatch {
-  /** Milliseconds between two renewals of the lease that followed each other, at most. */
+  /** The longest time between two consecutive renewals of the lease, in milliseconds. */
   longestGap(): number;
-  /** Macs that were worked on at the same time, at most. */
+  /** The highest number of Macs that were worked on at the same time. */
   mostAtOnce(): number;
   stop(): Promise<void>;
 }
 
 const lookEvery = 50;
 
-/** A Mac is worked on from the moment that its lock is taken until it is given back. The file with the highest number says who has it. */
+/** A Mac is worked on while its lock is taken. The file with the highest number names the holder. */
 const isWorkedOn = ({ mac }: SimulatedServer): boolean => {
   try {
     const folder = mac?.path('/var/db/tartan/lock') ?? '';
     const last = Math.max(...readdirSync(folder).map(Number).filter(Number.isInteger));
     return !readFileSync(join(folder, String(last)), 'utf8').startsWith('free');
   } catch {
-    // Nobody has worked on it yet.
+    // The Mac was never worked on.
     return false;
   }
 };
 
-/** Looks at a roll from outside: at the lease of the manager, and at the disks of Macs. */
+/** Watches a roll from outside: the lease of the manager, and the disks of the Macs. */
 export const watchRollout = async (client: Client, servers: readonly SimulatedServer[]): Promise<RolloutWatch> => {
   const over = new AbortController();
   const renewals = new Map<string, number[]>();

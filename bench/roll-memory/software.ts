@@ -6,14 +6,14 @@ import { promisify } from 'node:util';
 import { standInSoftware } from '@tartan/sim-mac';
 
 const megabyte = 1024 * 1024;
-/** About what the real ones have: 96 MB for each Mac. */
+/** Similar to the real software: 96 MB for each Mac. */
 const weights = { runtime: 47, tart: 22, tailscale: 14, nodeExporter: 13 } as const;
 const run = promisify(execFile);
 
 /** The Secret with the key of the tailnet. */
 export const tailnetSecret = 'tailnet';
 
-/** Runs nothing, and stays: see `fake-agents.ts`. By its path: `sleep` of a simulated Mac is as short as its pace. */
+/** Does nothing, and keeps running: see `fake-agents.ts`. By its path: `sleep` of a simulated Mac is shortened by its pace. */
 const sleepingRuntime = '#!/bin/sh\nexec /bin/sleep 2147483647\n';
 
 const put = async (file: string, text: string): Promise<{ readonly file: string }> => {
@@ -40,11 +40,13 @@ const flagsOf = async (folder: string, variant: 'a' | 'b', version: string) => {
   };
 };
 
-/** A few bytes each: what the Macs have before the roll. Answers with flags that say where it lies. */
+/** A few bytes each, for the Macs before the roll. Returns the flags with the paths. */
 export const lightSoftware = async (folder: string): Promise<readonly string[]> =>
   (await flagsOf(join(folder, 'light'), 'a', '0.1.0')).flags;
 
-/** The next version of everything, as heavy as the real one: behind the text of each script comes what no shell gets to, and nobody can compress. */
+/**
+ * The next version of everything, as large as the real one: after the text of each script follow incompressible bytes that no shell reads.
+ */
 export const heavySoftware = async (folder: string): Promise<readonly string[]> => {
   const { files, flags } = await flagsOf(join(folder, 'heavy'), 'b', '0.2.0');
   await fill(files.runtime.file, weights.runtime);

@@ -10,9 +10,9 @@ import { defaultLimits } from '../../packages/runners/src/pool/limits.ts';
 import { accountOf, podOf } from '../../packages/runners/src/pool/pod-template.ts';
 
 export interface WarmPool {
-  /** Milliseconds that the next pass over the pool takes, one that finds nothing to do. */
+  /** Duration of the next reconcile of the pool, which changes nothing, in milliseconds. */
   pass(): Promise<number>;
-  /** A runner ends. Milliseconds until a Pod is made in its place. */
+  /** Ends a runner. Milliseconds until a Pod is created in its place. */
   turnOver(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -22,8 +22,8 @@ const mac = 'mac-1';
 const atOnce = 16;
 
 /**
- * The controller of pools in this process, an embedded Kubernetes over HTTPS, and a pool in which so many runners wait for a job. No Mac is
- * behind them: what an agent would write is written here. New Pods stay unbound, and get no runner.
+ * The runner pool controller in this process, an embedded Kubernetes over HTTPS, and a pool of idle runners. There are no Macs: this
+ * harness writes what an agent would write. New Pods stay unbound, and get no runner.
  */
 export const startWarmPool = async (folder: string, size: number): Promise<WarmPool> => {
   const stops: (() => unknown)[] = [];
@@ -136,7 +136,7 @@ export const startWarmPool = async (folder: string, size: number): Promise<WarmP
     return {
       pass: async () => {
         const next = nextPass();
-        // Nothing that anybody would act upon, and yet a change.
+        // A change that causes no action.
         timeout += 1;
         const body = { spec: { idleTimeoutSeconds: timeout } };
         await client.patch(runnerPool.resource, { namespace, name: 'bench' }, { type: 'merge', body });

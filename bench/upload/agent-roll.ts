@@ -7,10 +7,10 @@ import { describeArtifact, convergeHost, type HostSpec } from '@tartan/host';
 import { fleetKey, plantedSecrets, connectToMac, workingSpec } from '@tartan/host/testing';
 import { startMac } from '@tartan/sim-mac';
 
-/** As large as a bundled agent. */
+/** The size of a bundled agent. */
 const releaseBytes = 300_000;
 
-/** Bytes that a roll of nothing but the agent sends to a host that has everything else, counted on the wire. */
+/** Bytes on the wire for a roll that only updates the agent of a host. */
 export const agentRollBytes = async (folder: string): Promise<number> => {
   const { publicKey, privateKey } = fleetKey();
   const mac = await startMac({ folder: join(folder, 'mac'), pace: 0.01, authorizedKeys: [publicKey] });

@@ -1,22 +1,22 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describeArtifact, connect, openArtifact } from '@tartan/host';
 
-/** What the pushing process is told on its command line. */
+/** The command line argument of the pushing process. */
 export interface Task {
   readonly port: number;
   readonly user: string;
   readonly keyFile: string;
   readonly file: string;
-  /** One for each stream; each runs on a connection of its own, as to so many hosts. */
+  /** One for each stream, each on its own connection, as to so many hosts. */
   readonly commands: readonly string[];
 }
 
 const { port, user, keyFile, file, commands } = JSON.parse(process.argv[2] ?? '') as Task;
 const privateKey = readFileSync(keyFile, 'utf8');
-// Hashed once for all hosts, when the artifact is made.
+// Hashed once for all hosts, when the artifact is created.
 const artifact = await describeArtifact(file, 'bench');
 
-/** Of this process alone: on Linux, `maxRSS` begins with what its parent had when it made this one. */
+/** Of this process alone: on Linux, `maxRSS` starts with the value of the parent at the fork. */
 const peakKilobytes = (): number => {
   const status = existsSync('/proc/self/status') ? readFileSync('/proc/self/status', 'utf8') : '';
   return Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? process.resourceUsage().maxRSS);

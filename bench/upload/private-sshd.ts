@@ -6,18 +6,18 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** An OpenSSH server of our own: loopback only, a free port, its own keys, everything in one folder. */
+/** A private OpenSSH server: loopback only, a free port, its own keys, everything in one folder. */
 export interface PrivateSshd {
   readonly port: number;
   readonly user: string;
-  /** File of the key that may log in. */
+  /** File of the authorized key. */
   readonly keyFile: string;
   stop(): Promise<void>;
 }
 
 const places = ['/usr/sbin/sshd', '/usr/local/sbin/sshd', '/opt/homebrew/sbin/sshd'];
 
-/** Where sshd wants a folder when root starts it; the package makes it at boot. */
+/** sshd needs this folder when root starts it; the package creates it at boot. */
 const privilegeSeparation = '/run/sshd';
 
 const freePort = async (): Promise<number> => {
@@ -62,7 +62,7 @@ export const startPrivateSshd = async (folder: string): Promise<PrivateSshd> => 
       'UsePAM no',
       'StrictModes no',
       'PasswordAuthentication no',
-      // Sixteen log in at the same moment.
+      // Sixteen clients log in at the same time.
       'MaxStartups 100',
       '',
     ].join('\n'),
