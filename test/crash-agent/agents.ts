@@ -3,17 +3,17 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AgentSettings, type Fault, type ClockAdvance, type Point, settingsVariable } from './agent/settings.ts';
 
-/** The agents of one Mac, one after the other: when one is killed, as launchd would, another is started. */
+/** The agents of one Mac, one after the other: when one is killed, another is started, as launchd would. */
 export interface Agents {
-  /** With the fault that the first one meets. */
+  /** The fault applies to the first agent. */
   start(fault?: Fault): void;
-  /** Lets time pass for whoever lives, and for those after it. */
+  /** Advances the clock of the running agent, and of later ones. */
   leap(milliseconds: number): void;
-  /** The fault has struck. */
+  /** Whether the fault has occurred. */
   readonly struck: boolean;
-  /** Every effect of the first one. */
+  /** Every effect of the first agent. */
   points(): readonly Point[];
-  /** What all of them said. */
+  /** The output of all agents. */
   lines(): string;
   stop(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface Agents {
 export interface AgentsOptions extends Omit<AgentSettings, 'fault' | 'leaptMs' | 'points'> {
   /** The bundled program. */
   readonly program: string;
-  /** Told of an agent that ended without being killed. */
+  /** Called for an agent that ended without being killed. */
   readonly onProblem: (what: string) => void;
 }
 
@@ -39,7 +39,7 @@ export const createAgents = ({ onProblem, program, ...settings }: AgentsOptions)
     const mine = ++count;
     const told: AgentSettings = { ...settings, leaptMs, points: fileOf(mine, 'points'), fault };
     const log = openSync(fileOf(mine, 'log'), 'a');
-    // The settings are not in its arguments: whoever looks for processes of this Mac's tart would find it.
+    // Not in the arguments: a search for processes of this Mac's tart would find it by them.
     const child = spawn(process.execPath, [program], {
       env: { PATH: process.env['PATH'], [settingsVariable]: JSON.stringify(told) },
       stdio: ['ignore', log, log, 'ipc'],
@@ -62,7 +62,7 @@ export const createAgents = ({ onProblem, program, ...settings }: AgentsOptions)
     leap: (milliseconds) => {
       leaptMs += milliseconds;
       const leap: ClockAdvance = { leapMs: milliseconds };
-      // One that is being killed does not hear it; the next one begins with it.
+      // An agent that is being killed misses the message; the next one starts with the advanced clock.
       if (living?.connected === true) living.send(leap, () => {});
     },
     get struck() {

@@ -11,22 +11,20 @@ import { scenarios } from './scenarios/index.ts';
 import { faultText, kindOf, select } from './selection.ts';
 
 /**
- * Agents that are killed by SIGKILL, in a process of their own, after every effect that they have on Kubernetes, on tart and on files.
- * The next one has to bring the scenario to the same end, and no invariant may be broken on the way (docs/architecture: 5, 6, 12): no virtual
- * machine is lost, doubled, started twice for one run or deleted while it is on; no finalizer goes before its virtual machine; what is
- * somebody else's stays.
- *
+ * Kills agents by SIGKILL, in their own process, after every effect on Kubernetes, tart and files. The next agent has to bring the scenario
+ * to the same end, without breaking an invariant (docs/architecture: 5, 6, 12): no virtual machine is lost, duplicated, started twice for
+ * one run or deleted while it runs; no finalizer is removed before its virtual machine; foreign virtual machines stay.
  *   TARTAN_CRASH=all                              tries every point, not only one of each kind. Takes a quarter of an hour.
- *   TARTAN_CRASH='agent/end/killed during/tart run pod-4 #1'  tries one, and shows all that its agents said.
+ *   TARTAN_CRASH='agent/end/killed during/tart run pod-4 #1'  tries one, and shows the output of its agents.
  */
 const wanted = process.env['TARTAN_CRASH'] ?? '';
 const one = /^agent\/(?<key>\w+)\/(?<mode>killed \w+)\/(?<name>.+) #(?<nth>\d+)$/.exec(wanted)?.groups;
-/** One that is of the managers. */
+/** The variable names a test of the managers. */
 const isForOthers = wanted !== '' && wanted !== 'all' && one === undefined;
 
-/** Less than that would be a sign that effects are not seen any more. */
+/** Fewer points would mean that effects are no longer detected. */
 const fewest = 30;
-/** They wait for processes most of the time. */
+/** They mostly wait for processes. */
 const atATime = availableParallelism() + 2;
 
 interface Outcome {
@@ -49,7 +47,7 @@ describe('an agent that crashes at any point', { skip: isForOthers }, () => {
   const chosen = scenarios.filter(({ key }) => one === undefined || one['key'] === key);
   const points = new Map<Scenario, readonly Point[]>();
   const inPool = limitConcurrency(atATime);
-  /** All stories side by side: none waits for the last point of another. */
+  /** All scenarios run concurrently: none waits for the last point of another. */
   const tries = new Map<Scenario, readonly Try[]>();
   let folder = '';
   let program = '';
@@ -76,7 +74,7 @@ describe('an agent that crashes at any point', { skip: isForOthers }, () => {
     assert.ok(kinds.size >= fewest, `${kinds.size} kinds of effects: ${[...kinds].sort().join('\n')}`);
   });
 
-  /** What went wrong at one point, with what is needed to see it again. */
+  /** The problems at one point, with what is needed to reproduce them. */
   const problemsAt = async (scenario: Scenario, fault: Fault): Promise<Outcome> => {
     const failed = (error: unknown) => ({ lines: '', problems: [String(error)], struck: true });
     const { lines, problems, struck } = await runScenario(scenario, program, fault).catch(failed);
@@ -99,7 +97,7 @@ describe('an agent that crashes at any point', { skip: isForOthers }, () => {
       const missed = faults.filter((_, index) => outcomes[index]?.struck === false);
       t.diagnostic(`${faults.length - missed.length} of ${points.get(scenario)?.length} points`);
       assert.equal(problems.length, 0, `at ${problems.length} of ${faults.length} points:\n${problems.join('\n')}`);
-      // What is told to the server depends on how fast it is told; nearly all else happens every time.
+      // Status writes depend on timing; nearly all other effects happen in every run.
       assert.ok(missed.length <= faults.length / 4, `nobody came to:\n${missed.map(faultText).join('\n')}`);
     });
 });

@@ -16,13 +16,13 @@ export const hasEnded = (harness: Harness, pod: TestPod): boolean =>
   ['Succeeded', 'Failed'].includes(phaseOf(harness, pod) ?? '');
 
 /**
- * The output of tart was made, and then the agent died: nobody can tell whether the process was started, so the run counts as one that
- * was, and as ended. Rather one run too few than a job that runs twice (at most once).
+ * The agent died after it created the output file of tart: it is unknown whether the process was started, so the run counts as started and
+ * ended. At most once: rather one run too few than a job that runs twice.
  */
 export const mayLoseARun = (fault: Fault | undefined): boolean =>
   fault !== undefined && /^open logs\/\S+\.raw$/.test(fault.name);
 
-/** Running; or ended before it ever was, where that is allowed. */
+/** Running; or ended before it ran, where that is allowed. */
 export const runs = async (harness: Harness, pod: TestPod, fault?: Fault): Promise<boolean> => {
   const isLost = (): boolean => mayLoseARun(fault) && hasEnded(harness, pod);
   await eventually(`${pod.name} runs`, () => isRunning(harness, pod) || isLost());
@@ -33,7 +33,7 @@ const expect = (harness: Harness, what: string, is: unknown, should: unknown): v
   if (is !== should) harness.problems.push(`${what}: ${String(is)}, not ${String(should)}`);
 };
 
-/** How it ended, as the server says, and how often it was on. */
+/** How it ended, according to the server, and how often it booted. */
 export const ended = (
   harness: Harness,
   pod: TestPod,
@@ -50,7 +50,7 @@ export const ended = (
 export const booted = (harness: Harness, pod: TestPod, boots: number): void =>
   expect(harness, `boots of ${pod.name}`, harness.guests.boots(pod.vm), boots);
 
-/** The Pod goes away, and two minutes later everything of it has. */
+/** Deletes the Pods; two minutes later nothing of them is left. */
 export const goesAway = async (harness: Harness, ...pods: readonly TestPod[]): Promise<void> => {
   for (const pod of pods) if (harness.seen(pod)?.metadata?.deletionTimestamp === undefined) await harness.delete(pod);
   await eventually(`${pods.map(({ name }) => name).join(' and ')} is gone`, () =>
@@ -59,7 +59,7 @@ export const goesAway = async (harness: Harness, ...pods: readonly TestPod[]): P
   await leavesNothing(harness);
 };
 
-/** Nothing of any Pod is left, and all that is somebody else's. */
+/** Nothing of any Pod is left, and all foreign virtual machines exist. */
 export const leavesNothing = async (harness: Harness): Promise<void> => {
   const isForeign = (name: string): boolean => foreignVms.some((one) => one === name);
   const left = (): string[] => [
@@ -77,7 +77,7 @@ export const leavesNothing = async (harness: Harness): Promise<void> => {
   imagesAreKnown(harness);
 };
 
-/** What was fetched and made of it is written down, so that it can be collected one day. */
+/** Pulled images and golden bases have a record, so that they can be garbage-collected. */
 const imagesAreKnown = ({ files, folder, problems, tart: { home } }: Harness): void => {
   const records = files('images').map(
     (file) => JSON.parse(readFileSync(join(folder, 'images', file), 'utf8')) as { kind: string; name: string },

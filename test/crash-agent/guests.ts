@@ -2,14 +2,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { guestNames } from '@tartan/api';
 
-/** What guests do: each writes down that it was booted, and works until it is told to end. */
+/** The program of all guests: records each boot, and runs until the test ends it. */
 export interface GuestWork {
   readonly program: string;
-  /** How often this virtual machine was booted, whoever did it. */
+  /** How often this virtual machine was booted. */
   boots(vm: string): number;
-  /** Those that were booted from a disk that had been on before. */
+  /** Those that were booted from a used disk. */
   soiled(): readonly string[];
-  /** Its n-th boot, counted from 1, ends with this result: now, or as soon as it has come to it. */
+  /** Its n-th boot, counted from 1, ends with this exit code: now, or as soon as it boots. */
   end(vm: string, boot: number, code: number): void;
 }
 

@@ -24,7 +24,7 @@ import { type Agents, createAgents } from './agents.ts';
 import { createGuestWork, type GuestWork } from './guests.ts';
 import { createMonitor, type Monitor } from './monitor.ts';
 
-/** About two seconds. */
+/** About two seconds of polling. */
 const looksPerLeap = 60;
 const mostLeaps = 8;
 
@@ -40,7 +40,7 @@ export interface TestPod {
   readonly vm: string;
 }
 
-/** One Mac with a fake tart, agents that live as long as they live, and a server that outlives them. */
+/** One Mac with a fake tart, agents that may be killed, and a server that survives them. */
 export interface Harness {
   readonly folder: string;
   readonly admin: Client;
@@ -50,14 +50,14 @@ export interface Harness {
   readonly monitor: Monitor;
   readonly problems: string[];
   pod(name: string, change?: (spec: NonNullable<Pod['spec']>) => void): Promise<TestPod>;
-  /** As the server has it now. */
+  /** As the server has it. */
   seen(pod: TestPod): Pod | undefined;
   delete(pod: TestPod, gracePeriodSeconds?: number): Promise<void>;
-  /** Lets so much time pass again and again, until it holds: an agent that was killed counts anew. */
+  /** Advances the clock repeatedly until the condition holds: a restarted agent starts its waits anew. */
   leapUntil(what: string, milliseconds: number, holds: () => boolean): Promise<true>;
-  /** Virtual machines on the disk that are no golden bases. */
+  /** Virtual machines on the disk, without golden bases. */
   vms(): readonly string[];
-  /** What is in one of the agent's folders. */
+  /** The content of one of the agent's folders. */
   files(folder: 'guests' | 'images' | 'journal' | 'logs'): readonly string[];
   stop(): Promise<void>;
 }
@@ -131,7 +131,7 @@ export const createHarness = async ({ program, collects = false }: HarnessOption
     },
     delete: async ({ name, uid }, gracePeriodSeconds) => {
       const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
-      // Gone already: its watch event may be behind.
+      // Already gone: its watch event may be late.
       await ignoreNotFound(admin.delete(pods, { namespace, name }, { preconditions: { uid }, ...grace }));
     },
     leapUntil: (what, milliseconds, holds) => {

@@ -1,4 +1,4 @@
-/** Does so many at a time, in the order in which they come: a scenario mostly waits for others. */
+/** Limits concurrency, in order of calls: a scenario mostly waits for others. */
 export const limitConcurrency = (most: number): (<T>(work: () => Promise<T>) => Promise<T>) => {
   const waiting: (() => void)[] = [];
   let free = most;

@@ -6,15 +6,15 @@ import type { FakeTart } from '@tartan/sim-mac';
 import { vmNameOf } from '../../packages/tart-kubelet/src/journal/vm-identity.ts';
 import type { Pod } from '../../packages/tart-kubelet/src/pods/snapshot.ts';
 
-/** Sees every write to a Pod at the moment when the server takes it, and every call of tart. */
+/** Sees every write to a Pod when the server accepts it, and every call of tart. */
 export interface Monitor {
-  /** Somebody else takes the finalizer of this Pod away. */
+  /** Another client removes the finalizer of this Pod. */
   robbed(uid: string): void;
   /** At the end of a scenario. */
   violations(): readonly string[];
 }
 
-/** What was there before the agent, and is nobody's but its owner's. */
+/** Virtual machines that existed before the agent and do not belong to it. */
 export const foreignVms = ['foreign', 'bake'] as const;
 
 const isTerminal = (phase: string | undefined): boolean => phase === 'Succeeded' || phase === 'Failed';

@@ -2,15 +2,15 @@ import { systemClock } from '@tartan/kube/clock';
 import type { Fault, Point } from './agent/settings.ts';
 import { createHarness, type Harness } from './harness.ts';
 
-/** One scenario of Pods on a Mac, short enough to be told a hundred times. It is told alike whether or not an agent is killed in it. */
+/** One scenario of Pods on a Mac, short enough to run a hundred times. It is the same whether or not an agent is killed in it. */
 export interface Scenario {
-  /** To call it by. */
+  /** Its name in TARTAN_CRASH. */
   readonly key: string;
   readonly name: string;
   readonly collects?: boolean;
-  /** The Mac as it is before the first agent starts. */
+  /** Prepares the Mac before the first agent starts. */
   prepare?(harness: Harness): Promise<void>;
-  /** Drives it to its end, and says by `harness.problems` or by rejecting what is not as it should be. */
+  /** Runs the scenario to its end. Reports errors in `harness.problems` or by rejecting. */
   tell(harness: Harness, fault?: Fault): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ interface ScenarioRun {
   readonly tookMs: number;
 }
 
-/** Tells a scenario once, with that fault or without. */
+/** Runs a scenario once, with or without that fault. */
 export const runScenario = async (scenario: Scenario, program: string, fault?: Fault): Promise<ScenarioRun> => {
   const began = systemClock.monotonic();
   const harness = await createHarness({ program, collects: scenario.collects ?? false });

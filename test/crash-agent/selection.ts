@@ -1,14 +1,14 @@
 import type { Fault, Point } from './agent/settings.ts';
 import type { Scenario } from './run-scenario.ts';
 
-/** Which points are tried, in each scenario. */
+/** The points to try in each scenario. */
 export type Selection = ReadonlyMap<Scenario, readonly Fault[]>;
 
-/** One for all Pods and runs. */
+/** The same for all Pods and runs. */
 export const kindOf = (name: string): string =>
   name.replaceAll(/(pod|runner)-\d+/g, '$1').replaceAll(/\d+\.(log|raw|copied)/g, 'n.$1');
 
-/** Whoever dies here leaves nothing that the effect before it has not left already, or only half a file that nobody reads. */
+/** Dying here leaves the same state as after the effect before it, or only an incomplete file that is never read. */
 const isMinor = (name: string): boolean =>
   /^(make folder|chmod|open|remove folder) (?!.*raw$)/.test(name) ||
   /^write (?!journal)/.test(name) ||
@@ -22,7 +22,7 @@ export const faultText = ({ mode, name, nth }: Fault): string => `${mode}: ${nam
 const faultsAt = ({ modes, name, nth }: Point): readonly Fault[] => modes.map((mode) => ({ mode, name, nth }));
 const keyOf = ({ mode, name }: Fault): string => `${mode} ${kindOf(name)}`;
 
-/** Every point; but what is minor, once for each kind in each scenario. */
+/** Every point; minor ones only once per kind and scenario. */
 const all = (points: readonly Point[]): readonly Fault[] => {
   const tried = new Set<string>();
   return points.flatMap(faultsAt).filter((fault) => {
@@ -32,14 +32,14 @@ const all = (points: readonly Point[]): readonly Fault[] => {
   });
 };
 
-/** One of each kind, and of what is not minor: in the scenario that has the fewest so far, so that none is left out. */
+/** One of each kind, without minor ones: in the scenario that has the fewest so far, so that each scenario gets some. */
 const sample = (points: ReadonlyMap<Scenario, readonly Point[]>): Selection => {
   const chosen = new Map([...points.keys()].map((scenario): [Scenario, Fault[]] => [scenario, []]));
   const kinds = new Map<string, [Scenario, Fault][]>();
   for (const [scenario, seen] of points)
     for (const fault of seen.flatMap(faultsAt))
       if (!isMinor(fault.name)) kinds.set(keyOf(fault), [...(kinds.get(keyOf(fault)) ?? []), [scenario, fault]]);
-  // The rare ones first: they have no choice.
+  // Rare ones first: they occur in few scenarios.
   const choices = [...kinds.values()].toSorted((one, other) => one.length - other.length);
   const load = (scenario: Scenario): number => chosen.get(scenario)?.length ?? 0;
   for (const options of choices) {
@@ -49,6 +49,6 @@ const sample = (points: ReadonlyMap<Scenario, readonly Point[]>): Selection => {
   return chosen;
 };
 
-/** All of them take many minutes, and most are the same thing done once more. */
+/** All of them take many minutes, and most repeat the same thing. */
 export const select = (points: ReadonlyMap<Scenario, readonly Point[]>, everything: boolean): Selection =>
   everything ? new Map([...points].map(([scenario, seen]) => [scenario, all(seen)])) : sample(points);

@@ -17,27 +17,27 @@ import type { VirtualTime } from './virtual-time.ts';
 export interface AgentsOptions {
   readonly time: VirtualTime;
   readonly admin: Client;
-  /** As whom a Mac asks for its first certificate. */
+  /** The client with which a Mac requests its first certificate. */
   readonly clientOf: (user: { commonName: string; organizations: readonly string[] }) => Client;
-  /** Signs, as the controller of Kubernetes does once a request is approved. Answers PEM. */
+  /** Signs like the controller of Kubernetes, once a request is approved. Returns PEM. */
   readonly sign: (nodeName: string) => Promise<string>;
   readonly isUp: (mac: Mac) => boolean;
 }
 
-/** What runs on Macs: joins with what it was handed, then tells its Node what the Mac has. */
+/** The agents on Macs: join with the given credentials, then report the Mac's state on their Nodes. */
 export interface Agents {
   /** It is up after some seconds. */
   start(mac: Mac): void;
-  /** It runs, and finds that the Mac has something else than it had. */
+  /** A running agent reports that its Mac has changed. */
   tell(mac: Mac): void;
-  /** Nobody hears of it any more. */
+  /** The agent stops reporting. */
   silence(agent: Agent): void;
 }
 
 const startMs = 5_000;
 const retryMs = 20_000;
 
-/** One request for all times: to make one takes longer than everything else here. */
+/** Cached: creating a request takes longer than everything else here. */
 const requests = new Map<string, string>();
 const requestFor = (nodeName: string): string => {
   const request = requests.get(nodeName) ?? makeCSR({ subject: subjectOf(nodeName) });

@@ -1,7 +1,7 @@
 import { runClaimSuite } from '../../packages/provider/src/claim/suite/run.ts';
 import { namespace, startKubernetes } from '../../packages/provider/src/claim/testing/harness.ts';
 
-// More schedules than beside the code, and others.
+// More schedules than the test next to the code, and different ones.
 runClaimSuite(
   'claims on the embedded Kubernetes, under many schedules',
   async () => {

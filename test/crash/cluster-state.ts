@@ -7,7 +7,7 @@ export type Machine = Live<ScalewayAppleSiliconMachine>;
 type Host = Live<MacHost>;
 type Of<R extends { ofType?: unknown }> = Live<NonNullable<R['ofType']> & KubeObject>;
 
-/** What Kubernetes holds right now, without a request: whoever asks is no part of the harness. */
+/** The current content of Kubernetes, read without requests, so that reading is not an effect. */
 export interface ClusterState {
   machines(): readonly Machine[];
   machine(name: string): Machine | undefined;
@@ -21,7 +21,7 @@ export interface ClusterState {
 }
 
 export const clusterStateOf = ({ api }: Kubernetes, storage: Storage): ClusterState => {
-  /** Lists as they were at a revision: most of what is asked has not changed since it was asked last. */
+  /** Lists by revision: most have not changed since the last read. */
   const known = new Map<string, { revision: number; items: readonly unknown[] }>();
   const list = <T extends KubeObject>({ group, plural }: Resource<T>): readonly Live<T>[] => {
     const prefix = api.find(group, plural)?.prefix;

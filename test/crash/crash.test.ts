@@ -7,11 +7,10 @@ import { scenarios } from './scenarios/index.ts';
 import { createSelection, kindOf } from './selection.ts';
 
 /**
- * Managers that are killed, frozen or not heard, at every effect that they have on Kubernetes, on Scaleway and on Macs. Whoever comes after
- * them has to bring the story to the same end, and no invariant may be broken on the way (docs/architecture: 1 to 4, 7 to 9, 11, 15).
- *
+ * Managers that are killed, frozen or cut off at every effect on Kubernetes, Scaleway and Macs. Their successors have to bring the scenario
+ * to the same end, without breaking an invariant (docs/architecture: 1 to 4, 7 to 9, 11, 15).
  *   TARTAN_CRASH=all                      tries every point, not only one of each kind. Takes minutes.
- *   TARTAN_CRASH='claim/killed after/12'  tries one, and shows all that its managers said.
+ *   TARTAN_CRASH='claim/killed after/12'  tries one, and shows the output of its managers.
  */
 const wanted = process.env['TARTAN_CRASH'] ?? '';
 const one = /^(?<key>\w+)\/(?<mode>[a-z ]+)\/(?<index>\d+)$/.exec(wanted)?.groups;
@@ -28,7 +27,7 @@ const told = async (scenario: Scenario): Promise<Story> => {
   return { beginning, points };
 };
 
-/** What went wrong at one point, with what is needed to see it again. */
+/** The problems at one point, with what is needed to reproduce them. */
 const problemsAt = async (scenario: Scenario, story: Story, mode: Mode, index: number): Promise<string[]> => {
   const point = story.points[index];
   if (point === undefined) return [`${scenario.key} has no point ${index}, but ${story.points.length}`];

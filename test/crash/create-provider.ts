@@ -13,7 +13,7 @@ export const project = {
   accessKey: 'SCWABCDEFGHIJKLMNOPQ',
 };
 
-/** Long ones: each renewal is work, and a minute passes at once. */
+/** Long intervals: each renewal is work, and virtual minutes pass at once. */
 const election = [
   '--leader-elect-lease-duration=60s',
   '--leader-elect-renew-deadline=40s',
@@ -21,10 +21,10 @@ const election = [
 ];
 
 export interface ProviderOverrides {
-  /** Which agent it puts on Macs: that and tart differ from one to the other. */
+  /** The version of the agent that it installs on Macs: agent and tart differ between versions. */
   readonly version: string;
   readonly flags?: readonly string[];
-  /** Says all that it thinks. */
+  /** Logs everything. */
   readonly talkative?: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface ProviderConnections extends ProviderOverrides {
   readonly write: (line: string) => void;
 }
 
-/** The whole manager, as it is, but for the lines by which it reaches the harness. */
+/** The whole real manager; only its connections are those of the harness. */
 export const createProviderWith = ({
   mortal,
   hostWork,

@@ -1,15 +1,16 @@
 import type { TransportRequest } from '@tartan/kube';
 
 /**
- * Names for what a manager changes in the harness, the same in every run: a point at which it can be killed is the n-th effect of a name.
+ * Names for the changes that a manager makes in the harness, the same in every run: a point at which it can be killed is the n-th effect of
+ * a name.
  */
 
-/** How servers are called in names of effects: their ids are long, and say nothing. */
+/** Short names for servers in names of effects. */
 export type Alias = (text: string) => string;
 
 const unnoticed = /\/(events|leases)(\/|$|\?)/;
 
-/** Undefined: it changes nothing, or nothing that anybody decides by. */
+/** Undefined: it changes nothing that any decision depends on. */
 export const kubernetesEffect = (request: TransportRequest, alias: Alias): string | undefined => {
   const { method, path, body = '' } = request;
   const [where = ''] = path.split('?');
@@ -31,7 +32,7 @@ const nameIn = (object: unknown): string => {
   return metadata?.name ?? '';
 };
 
-/** `spec.release`, `status.wipe`, `-spec.consumerRef`: what a merge patch writes and removes. */
+/** The fields that a merge patch sets and removes: `spec.release`, `status.wipe`, `-spec.consumerRef`. */
 const fieldsOf = (patch: unknown): string[] => {
   const fields: string[] = [];
   const isMap = (value: unknown): value is object =>
@@ -56,6 +57,6 @@ export const scalewayEffect = (method: string, url: string, body: string, alias:
   return `Scaleway: ${method} ${alias(path).replace(/(ssh-keys\/).*/, '$1…')}${called}`;
 };
 
-/** Where a request goes. */
+/** The URL of a request. */
 export const addressOf = (input: string | URL | Request): string =>
   input instanceof Request ? input.url : input.toString();

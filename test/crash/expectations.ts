@@ -4,12 +4,12 @@ import { isReady } from './cluster-state.ts';
 import { type Harness, poolPrefix } from './harness.ts';
 import { summaryOn } from './mac.ts';
 
-/** What is missing to what should be, for people. */
+/** What is missing, as sentences. */
 export type Missing = readonly string[];
 
 const unless = (holds: boolean, what: string): Missing => (holds ? [] : [what]);
 
-/** A machine with a Mac that is its own, made ready, and whose Node says so. */
+/** A machine with its own Mac, provisioned, and with a Ready Node. */
 export const isHealthyMachine = ({ facts, macs, scaleway, alias }: Harness, name: string): Missing => {
   const machine = facts.machine(name);
   const id = machine?.status?.serverID;
@@ -39,7 +39,7 @@ export const isHealthyMachine = ({ facts, macs, scaleway, alias }: Harness, name
   ];
 };
 
-/** A machine that is paused, says so, and has all that it had. */
+/** A machine that is paused, reports it, and has lost nothing. */
 export const keepsItsMac = ({ facts, scaleway, alias }: Harness, name: string): Missing => {
   const machine = facts.machine(name);
   const id = machine?.status?.serverID ?? '';
@@ -54,7 +54,7 @@ export const keepsItsMac = ({ facts, scaleway, alias }: Harness, name: string): 
   ];
 };
 
-/** A Mac that nobody needs, wiped and free. */
+/** A free Mac, wiped. */
 export const isFree = ({ facts, macs, scaleway, alias }: Harness, id: string, state = 'pool'): Missing => {
   const host = facts.host(id);
   const server = scaleway.servers().find((each) => each.id === id);
@@ -69,7 +69,7 @@ export const isFree = ({ facts, macs, scaleway, alias }: Harness, id: string, st
   ];
 };
 
-/** Nothing that spoke for the machine is left. */
+/** No object of the machine is left. */
 export const isFullyDeleted = ({ facts }: Harness, name: string): Missing => [
   ...unless(facts.machine(name) === undefined, `${name} is still there`),
   ...unless(facts.node(name) === undefined, `the Node ${name} is still there`),
@@ -80,8 +80,8 @@ export const isFullyDeleted = ({ facts }: Harness, name: string): Missing => [
 ];
 
 /**
- * Every token belongs to a machine that needs it. Two managers that both believe to lead may leave one behind: it is good for nothing, as
- * no machine names it, and Kubernetes removes it when it has expired.
+ * Every token belongs to a machine that needs it. Two managers that both believe to be the leader may leave one behind: it is useless, as
+ * no machine refers to it, and Kubernetes removes it when it has expired.
  */
 export const noTokenIsLost = ({ facts, managers }: Harness): Missing => {
   if (managers.filter(({ state }) => state !== 'dead').length > 1) return [];
@@ -106,7 +106,7 @@ export const fleetIsUpToDate = ({ facts }: Harness, name: string): Missing => {
   ];
 };
 
-/** Stored, registered once, and noted. */
+/** Stored in a Secret, registered once, and recorded. */
 export const hasKey = ({ facts, scaleway }: Harness, fleet: string): Missing => {
   const secret = facts.secrets().find(({ metadata }) => metadata.name === secretNames.fleetSSH(fleet));
   const registered = scaleway.keys().filter(({ name }) => name === fleet);

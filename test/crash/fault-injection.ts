@@ -4,7 +4,7 @@ import { addressOf, type Alias, kubernetesEffect, scalewayEffect } from './effec
 import type { FaultWatch, Mode } from './faults.ts';
 import type { Traffic } from './virtual-time.ts';
 
-/** It repeats all that was sent to it, secrets included: whoever writes down why something failed must not write those down. */
+/** Echoes the whole request, including secrets: logs of failures must not contain those. */
 const errorResponse = ({ path, body }: TransportRequest, mode: 'conflict' | 'refused'): TransportResponse => {
   const code = mode === 'conflict' ? 409 : 422;
   const status = {
@@ -25,12 +25,12 @@ const errorResponse = ({ path, body }: TransportRequest, mode: 'conflict' | 'ref
   };
 };
 
-/** Whoever sees everything that managers do, at the moment when it reaches the other side. */
+/** Sees everything that managers do, when it reaches the other side. */
 interface Witness {
-  /** Right before a changing call reaches Scaleway. */
+  /** Called just before a changing call reaches Scaleway. */
   scalewayCalled(identity: string, method: string, url: string, body: string): void;
   kubernetesAsked(request: TransportRequest): void;
-  /** Right after anything has changed. */
+  /** Called just after a change. */
   happened(effect: string): void;
 }
 
@@ -44,7 +44,7 @@ interface FaultyConnectionsOptions {
   readonly witness: Witness;
 }
 
-/** All lines between one process and the harness. They can be cut for ever, as kill -9 does, or held, as SIGSTOP does. */
+/** All connections between one process and the harness. They can be cut forever, like kill -9 does, or held, like SIGSTOP does. */
 export interface FaultyConnections {
   readonly identity: string;
   readonly watch: FaultWatch;
@@ -52,13 +52,13 @@ export interface FaultyConnections {
   readonly clock: Clock;
   readonly transport: Transport;
   readonly fetch: typeof fetch;
-  /** What is done to a Mac, by way of this process. Rejects with `Cut` when its connection broke after it was done. */
+  /** A change on a Mac, made by this process. Rejects with `ConnectionCut` when the connection broke after the change. */
   touch(effect: string, change: () => void): Promise<void>;
-  /** Nothing comes back from here before the process may know it. */
+  /** Passes on a result, as soon as the process is not frozen. Never for a dead process. */
   hear<T>(answer: T): Promise<T>;
   kill(): void;
   thaw(): void;
-  /** Ends all that a dead process would wait for until the end of days: this process would keep it in mind. */
+  /** Kills the process and rejects everything that it waits for, to free the memory. */
   bury(): void;
 }
 
@@ -85,7 +85,7 @@ export const createFaultyConnections = (options: FaultyConnectionsOptions): Faul
     if (state === 'frozen') await thawed.promise;
     return state === 'dead' ? never() : answer;
   };
-  /** Meets the fault that is meant for this effect, if there is one. */
+  /** Applies the fault for this effect, if there is one. */
   const undergo = async <T>(
     effect: string,
     change: () => Promise<T>,
@@ -129,7 +129,7 @@ export const createFaultyConnections = (options: FaultyConnectionsOptions): Faul
     },
   };
 
-  /** What runs on in the turn in which the process freezes was sent a moment before: it goes out, and only the answer is held. */
+  /** A request from the turn in which the process freezes counts as already sent: it goes out, and only its answer is held. */
   const send = async (request: TransportRequest): Promise<TransportResponse> => {
     if (state === 'dead') return never();
     const effect = kubernetesEffect(request, alias);
@@ -186,7 +186,7 @@ export const createFaultyConnections = (options: FaultyConnectionsOptions): Faul
       state = 'alive';
       thawed.resolve();
       thawed = Promise.withResolvers();
-      // After what has arrived meanwhile: a gate that relies on a timer would be open for a moment.
+      // After what has arrived meanwhile: otherwise a gate that relies on a timer would be open for a moment.
       time.after(0, () => {
         for (const run of late.splice(0)) run();
       });

@@ -1,16 +1,16 @@
 /** What happens at one point. */
 export type Mode =
-  /** The manager is killed: the effect never happens. */
+  /** The manager is killed before the effect. */
   | 'killed before'
-  /** The manager is killed: the effect has happened, and nobody heard of it. */
+  /** The manager is killed after the effect, before it sees the result. */
   | 'killed after'
-  /** It happens, the answer gets lost, and the manager lives on. */
+  /** The effect happens, the answer gets lost, and the manager lives on. */
   | 'answer lost'
-  /** Kubernetes refuses it once: somebody else was faster. */
+  /** Kubernetes answers once with a conflict: another client was faster. */
   | 'conflict'
-  /** Kubernetes finds a Secret invalid once, and says what is in it. */
+  /** Kubernetes refuses a Secret once as invalid, and echoes its content. */
   | 'refused'
-  /** It happens, and the manager freezes before it hears so. Another one takes over; then the first one thaws. */
+  /** The effect happens, and the manager freezes before it sees the result. Another one takes over; then the first one thaws. */
   | 'frozen';
 
 export const modes: readonly Mode[] = ['killed before', 'killed after', 'answer lost', 'conflict', 'refused', 'frozen'];
@@ -27,11 +27,11 @@ export interface Fault extends Point {
   readonly mode: Mode;
 }
 
-/** Counts the effects of one manager, and says when the moment has come. */
+/** Counts the effects of one manager, and returns the fault when its point is reached. */
 export interface FaultWatch {
   /** Every effect so far, in order. */
   readonly points: readonly Point[];
-  /** The fault has struck. */
+  /** Whether the fault has occurred. */
   readonly struck: boolean;
   meet(name: string): Mode | undefined;
 }

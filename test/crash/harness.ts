@@ -32,10 +32,10 @@ export { namespace };
 const zone = 'fr-par-1';
 export const poolPrefix = 'tuist-pool-';
 
-/** A reinstall takes two minutes, a reboot 18 s: managers poll every 10 s, and what happens in between is the same in ten. */
+/** A reinstall takes two minutes, a reboot 18 s: managers poll every 10 s, and longer waits would only add more polls. */
 const pace = 0.2;
 
-/** Everything at one moment, when nothing is under way. */
+/** The whole state at one time, while no request is in progress. */
 export interface HarnessState {
   readonly at: number;
   readonly changes: readonly Change[];
@@ -55,16 +55,16 @@ export interface Harness {
   readonly scaleway: EmbeddedScaleway;
   readonly macs: Macs;
   readonly monitor: Monitor;
-  /** All that managers said. */
+  /** All log lines of managers. */
   readonly lines: readonly string[];
-  /** What managers asked for without having the right to. */
+  /** Requests of managers that RBAC refused. */
   readonly refused: readonly string[];
-  /** Every one that was started, the dead among them. */
+  /** All managers ever started, including dead ones. */
   readonly managers: readonly FaultyConnections[];
   startManager(options: ManagerOptions): FaultyConnections;
-  /** Whom the lease names. */
+  /** The holder of the lease. */
   leader(): string | undefined;
-  /** A Mac in the pool. They are called host-1, host-2, … in names of effects. */
+  /** Orders a Mac for the pool. In names of effects they are host-1, host-2, … */
   order(): Promise<Mac>;
   alias(text: string): string;
   copy(): HarnessState;
@@ -74,7 +74,7 @@ export interface Harness {
 const start = Date.parse('2026-01-01T00:00:00Z');
 const certificates = new Map<string, string>();
 
-/** A harness with our kinds and core's; made once, and copied ever after. */
+/** A harness with Tartan's kinds and core's; created once, then copied. */
 const emptyState = (() => {
   let made: Promise<HarnessState> | undefined;
   return (): Promise<HarnessState> => {
@@ -161,11 +161,11 @@ const harnessFrom = async (from: HarnessState): Promise<Harness> => {
   const nodesPrefix = kubernetes.api.find('', 'nodes')?.prefix ?? '';
   storage.subscribe(({ key, object, previous }) => {
     if (key.startsWith(nodesPrefix) && object === undefined) macs.nodeIsGone(previous?.metadata.name ?? '');
-    // At once: two writes may be done before anybody hears of the first.
+    // At once: two writes may happen before a watch sees the first.
     if (!/(events|leases|secrets)\//.test(key)) monitor.happened(`a write of ${key}`);
   });
 
-  /** Scaleway, and what becomes of the Mac behind a server. */
+  /** Scaleway, with the effects on the Mac of a server. */
   const askScaleway: typeof fetch = async (input, init) => {
     const response = await scaleway.fetch(input, init);
     const [, id = '', what] = /servers\/([^/]+)\/(reinstall|reboot)$/.exec(addressOf(input)) ?? [];
@@ -235,6 +235,6 @@ const harnessFrom = async (from: HarnessState): Promise<Harness> => {
   };
 };
 
-/** As if whoever led had given it back. */
+/** As if the leader had released it. */
 export const freeLease = (admin: Client): Promise<unknown> =>
   admin.delete(leases, { namespace, name: leaderElectionID });

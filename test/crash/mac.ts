@@ -1,29 +1,29 @@
 import { type HostSpec, hostSteps, type Stamps, summaryOf, wantedStamps } from '@tartan/host';
 
-/** What is on the disk of one Mac, and what runs there. Plain data: it can be copied. */
+/** The state of one Mac: its disk and its processes. Plain data: it can be copied. */
 export interface Mac {
   readonly id: string;
   readonly ip: string;
-  /** Which install this is: a wipe makes another one, with another host key. */
+  /** The number of the installation: a wipe starts another one, with another host key. */
   install: number;
   stamps: Stamps;
-  /** The kubeconfig that it joins with. */
+  /** The bootstrap token in its kubeconfig. */
   join: { readonly tokenID: string; readonly secret: string } | undefined;
-  /** It has got a certificate for its token. */
+  /** It has received a certificate for its token. */
   hasIdentity: boolean;
   agent: Agent | undefined;
-  /** Summaries that its agent, or a push that came to its end, told of this install. */
+  /** Summaries of this installation that its agent, or a completed push, has reported. */
   told: string[];
-  /** Logs nobody in before it has been restarted so often. */
+  /** No GUI login before so many restarts. */
   restartsNeeded: number;
 }
 
-/** As it was started last. */
+/** The agent that was started last. */
 export interface Agent {
   readonly nodeName: string;
   readonly providerID: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Counts starts: what an earlier process had begun is over. */
+  /** Counts starts: work of an earlier process is void. */
   readonly start: number;
 }
 
@@ -43,7 +43,7 @@ export const hostKeyOf = ({ id, install }: Mac): string => `SHA256:${id.slice(-4
 
 export const summaryOn = ({ stamps }: Mac): string => summaryOf(stamps);
 
-/** The disk is new: all that it knew is gone. */
+/** The disk is empty. */
 export const wipe = (mac: Mac): void => {
   mac.install += 1;
   mac.stamps = {};
@@ -53,7 +53,7 @@ export const wipe = (mac: Mac): void => {
   mac.told = [];
 };
 
-/** Parts of a push, in the order in which they happen. A process can die between any two of them. */
+/** Parts of a push, in order. A process can die between any two of them. */
 export const parts = ['prepared', 'handed join credentials', 'running the agent'] as const;
 export type Part = (typeof parts)[number];
 
@@ -66,12 +66,12 @@ const partOf = (step: string): Part => {
 const needsIdle = new Set(hostSteps.filter((step) => step.needsIdle === true).map(({ name }) => name));
 
 export interface MacPlan {
-  /** Stamps that are to be set, by part. */
+  /** Stamps to set, by part. */
   readonly changes: ReadonlyMap<Part, Stamps>;
   readonly deferred: readonly { readonly step: string; readonly because: 'the host is not idle' }[];
 }
 
-/** What a push would change, as the engine of packages/host plans it: only steps that differ, and none that needs an idle Mac. */
+/** What a push would change, as planned by the engine of packages/host: only steps that differ, and none that needs an idle Mac. */
 export const planFor = (mac: Mac, spec: HostSpec, idle: boolean): MacPlan => {
   const wanted = wantedStamps(spec);
   const steps = order.filter((step) => mac.stamps[step] !== wanted[step]);

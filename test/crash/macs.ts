@@ -6,7 +6,7 @@ import { ConnectionCut, type FaultyConnections } from './fault-injection.ts';
 import { hostKeyOf, type Mac, newMac, type Part, parts, planFor, summaryOn, wipe } from './mac.ts';
 
 interface PushWitness {
-  /** Answers what to call when it is over. */
+  /** Returns a function to call when the push is over. */
   pushing(mac: Mac, job: HostJob, by: FaultyConnections): () => void;
   agentStarts(mac: Mac, spec: HostSpec): void;
 }
@@ -19,7 +19,7 @@ export interface MacsOptions {
   readonly saved: readonly Mac[];
 }
 
-/** Macs in memory, which do over SSH what real ones would: keys, stamps, steps and an agent, each part of a push a moment of its own. */
+/** Macs in memory, which act like real ones over SSH: keys, stamps, steps and an agent. Each part of a push takes time. */
 export interface Macs {
   readonly all: readonly Mac[];
   add(id: string, ip: string): Mac;
@@ -27,14 +27,14 @@ export interface Macs {
   /** Scaleway has begun to reinstall it. */
   wiped(id: string): void;
   rebooted(id: string): void;
-  /** Somebody has deleted it. An agent that runs makes it again. */
+  /** The Node was deleted. A running agent creates it again. */
   nodeIsGone(name: string): void;
   workOf(mortal: FaultyConnections): HostWork;
   save(): readonly Mac[];
 }
 
 const tokenIn = /"token": "([a-z0-9]{6})\.([a-z0-9]{16})"/;
-/** Each part of a push takes that long. */
+/** The duration of each part of a push. */
 const partMs = 5_000;
 
 export const createMacs = ({ agents, alias, isUp, witness, saved }: MacsOptions): Macs => {

@@ -17,13 +17,13 @@ export interface MonitorOptions {
   readonly alias: (text: string) => string;
   readonly poolPrefix: string;
   readonly lease: string;
-  /** Known to everybody who may ask Scaleway. */
+  /** Known to everyone with access to Scaleway. */
   readonly secretKey: string;
 }
 
 /**
- * Looks at the whole harness after every effect, whoever had it, and says which invariant of docs/architecture does not hold. Its numbers
- * are theirs; 0 is the gate: nothing is done at Scaleway by who does not hold the lease.
+ * Checks the whole harness after every effect of any process, and reports violated invariants of docs/architecture, by their numbers. 0 is
+ * the fence: only the lease holder may change anything at Scaleway.
  */
 export interface Monitor {
   readonly violations: readonly string[];
@@ -33,7 +33,7 @@ export interface Monitor {
   pushing(mac: Mac, job: HostJob, by: FaultyConnections): () => void;
   agentStarts(mac: Mac, spec: HostSpec): void;
   logged(line: string): void;
-  /** For when everything has come to rest, and a sweep has been. */
+  /** For the end, when nothing changes any more and a sweep has run. */
   atTheEnd(): void;
 }
 
@@ -148,13 +148,13 @@ export const createMonitor = (options: MonitorOptions): Monitor => {
     }
   };
 
-  /** Of one fleet: machines that work are not taken down faster than it allows. */
+  /** In one fleet, working machines are not taken down faster than the budget allows. */
   const budgetIsKept = (): void => {
     for (const fleet of facts.fleets()) {
       const down = facts.machines().filter((machine) => {
         const { spec, status } = machine;
         if (spec.fleetName !== fleet.metadata.name || !isProvisioned(machine) || isGoing(machine)) return false;
-        // One without a Node is down anyway: to have it register again costs nothing.
+        // A machine without a Node is down anyway, so a new registration costs nothing.
         const node = facts.node(machine.metadata.name);
         const isPushed = [...pushes].some(({ mac, by }) => by.state === 'alive' && mac.id === status?.serverID);
         return node !== undefined && (isPushed || !isReady(node));
@@ -164,7 +164,7 @@ export const createMonitor = (options: MonitorOptions): Monitor => {
     }
   };
 
-  /** UIDs of machines that were paused and had no finalizer of ours. */
+  /** UIDs of machines that were paused and did not have Tartan's finalizer. */
   const untouched = new Set<string>();
   const pausesAreKept = (): void => {
     for (const machine of facts.machines()) {
@@ -176,7 +176,7 @@ export const createMonitor = (options: MonitorOptions): Monitor => {
     }
   };
 
-  /** A Mac that a paused machine holds, or gave back. */
+  /** The paused machine that holds this Mac, or has released it. */
   const pausedOwnerOf = (id: string): Machine | undefined => {
     const { consumerRef, release } = facts.host(id)?.spec ?? {};
     const uid = consumerRef?.uid ?? release?.machine?.uid;

@@ -3,7 +3,7 @@ import { type Fault, type Point, pointText } from './faults.ts';
 import { createHarness, type Harness, type HarnessState, type ManagerOptions } from './harness.ts';
 
 interface ScenarioRun {
-  /** Every effect of the manager that met the fault, or of the only one. */
+  /** Every effect of the manager with the fault, or of the only manager. */
   readonly points: readonly Point[];
   readonly problems: readonly string[];
   readonly lines: readonly string[];
@@ -12,10 +12,10 @@ interface ScenarioRun {
 
 export const minutes = (count: number): number => count * 60_000;
 
-/** Nothing of it comes undone afterwards. */
+/** How long the final state must last. */
 const calmMs = minutes(3);
 
-/** How a story begins. */
+/** The initial state of a scenario. */
 export const prepareScenario = async ({ prepare }: Scenario): Promise<HarnessState> => {
   const harness = await createHarness();
   try {
@@ -26,14 +26,14 @@ export const prepareScenario = async ({ prepare }: Scenario): Promise<HarnessSta
   }
 };
 
-/** Tells a story once, with that fault or without. */
+/** Runs a scenario once, with or without that fault. */
 export const runScenario = async (
   told: Scenario,
   beginning: HarnessState,
   fault?: Fault,
   talkative = false,
 ): Promise<ScenarioRun> => {
-  // Errors hold what was sent when a server repeats it: then everything is said, to see that none of that is.
+  // Servers echo requests in these errors: then everything is logged, to check that no secret is.
   const isTelling = talkative || fault?.mode === 'refused' || fault?.mode === 'conflict';
   const scenario = { ...told, manager: { ...told.manager, talkative: isTelling } };
   const began = systemClock.monotonic();
@@ -72,18 +72,18 @@ const tell = async (scenario: Scenario, harness: Harness, first: Manager, fault?
   return problems;
 };
 
-/** One story of machines and Macs, short enough to be told a hundred times. */
+/** One scenario of machines and Macs, short enough to run a hundred times. */
 export interface Scenario {
-  /** To call it by. */
+  /** Its name in TARTAN_CRASH. */
   readonly key: string;
-  /** Most of it happens in scenarios before it as well: only what is new is tried. */
+  /** Most of it is also in earlier scenarios: only new kinds of effects are tried. */
   readonly mostlyKnown?: boolean;
   readonly name: string;
-  /** The harness as it is when the manager starts. Carried out once; every run begins with a copy of it. */
+  /** Prepares the harness before the manager starts. Runs once; every run starts with a copy. */
   prepare(harness: Harness): Promise<void>;
   readonly manager: ManagerOptions;
-  /** What is missing to the end of the story, for people. Nothing: it is over. */
+  /** What is missing for the end of the scenario, as sentences. Empty: it has ended. */
   missing(harness: Harness): readonly string[];
-  /** Virtual time in which it has to come to its end, from the start of the last manager. */
+  /** Virtual time in which it must end, from the start of the last manager. */
   readonly withinMs: number;
 }

@@ -1,14 +1,14 @@
 import { secretKeys } from '@tartan/api';
 import type { TransportRequest } from '@tartan/kube';
 
-/** Learns every secret that is written to a Secret, and looks for them everywhere else. */
+/** Collects every secret that is written to a Secret, and searches for them everywhere else. */
 export interface SecretLeakDetector {
-  /** Names of secrets that a request writes where they do not belong. */
+  /** Names of secrets that a request writes to a wrong place. */
   leaksIn(request: TransportRequest): readonly string[];
   leaksInText(text: string): readonly string[];
 }
 
-/** What of a Secret is secret. A private key is known by one of its lines, as it is written in many ways. */
+/** The secret parts of a Secret. A private key is identified by one of its lines, as it has many formats. */
 const kept: Readonly<Record<string, (value: string) => string>> = {
   'token-secret': (value) => value,
   [secretKeys.machine.sudoPassword]: (value) => value,

@@ -2,16 +2,15 @@ import type { Mode, Point } from './faults.ts';
 import type { Scenario } from './run-scenario.ts';
 
 /**
- * Which points are tried. All of them take minutes, and many are the same thing done to another Mac, or once more. Everything happens once
- * for each kind of effect, in the first story that has it; and killed after an effect, a manager is also for every third kind that a story
- * shares with those before it.
+ * The points to try. All of them take minutes, and many repeat the same on another Mac. Each mode is tried once per kind of effect, in the
+ * first scenario that has it; `killed after` is also tried for every third kind that a scenario shares with earlier ones.
  */
 export interface Selection {
   /** Indices of points. */
   of(mode: Mode, scenario: Scenario, points: readonly Point[]): readonly number[];
 }
 
-/** One for all Macs and machines, and without what a status says for people beside what it remembers. */
+/** The same for all Macs and machines, and without informational fields of a status. */
 export const kindOf = ({ name }: Point): string =>
   name
     .replaceAll(/(host|mac)-\d+/g, '$1')
@@ -21,7 +20,7 @@ export const kindOf = ({ name }: Point): string =>
 
 const isKubernetes = ({ name }: Point): boolean => /^(PATCH|POST|PUT|DELETE) /.test(name);
 
-/** To be killed before a write to Kubernetes is to be killed after whatever was before it. */
+/** `killed before` a write to Kubernetes is the same as `killed after` the effect before it. */
 const suits = (mode: Mode, point: Point, everything: boolean): boolean => {
   if (mode === 'conflict') return isKubernetes(point);
   if (mode === 'refused') return /^(PATCH|POST) secrets/.test(point.name);

@@ -1,17 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '@tartan/kube/clock';
 
-/** What is under way in this process, so that one knows when nothing is. */
+/** Tracks requests in this process, to detect when there are none. */
 export interface Traffic {
-  /** A request from its beginning to its answer. */
+  /** A request from its start to its answer. */
   during<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Time that jumps from one timer to the next, whenever everything that needs no time has happened. */
+/** Time that jumps to the next timer whenever everything that needs no time has happened. */
 export interface VirtualTime extends Clock, Traffic {
-  /**
-   * Until `isOver` says so, or for that long. Answers whether it said so. Asked whenever nothing is left to happen at one moment.
-   */
+  /** Runs until `isOver` returns true, or for that long. Returns whether it did. `isOver` is checked before each jump. */
   pass(forMs: number, isOver?: () => boolean): Promise<boolean>;
 }
 
@@ -29,7 +27,7 @@ export const virtualTime = (start: number): VirtualTime => {
   let begun = 0;
   const timers = new Set<Timer>();
 
-  /** Insertion order decides between timers of the same moment. */
+  /** Insertion order decides between timers of the same time. */
   const next = (): Timer | undefined => {
     let first: Timer | undefined;
     for (const timer of timers) if (first === undefined || timer.at < first.at) first = timer;
@@ -88,7 +86,7 @@ export const numbersFrom = (seed: number): (() => number) => {
   };
 };
 
-/** UUIDs in order of their making: `…-000000000001`. */
+/** UUIDs in order of creation: `…-000000000001`. */
 export const orderedIDs = (kind: number): (() => string) => {
   let made = 0;
   return () => {

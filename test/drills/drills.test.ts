@@ -20,16 +20,16 @@ import { waitForFleetAtRest } from './fleet-at-rest.ts';
 import { freezeLeader } from './freeze-leader.ts';
 
 const namespace = 'default';
-/** So that another takes over soon. */
+/** So that another manager takes over soon. */
 const shortLease = [
   '--leader-elect-lease-duration=3s',
   '--leader-elect-renew-deadline=2s',
   '--leader-elect-retry-period=300ms',
 ];
-/** Nobody waits for the lease of one that was killed. */
+/** So that no manager waits for the lease of a killed one. */
 const alone = ['--leader-elect=false'];
 
-/** Each drill breaks the whole system in one way, and ends in the same fleet at rest. They share one, and come in this order. */
+/** Each drill breaks the whole system in one way, and ends in the same fleet at rest. They share one fleet, and run in this order. */
 describe('drills', { timeout: 1_500_000 }, () => {
   let folder: string;
   let simulation: Simulation;
@@ -40,7 +40,7 @@ describe('drills', { timeout: 1_500_000 }, () => {
       pool: 3,
       fleets: { macos: 1, runners: 1 },
       pace: 0.005,
-      // A reinstall lasts for some looks at it, as it does in reality: one that nobody sees is none.
+      // A reinstall lasts for some polls, as in reality: otherwise the manager would not see it.
       scalewayPace: 0.006,
       flags: shortLease,
     });
@@ -60,7 +60,7 @@ describe('drills', { timeout: 1_500_000 }, () => {
   test('the manager is killed 30 times while the fleet comes up, grows and shrinks', async () => {
     await simulation.upgrade({ version: '0.1.0' }, { flags: alone });
     for (let kill = 0; kill < 30; kill += 1) {
-      // From before it has read its flags to the middle of its work.
+      // From before it has parsed its flags to the middle of its work.
       await sleep(systemClock, Math.random() * 1000);
       const [manager] = simulation.managerDeployment.running();
       manager?.kill('SIGKILL');
@@ -93,7 +93,7 @@ describe('drills', { timeout: 1_500_000 }, () => {
     return pids.length === agents.length && pids.every((pid) => !agents.includes(pid));
   };
   type Pod = NonNullable<(typeof pods)['ofType']>;
-  /** When each container began, and how often: the same for one that nobody has touched. */
+  /** Start time and restarts of each container: unchanged if it was left alone. */
   const runsOf = (all: readonly Pod[]) =>
     all.map(({ metadata, status }) => [
       metadata?.name,
@@ -118,7 +118,7 @@ describe('drills', { timeout: 1_500_000 }, () => {
     await scale('macos', 2);
     await waitForFleetAtRest(simulation, 'growth with a Scaleway that fails');
     await scale('macos', 1);
-    // Enough for the calls of a release. A refused wipe is tried again after two minutes, and must not be refused for ever.
+    // Enough for the calls of a release. A refused wipe is retried after two minutes, and must not be refused forever.
     const { requests } = simulation.macs.scaleway;
     const before = requests.length;
     await eventually('Scaleway was called 30 times', () => requests.length >= before + 30);
@@ -141,7 +141,7 @@ describe('drills', { timeout: 1_500_000 }, () => {
   test('a Mac dies with a running virtual machine: the fleet heals when it is back', async () => {
     const { client } = simulation.controlPlane;
     const listed = async () => (await client.list(pods, { namespace })).items;
-    // Those of earlier drills may have been drained from Macs that were given back.
+    // Pods of earlier drills may have been drained from released Macs.
     const ofDrill = 'drill-c';
     await client.create(pods, demoPod(ofDrill));
     await waitForFleetAtRest(simulation, 'one more Pod');
@@ -158,7 +158,7 @@ describe('drills', { timeout: 1_500_000 }, () => {
     );
     assert.ok(isSeen, 'its machine is not Ready any more');
     await server.mac.powerOn();
-    // Also those of earlier drills, if it had one.
+    // Also those of earlier drills, if it had any.
     const wereThere = (all: Awaited<ReturnType<typeof listed>>) => all.filter((pod) => pod.spec?.nodeName === name);
     const isOver = await untilObjects(
       client,

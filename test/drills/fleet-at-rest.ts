@@ -6,7 +6,7 @@ import { coreKinds, type Simulation } from '@tartan/sim-fleet';
 
 const namespace = 'default';
 
-/** What keeps this from being a fleet at rest, in sentences. Empty: it is one, however it came about. */
+/** Why this is not a fleet at rest, as sentences. Empty: it is. */
 const unsettledReasons = async ({ controlPlane, macs }: Simulation): Promise<string[]> => {
   const { client } = controlPlane;
   const [deployments, coreMachines, machines, hosts, allNodes, allPods] = await Promise.all([
@@ -73,7 +73,7 @@ const unsettledReasons = async ({ controlPlane, macs }: Simulation): Promise<str
 
 const lookEveryMs = 250;
 
-/** Until the fleet is at rest; what it is made of is told by many, so it is looked at again and again. */
+/** Polls until the fleet is at rest: its state comes from many objects. */
 export const waitForFleetAtRest = async (simulation: Simulation, after: string): Promise<void> => {
   let problems: string[] = [];
   const isAtRest = async (): Promise<boolean> => {

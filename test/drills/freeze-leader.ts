@@ -2,13 +2,10 @@ import { leaderElectionID } from '@tartan/api';
 import { leases } from '@tartan/kube';
 import { type ManagerProcess, type Simulation, untilObjects } from '@tartan/sim-fleet';
 
-/** Renewals after which whoever holds the lease is surely awake: one may have been under way. */
+/** So many renewals prove that the holder of the lease is not frozen: one may have been in progress. */
 const renewals = 3;
 
-/**
- * Freezes the manager that leads, and waits until another one does. Which one leads is found out as nature tells it: whoever is frozen
- * does not renew.
- */
+/** Freezes the leader, and waits until another manager leads. Finds the leader by trial: a frozen leader does not renew the lease. */
 export const freezeLeader = async (
   { controlPlane: { client }, managerDeployment }: Simulation,
   signal: AbortSignal,

@@ -7,7 +7,7 @@ import { type Harness, namespace, startHarness } from '../regressions/harness.ts
 
 const fleet = deploymentOf('macos');
 
-/** As the chart has it: no Mac beyond those that there are, and one at a time. */
+/** As in the chart: no additional Macs, and one at a time. */
 const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } };
 
 describe('a fleet goes from one macOS to the next and back by one value', { timeout: 600_000 }, () => {
@@ -18,7 +18,7 @@ describe('a fleet goes from one macOS to the next and back by one value', { time
   });
   after(() => harness.stop());
 
-  /** What a changed `machine.os` of the chart comes to: a template of another name, which the MachineDeployment names. */
+  /** The effect of a changed `machine.os` in the chart: a template with another name, to which the MachineDeployment refers. */
   const want = async (os: string, name: string): Promise<void> => {
     await harness.client.create(
       machineTemplate.resource,
@@ -31,7 +31,7 @@ describe('a fleet goes from one macOS to the next and back by one value', { time
     await harness.client.patch(coreKinds.machineDeployments, { namespace, name: fleet }, { type: 'merge', body });
   };
 
-  /** Until all Macs of the fleet are Ready with that macOS. Answers the fewest machines that were Ready on the way. */
+  /** Waits until all Macs of the fleet are Ready with that macOS. Returns the lowest number of Ready machines meanwhile. */
   const untilAll = async (os: string, count: number): Promise<number> => {
     let fewest = count;
     const isSeen = await untilObjects(

@@ -10,7 +10,7 @@ import { type Harness, startHarness } from './harness.ts';
 const wiped = ({ simulation }: Harness): Map<string, number> =>
   new Map(simulation.macs.scaleway.servers().map(({ id, installs }) => [id, installs]));
 
-/** Two fleets at a time beside each other, as one of the faults takes a minute in which nothing happens. */
+/** Two fleets at a time, as one of the faults takes a minute in which nothing happens. */
 describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 2 }, () => {
   const played = new Set<string>();
   after(() => {
@@ -90,7 +90,7 @@ describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 
     });
 
     test('host-wiped: the machine says so, and another one takes its place', async () => {
-      // Who notices first: whoever asks Scaleway, or whoever misses the Node.
+      // Either the poll of Scaleway or the missing Node is noticed first.
       assert.match(await playing('host-wiped'), /is not Ready: (HostNotRunning|NodeNotReady)/);
       await allRun('0.1.4');
     });
@@ -101,7 +101,7 @@ describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 
     let poweredOff: Promise<string>;
     before(async () => {
       harness = await startHarness(4);
-      // The other machine is left for the others.
+      // The other machine stays usable for the other faults.
       poweredOff = harness.play('mac-powered-off');
       poweredOff.catch(() => {});
     });

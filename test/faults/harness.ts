@@ -16,10 +16,10 @@ import { catalogue } from '../../packages/cli/src/fault/catalogue.ts';
 import { runFault } from '../../packages/cli/src/fault/run-fault.ts';
 import { isReadyNode } from '../../packages/cli/src/fault/targets.ts';
 
-/** What takes minutes at a real Scaleway, and seconds at `tartan up`, is looked at more often. */
+/** What takes minutes at the real Scaleway, and seconds at `tartan up`, is polled more often. */
 const impatient = ['--inventory-interval=1s', '--host-poll-interval=100ms', '--orphan-reclaim-interval=1s'];
 
-/** A real simulation of two machines, on which faults are played, and looks at what they have left. */
+/** A real simulation of two machines, to inject faults and check the result. */
 export const startHarness = async (pool: number, parts: Pick<SimulationOptions, 'runners'> = {}) => {
   const folder = mkdtempSync(join(tmpdir(), 'tartan-faults-'));
   const fleets = { macos: 1, runners: 1 };
@@ -44,7 +44,7 @@ export const startHarness = async (pool: number, parts: Pick<SimulationOptions, 
   return {
     simulation,
     client,
-    /** Answers what was said. Fails unless it ended as it should. */
+    /** Returns the output. Fails unless the fault ended as expected. */
     play: async (name: string): Promise<string> => {
       const fault = catalogue.find((each) => each.name === name);
       assert(fault, name);
@@ -54,7 +54,7 @@ export const startHarness = async (pool: number, parts: Pick<SimulationOptions, 
       assert.equal(ending, 'as expected', [...lines, text].join('\n'));
       return lines.join('\n');
     },
-    /** The machines that there are, each with the version of its agent: `undefined` for one that is not Ready. */
+    /** The agent version of each machine: `undefined` if it is not Ready. */
     agents: async (): Promise<(string | undefined)[]> => {
       const all = new Map((await client.list(nodes)).items.map((node) => [node.metadata.name, node]));
       const { items } = await client.list(machine.resource, { namespace });

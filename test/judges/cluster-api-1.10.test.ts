@@ -26,7 +26,7 @@ import { createFleet, machineDeployments, machines } from './fleet-v1beta1.ts';
 const fleet = 'macos';
 const pace = 0.01;
 
-/** The original ran under it. It knows contract v1beta1 alone, and serves no other version of its kinds. */
+/** The original ran under this version. It only knows contract v1beta1, and serves no other version of its kinds. */
 describe('the provider under Cluster API core 1.10', { timeout: 300_000 }, () => {
   const stops: (() => unknown)[] = [];
   const log: string[] = [];
@@ -52,7 +52,7 @@ describe('the provider under Cluster API core 1.10', { timeout: 300_000 }, () =>
     stops.push(macs.stop);
     await ensureSSHKey(client, macs.pool, fleet);
     await macs.order(1);
-    // With the rights of its own account: those that it needs under this core, too, must be among them.
+    // With the rights of its own account, which must be enough under this core, too.
     const access = await connect(await writeProviderKubeconfig(plane, folder));
     stops.push(() => access.transport.close());
     const provider = await startProvider({

@@ -3,7 +3,7 @@ import { type Client, defineResource, grantPolicyRules, type KubeObject, service
 import { remoteRights } from '@tartan/provider';
 import { fleetNamespace as namespace } from '@tartan/sim-fleet';
 
-/** As much of core's kinds as a test reads here. */
+/** The part of core's kinds that the tests here read. */
 interface Core extends KubeObject {
   spec?: Record<string, unknown>;
   status?: {
@@ -23,7 +23,7 @@ export const machines = core('Machine', 'machines');
 export const machineDeployments = core('MachineDeployment', 'machinedeployments');
 
 const here = (name: string) => ({ namespace, name });
-/** References of that time say a version, and a namespace. */
+/** References in v1beta1 have a version and a namespace. */
 const refTo = ({ apiVersion: version, kind }: { apiVersion?: string; kind?: string }, name: string) => ({
   apiVersion: version,
   kind,
@@ -36,7 +36,7 @@ const letCoreIn = async (client: Client): Promise<void> => {
   await grantPolicyRules(client.create, account.name, { account }, { clusterWide: remoteRights });
 };
 
-/** A Cluster and a fleet of one Mac, as the charts of that time wrote them. */
+/** A Cluster and a fleet of one Mac, as charts for v1beta1 wrote them. */
 export const createFleet = async (client: Client, server: string, fleet: string): Promise<void> => {
   await letCoreIn(client);
   const infrastructure = cluster.make({ metadata: here(fleet) });

@@ -7,7 +7,7 @@ import { type NodeCluster, runAgentNodeSuite } from './agent-node/suite.ts';
 
 const apiGroup = 'rbac.authorization.k8s.io';
 
-/** Node and RBAC authorizers, NodeRestriction, and nothing granted but what those who join need. */
+/** Node and RBAC authorizers, NodeRestriction, and only the rights that joining needs. */
 const start = async (): Promise<NodeCluster> => {
   const real = await testControlPlane();
   const { url, caCertificate: ca, clientCertificate: cert, clientKey: key } = real;

@@ -31,7 +31,7 @@ const podCount = 1_000;
 const warmUp = 100;
 const atATime = 25;
 
-/** Minutes of the agent's patience are seconds here. */
+/** The agent's waits of minutes are seconds here. */
 const hasty = (speed: number): Clock => {
   const [wall, start] = [systemClock.now(), systemClock.monotonic()];
   const passed = (): number => (systemClock.monotonic() - start) * speed;
@@ -50,7 +50,7 @@ const heapMegabytes = async (): Promise<number> => {
   return process.memoryUsage().heapUsed / 1e6;
 };
 
-/** Not often: many wait at the same time, and each look is at all Pods. */
+/** Not often: many wait at the same time, and each poll reads all Pods. */
 const until = (what: string, holds: () => boolean | Promise<boolean>): Promise<true> =>
   eventually(what, async () => {
     await sleep(systemClock, 50);
@@ -61,7 +61,7 @@ test('a thousand Pods come and go on a real Kubernetes, and the agent keeps noth
   timeout: 600_000,
 }, async (t) => {
   const plane = await testControlPlane();
-  /** The latest first. */
+  /** Latest first. */
   const stops: (() => unknown)[] = [() => plane.stop()];
   t.after(async () => {
     for (const stop of stops.toReversed()) await stop();
@@ -155,7 +155,7 @@ test('a thousand Pods come and go on a real Kubernetes, and the agent keeps noth
   });
   const seeing = seen.run(stopping.signal);
   stops.push(() => seeing);
-  /** Its job ends and it is deleted; it is deleted while it runs; or before it runs. Names are used again and again. */
+  /** Its job ends and it is deleted; or it is deleted while it runs, or before. Names are reused. */
   const live = async (index: number): Promise<void> => {
     const pod = await create(`runner-${index % atATime}`);
     const { name, uid } = pod.metadata;
@@ -171,7 +171,7 @@ test('a thousand Pods come and go on a real Kubernetes, and the agent keeps noth
     await until(`${name} is gone`, () => !isThere());
   };
   const liveAll = async (from: number, to: number): Promise<void> => {
-    // Each worker has the names of its own.
+    // Each worker has its own names.
     const worker = async (_: unknown, own: number): Promise<void> => {
       for (let index = from + own; index < to; index += atATime) await live(index);
     };
@@ -194,6 +194,6 @@ test('a thousand Pods come and go on a real Kubernetes, and the agent keeps noth
   await nothingLeft();
   const after = await heapMegabytes();
   t.diagnostic(`heap ${before.toFixed(1)} MB before, ${after.toFixed(1)} MB after`);
-  // A Pod alone takes several KB, so a thousand that stayed would take more.
+  // A single Pod takes several KB, so a thousand leaked ones would take more.
   assert.ok(after - before < 8, `${before.toFixed(1)} MB before, ${after.toFixed(1)} MB after ${podCount} Pods`);
 });

@@ -10,9 +10,9 @@ import { annotationsFor, rules } from './alerts/rules.ts';
 import { runnerControllerFaults } from './alerts/runner-cases.ts';
 import { record } from './alerts/timeline.ts';
 
-/** All is well before that. */
+/** No fault before this minute. */
 const start = 5;
-/** For so long nothing comes of what is almost a trouble, after the time at which the trouble would have been told. */
+/** How many minutes an `almost` case must stay silent after the alert would have fired. */
 const patience = 30;
 
 const from =

@@ -181,7 +181,7 @@ for (const key of fleetKeys)
   });
 
 describe('fleets together', () => {
-  /** Of each fleet, when all are told the same. */
+  /** Of each fleet, when all have the same values. */
   const namesWith = async (more: Values): Promise<Readonly<Record<FleetKey, string>>> => {
     const values = Object.assign({}, ...fleetKeys.map((key) => fleetWith(key, more))) as Values;
     const templates = ofKind(await render(values), 'ScalewayAppleSiliconMachineTemplate');

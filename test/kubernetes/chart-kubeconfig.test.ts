@@ -53,7 +53,7 @@ describe('the kubeconfig of Cluster API core, whatever helm does', { timeout: 30
     assert.equal(code, 0, stderr);
   };
 
-  /** The provider as the chart makes it: with those arguments, and the rights of that account. */
+  /** The provider as in the chart: with its arguments, and the rights of its account. */
   const startManager = async (): Promise<void> => {
     const { url: server, caCertificate: ca } = plane;
     const local = ['--metrics-bind-address=0', '--health-probe-bind-address=0', '--leader-elect=false'];
@@ -117,7 +117,7 @@ describe('the kubeconfig of Cluster API core, whatever helm does', { timeout: 30
   const hasExternalSecret = async (): Promise<boolean> =>
     (await client.list(externalSecrets, { namespace })).items.length > 0;
 
-  /** Whether core can connect with what is there now, and thinks so. */
+  /** Core can connect with the current kubeconfig, and reports so. */
   const works = async (): Promise<void> => {
     const token =
       /"token": "([^"]+)"|token: "?([^\s"]+)/
@@ -149,19 +149,19 @@ describe('the kubeconfig of Cluster API core, whatever helm does', { timeout: 30
     });
     await works();
     const { uid } = (await kubeconfig()).metadata;
-    // One that was deleted and made again would be another.
+    // Never deleted and created again: the UID would differ.
     const sameAsEver = async (): Promise<void> => {
       await works();
       assert.equal((await kubeconfig()).metadata.uid, uid);
     };
 
-    // To the store, where there is nothing yet: the provider goes on.
+    // To a store that is still empty: the provider continues.
     await upgrade(provided());
     assert.ok(await hasExternalSecret());
     await sameAsEver();
     assert.equal(await from(), 'provider');
 
-    // Somebody makes a kubeconfig with the token, once, and puts it into the store.
+    // A user creates a kubeconfig with the token, once, and puts it into the store.
     const { data = {} } = await client.get(secrets, { namespace, name: 'capi-remote-token' });
     const token = Buffer.from(data['token'] ?? '', 'base64').toString();
     const { url, caCertificate } = plane;
@@ -170,14 +170,14 @@ describe('the kubeconfig of Cluster API core, whatever helm does', { timeout: 30
     await eventually('that nobody owns it', async () => !(await kubeconfig()).metadata.ownerReferences?.length);
     await sameAsEver();
 
-    // The next upgrade deletes the hook and makes another.
+    // The next upgrade deletes the hook and creates another.
     await upgrade({ ...provided(), provider: { logLevel: 'debug' } });
     await sameAsEver();
     assert.equal(await from(), 'store');
 
-    // One that fails, and is rolled back by helm itself.
+    // An upgrade that fails, and that helm itself rolls back.
     const broken = { ...provided(), provider: { extraEnv: [{ wrong: 'field' }] } };
-    // Helm waits for what it went back to, and nobody runs Pods here.
+    // Helm waits for the rolled-back release, and no kubelet runs Pods here.
     const args = ['upgrade', 'tartan', chart, '--skip-crds', '--rollback-on-failure', '--timeout=3s'];
     const failed = await harness.helm(args, broken);
     assert.notEqual(failed.code, 0);
@@ -185,7 +185,7 @@ describe('the kubeconfig of Cluster API core, whatever helm does', { timeout: 30
     await sameAsEver();
     assert.equal(await from(), 'store');
 
-    // Back to what the first revision was: the provider takes it over, and nobody writes against it.
+    // Back to the first revision: the provider takes the Secret over, and no other writer competes.
     const back = await harness.helm(['rollback', 'tartan', '1']);
     assert.equal(back.code, 0, back.stderr);
     await eventually('the kubeconfig of the provider', async () => (await from()) === 'provider');
@@ -193,13 +193,13 @@ describe('the kubeconfig of Cluster API core, whatever helm does', { timeout: 30
     await sameAsEver();
     await client.get(secrets, { namespace, name: 'capi-remote-token' });
 
-    // And forth again, by rolling back to a revision that had it from the store.
+    // And again to a revision with the store, by another rollback.
     const forth = await harness.helm(['rollback', 'tartan', '3']);
     assert.equal(forth.code, 0, forth.stderr);
     await eventually('the kubeconfig of the store again', async () => (await from()) === 'store');
     await sameAsEver();
 
-    // An upgrade that switches it off.
+    // An upgrade that switches the store off.
     await upgrade(minted());
     await eventually('the kubeconfig of the provider again', async () => (await from()) === 'provider');
     assert.equal(await hasExternalSecret(), false);

@@ -8,7 +8,7 @@ import { allFleets, externalSecrets, fleetWith, production, type Values, valueSe
 
 const containerIn = (objects: readonly Rendered[]) => deploymentOf(objects)['spec'].template.spec.containers[0];
 
-/** As the manager itself takes its arguments, in a Pod of this namespace. */
+/** As the manager itself parses its arguments, in a Pod of this namespace. */
 const optionsOf = (objects: readonly Rendered[]) => {
   const parsed = parseFlags(argsOf(objects), { POD_NAMESPACE: namespace });
   assert.ok('options' in parsed, JSON.stringify(parsed));

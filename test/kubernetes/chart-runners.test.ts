@@ -12,7 +12,7 @@ const ofController = (objects: readonly Rendered[]): readonly Rendered[] =>
 const kindsOf = (objects: readonly Rendered[]): string[] => objects.map(({ kind }) => kind).toSorted();
 const withController = (more: Values = {}): Values => ({ runnersController: { enabled: true, ...more } });
 
-/** As it takes its arguments itself, in a Pod of this namespace. */
+/** As the controller itself parses its arguments, in a Pod of this namespace. */
 const optionsOf = (objects: readonly Rendered[]) => {
   const parsed = parseFlags(argsOf(objects, component), { POD_NAMESPACE: namespace });
   assert.ok('options' in parsed, JSON.stringify(parsed));

@@ -78,7 +78,7 @@ describe('helm uninstall on a real API server', { skip, timeout: 180_000 }, () =
     const image = join(folder, 'image');
     const [started] = await Promise.all([
       startControlPlane({ controllerManager: true, scheduler: true }),
-      // Nobody rolls an agent here.
+      // No agent is rolled here.
       assembleImage({ folder: image, artifacts: { 'tart-kubelet': import.meta.filename } }),
     ]);
     plane = started;
@@ -97,7 +97,7 @@ describe('helm uninstall on a real API server', { skip, timeout: 180_000 }, () =
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** The manager waits for a Secret that nobody makes: here it has nothing to do. */
+  /** The manager waits for a Secret that does not exist: it has nothing to do here. */
   const values = { provider: { image: { tag: 'test' } } };
   const run = (args: readonly string[], given?: object): Promise<CommandResult> =>
     helm([...args, '--namespace', namespace], given, {
@@ -112,7 +112,7 @@ describe('helm uninstall on a real API server', { skip, timeout: 180_000 }, () =
   };
   const upgrade = ['upgrade', '--install', 'tartan', chart, '--no-hooks', '--skip-crds'];
   const uninstall = ['uninstall', 'tartan', '--timeout', '60s'];
-  /** All that guards have said so far. */
+  /** The output of all guards so far. */
   const saidByGuards = async (): Promise<string> => {
     const logs = node?.logs ?? '';
     const files = (await readdir(logs)).filter((file) => file.includes(name));

@@ -13,7 +13,7 @@ import { createFleetController } from '../../packages/provider/src/fleet/control
 import { coreMachines, type FleetRelease, fleetRelease, applyMethods } from './chart/fleet-release.ts';
 import { type ChartPlane, startChartPlane } from './chart/plane.ts';
 
-/** The fleet controller alone, as the manager runs it. Nobody prepares Macs: what counts is which Machines there are. */
+/** Only the fleet controller, as in the manager. Macs are not provisioned: only the set of Machines counts. */
 const startFleetController = async (client: Client, signal: AbortSignal): Promise<void> => {
   const log = createLogger({ clock, level: 'error', write: (line) => process.stderr.write(line) });
   const follow = async <T extends KubeObject>(resource: Resource<T>) => {
@@ -43,9 +43,9 @@ const startFleetController = async (client: Client, signal: AbortSignal): Promis
 
 interface Story {
   readonly title: string;
-  /** How many Machines people take away by `kubectl scale`. */
+  /** How many Machines a user removes by `kubectl scale`. */
   readonly scaledAway?: number;
-  /** With eight Machines, made by the chart of the release before; answers how many are there in the end. */
+  /** Starts with eight Machines of the previous chart; returns how many there are in the end. */
   play(release: FleetRelease): Promise<number>;
 }
 
@@ -170,7 +170,7 @@ describe('eight Macs of the release before, upgraded to this one', { timeout: 60
     rmSync(folder, { recursive: true, force: true });
   });
 
-  // Most of the time core is waited for.
+  // Most of the time is spent waiting for core.
   for (const [index, way] of applyMethods.entries())
     describe(way.name, { concurrency: stories.length }, () => {
       for (const [number, { title, play, scaledAway = 0 }] of stories.entries())

@@ -23,7 +23,7 @@ describe('the chart on a real API server with Cluster API core', { timeout: 300_
   let harness: ChartPlane;
   before(async () => {
     harness = await startChartPlane();
-    // Where the Deployment of fleetSpread is.
+    // The namespace of fleetSpread's Deployment.
     await harness.done(['create', 'namespace', 'tuist']);
   });
   after(() => harness.stop());

@@ -4,7 +4,7 @@ import { runClusterApiSuite } from '@tartan/sim-cluster-api/suite';
 import { startClusterApi } from '@tartan/tools-kubernetes';
 import { realHost } from './cluster-api/real-host.ts';
 
-/** Where several scenarios go on at once, each looks less often, or the API server does nothing but answer. */
+/** With several concurrent scenarios each polls less often, so that the API server has time for other work. */
 const pace = { momentMs: 700 };
 
 const start = () =>
@@ -12,7 +12,7 @@ const start = () =>
     const core = await startClusterApi(controlPlane);
     return async () => {
       await core.stop();
-      // The rights that it ships must be enough, also for kinds that it has never heard of.
+      // The rights that it ships must be enough, also for kinds that it does not know.
       const lines = readFileSync(core.log, 'utf8').split('\n');
       assert.deepEqual(
         lines.filter((line) => /forbidden/i.test(line)),

@@ -4,7 +4,7 @@ import { coreDefinitions, createClusterApi } from '@tartan/sim-cluster-api';
 import { runClusterApiSuite } from '@tartan/sim-cluster-api/suite';
 import { realHost } from './cluster-api/real-host.ts';
 
-/** Quicker than core: what is waited for here is the API server, not a minute. */
+/** Shorter than in core: the tests should wait for the API server, not for a minute. */
 const intervals = { drainRetryMs: 1_000, externalRetryMs: 1_000, deletionRetryMs: 1_000 };
 
 runClusterApiSuite('the stand-in for Cluster API on a real Kubernetes', () =>

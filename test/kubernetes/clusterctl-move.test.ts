@@ -40,13 +40,15 @@ import { startProvider } from '../system/provider.ts';
 import { createWaits, type Waits } from '../system/waits.ts';
 
 const pace = 0.01;
-/** `clusterctl init` puts it on all that it installs (cmd/clusterctl/client/repository/components.go:561), and `move` looks for it. */
+/**
+ * `clusterctl init` adds it to everything that it installs (cmd/clusterctl/client/repository/components.go:561), and `move` looks for it.
+ */
 const clusterctlLabel = 'clusterctl.cluster.x-k8s.io';
 
 type Kept = Pick<Live<KubeObject>, 'metadata'> & { spec?: unknown; data?: unknown };
 
-// clusterctl waits 6 to 7 minutes for a block to go (cmd/clusterctl/client/cluster/mover.go:369 of Cluster API: ten looks, the pauses
-// between them from 5 s by half as much each), which takes no processor meanwhile.
+// clusterctl waits 6 to 7 minutes for a block to go (cmd/clusterctl/client/cluster/mover.go:369 of Cluster API: ten attempts, with pauses
+// from 5 s on, each half as long again), which takes no CPU meanwhile.
 describe('clusterctl move, which is not supported', { timeout: 900_000 }, () => {
   const stops: (() => unknown)[] = [];
   let client: Client;
@@ -126,7 +128,7 @@ describe('clusterctl move, which is not supported', { timeout: 900_000 }, () => 
     return { code, said };
   };
 
-  /** All that people wrote or controllers decided on, without what only tells how things are. */
+  /** All that users wrote or controllers decided, without informational status. */
   const everything = async (): Promise<Record<string, Kept>> => {
     const found: Record<string, Kept> = {};
     const look = async <T extends KubeObject>(resource: Resource<T>): Promise<void> => {
@@ -157,7 +159,7 @@ describe('clusterctl move, which is not supported', { timeout: 900_000 }, () => 
     await look(nodes);
     return found;
   };
-  /** Paths at which two such differ. */
+  /** Paths at which the two differ. */
   const differences = (before: unknown, now: unknown, path = ''): string[] => {
     if (JSON.stringify(before) === JSON.stringify(now)) return [];
     if (typeof before !== 'object' || typeof now !== 'object' || before === null || now === null)
@@ -209,7 +211,7 @@ describe('clusterctl move, which is not supported', { timeout: 900_000 }, () => 
     });
     const before = servers();
     await client.delete(machine.resource, { namespace, name });
-    // The provider looks at once; two seconds are two hundred times what a release takes here.
+    // The provider reacts at once; two seconds are two hundred times as long as a release takes here.
     await sleep(systemClock, 2_000);
     assert.deepEqual(servers(), before);
     const now = await client.get(machine.resource, { namespace, name });

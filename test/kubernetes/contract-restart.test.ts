@@ -3,7 +3,7 @@ import { httpsCluster, runRestartContract } from '../../sim/kubernetes/contract/
 
 runRestartContract(
   async () => {
-    // One of its own: nobody else's tests should see their server die.
+    // Not the shared one: other tests must not see their server die.
     const real = await startControlPlane({ controllerManager: true });
     const cluster = httpsCluster({
       url: real.url,

@@ -37,7 +37,7 @@ const startWithKinds = async (): Promise<ControlPlane> => {
 const transportTo = ({ url, caCertificate, clientCertificate: cert, clientKey: key }: ControlPlane): Transport =>
   httpsTransport({ server: url, ca: caCertificate, clock, credentials: () => ({ certificate: { cert, key } }) });
 
-/** The paths of everything in a schema that has fields. */
+/** The paths of all objects in a schema. */
 const objectsOf = (path: string, schema: StructuralSchema): string[] => [
   ...(schema.properties === undefined ? [] : [path]),
   ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) => objectsOf(`${path}.${name}`, field)),
@@ -45,7 +45,7 @@ const objectsOf = (path: string, schema: StructuralSchema): string[] => [
 ];
 
 describe('our kinds on a real API server', () => {
-  // One of its own: MacHosts belong to no namespace, and definitions are not for tests to change in a cluster that others use.
+  // Not the shared one: MacHosts are cluster-scoped, and tests must not change definitions in a cluster that others use.
   let started: Promise<ControlPlane> | undefined;
   const controlPlane = (): Promise<ControlPlane> => (started ??= startWithKinds());
   after(async () => (await started)?.stop());

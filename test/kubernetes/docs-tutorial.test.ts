@@ -11,7 +11,7 @@ import { commandsOf } from './docs-tutorial/commands.ts';
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/tutorial.md'), 'utf8');
 
-/** What each command must lead to, by how it begins. Those that are not here must only succeed. */
+/** The expected output of each command, by its beginning. All others must only succeed. */
 const expectations: readonly (readonly [begins: string, prints: RegExp])[] = [
   ['kubectl get machinedeployments', /tartan-macos[\s\S]*tartan-runners[\s\S]*Running/],
   ['kubectl get nodes -L', /Ready[\s\S]*macos/],
@@ -26,11 +26,11 @@ const expectations: readonly (readonly [begins: string, prints: RegExp])[] = [
   ['npm run -s tartan -- fault fleet-wide-roll', /All \d machines run agent/],
 ];
 
-/** The first line is what CI has done before it came here. */
+/** CI has already run the first line. */
 const isDone = (command: string): boolean => command === 'npm ci';
 
 describe('docs/tutorial.md', { timeout: 900_000 }, () => {
-  // A checkout as a newcomer has it, whose folders are ours: what the tutorial makes is not in our way.
+  // A checkout like a new user's, with links to our folders: files that the tutorial creates stay out of the repository.
   const checkout = mkdtempSync(join(tmpdir(), 'tartan-tutorial-'));
   let fleet: ChildProcess | undefined;
   let said = '';
@@ -39,7 +39,7 @@ describe('docs/tutorial.md', { timeout: 900_000 }, () => {
   before(async () => {
     for (const name of readdirSync(root))
       if (name !== 'fleet' && name !== '.git') symlinkSync(join(root, name), join(checkout, name));
-    // npm looks for what is beside it.
+    // npm resolves paths relative to it.
     rmSync(join(checkout, 'package.json'));
     cpSync(join(root, 'package.json'), join(checkout, 'package.json'));
     const { kubectl } = await ensureBinaries(['kubectl']);
@@ -64,7 +64,7 @@ describe('docs/tutorial.md', { timeout: 900_000 }, () => {
     for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', tell);
   };
 
-  /** Keeps its terminal; answers when it says what to try. */
+  /** Keeps running; resolves when it has printed what to try. */
   const startFleet = (command: string): Promise<void> =>
     new Promise((resolve, reject) => {
       fleet = shell(command);
@@ -75,7 +75,7 @@ describe('docs/tutorial.md', { timeout: 900_000 }, () => {
       fleet.once('close', () => reject(new Error(`it ended:\n${said}`)));
     });
 
-  /** One after the other in what is one shell to a reader: what is exported or set stays. */
+  /** The reader uses one shell for all commands: exports and variables persist. */
   const commands = commandsOf(page);
   const kept: string[] = [];
 
@@ -101,7 +101,7 @@ describe('docs/tutorial.md', { timeout: 900_000 }, () => {
         });
         const [code] = (await once(child, 'close')) as [number | null];
         assert.equal(code, 0, `${output}\n--- the fleet:\n${said.slice(-3000)}`);
-        // A guest writes when it comes to it: a reader looks once more.
+        // The guest writes its log a little later: a reader would try again.
         if (command.startsWith('kubectl logs') && output === '') continue;
         if (prints !== undefined) assert.match(output, prints);
         break;

@@ -44,7 +44,7 @@ describe('the image, assembled without a daemon', { skip, timeout: 180_000 }, ()
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** What every Pod has: where the API server is, and who it is. */
+  /** The environment of every Pod: the address of the API server, and its token. */
   const asPod = async (t: TestContext, token: string) => {
     assert.ok(plane);
     const place = await mkdtemp(join(tmpdir(), 'tartan-account-'));
@@ -162,7 +162,7 @@ describe('the image, assembled without a daemon', { skip, timeout: 180_000 }, ()
   });
 });
 
-/** Waits until a program is ready and tells it to end, which it does well. Answers what it said. */
+/** Waits until a program is ready, and terminates it; it must exit cleanly. Returns its output. */
 const endedOnceReady = async (running: Awaited<ReturnType<typeof startInImage>>, port: number): Promise<string> => {
   let early: string | undefined;
   void running.ended.then(({ code, said }) => (early = `it ended with ${code}:\n${said}`));

@@ -20,13 +20,13 @@ import { type ControlPlane, testControlPlane } from '@tartan/tools-kubernetes';
 
 type ConfigMap = NonNullable<typeof configMaps.ofType>;
 
-/** Back-offs, which last 30 s at most, pass in 10 ms. */
+/** Back-offs of at most 30 s take 10 ms. */
 const impatientClock: Clock = {
   ...clock,
   after: (milliseconds, run) => clock.after(milliseconds > 30_000 ? milliseconds : Math.min(milliseconds, 10), run),
 };
 
-/** Ends each watch after some events, as a broken connection would. */
+/** Ends each watch after some events, like a broken connection. */
 const cutting = (client: Client, after: number): Pick<Client, 'list' | 'watch'> => ({
   list: client.list,
   watch: async function* (resource, options): AsyncGenerator<WatchEvent<never>> {

@@ -38,7 +38,7 @@ interface World {
   close(): Promise<void>;
 }
 
-/** The container runs already, as far as the API server knows: exec and logs are not refused for that. */
+/** The status says that the container runs: otherwise the API server refuses exec and logs. */
 const makePod = async (client: Client): Promise<void> => {
   await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   await client.create(pods, {
@@ -75,7 +75,7 @@ const open = async (flags: readonly string[], env: Record<string, string>): Prom
       httpsTransport({ server, ca, clock: systemClock, credentials: () => ({ certificate }) });
     const admin = as({ cert, key });
     undo.push(() => admin.close());
-    // The agent has no more rights than any node: it may review who comes to it.
+    // The agent has only the rights of a Node: it may review who connects to it.
     const own = await controlPlane.issue({ user: `system:node:${nodeName}`, groups: ['system:nodes'] });
     const agent = as({ cert: own.certificate, key: own.key });
     undo.push(() => agent.close());
@@ -194,14 +194,14 @@ const runSuite = (title: string, flags: readonly string[], env: Record<string, s
       await eventually('the command has ended', () => !harness.runtime.running.has(pid));
     });
 
-    // Before 1.36 the API server translates: it waits for the command with us, and does not hear of its client's end meanwhile.
+    // Before 1.36 the API server translates the stream: it waits for the command too, and does not notice a disconnected client meanwhile.
     const isTranslated = flags.some((flag) => flag.startsWith('--emulated-version'));
     if (!isTranslated)
       test('a killed kubectl ends a command that does not read its input', async () => {
         const child = harness.start(['exec', '-i', 'vm', '--', 'sh', '-c', 'echo $$; exec sleep 1000']);
         const pid = Number(await textUntil(child.stdout, /^\d+\n/));
         child.stdin.on('error', () => {});
-        // More than all the buffers on the way hold.
+        // More than all buffers on the way can hold.
         const flood = (): void => {
           while (child.stdin.writable && child.stdin.write(Buffer.alloc(1024 * 1024)));
         };

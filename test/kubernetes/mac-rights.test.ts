@@ -27,7 +27,7 @@ describe('the identity of one Mac on a real API server', { timeout: 120_000 }, (
     const registers = mac.client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: mine } });
     assert.equal(await outcomeOf(registers), 'allowed', 'it makes its own Node');
     attempts = attemptsOf(harness, await harness.addPods());
-    // The Node authorizer hears of Pods a moment after they are bound.
+    // The Node authorizer learns of Pods a moment after they are bound.
     const seen = async () => (await outcomeOf(mac.client.get(secrets, harness.here('mine')))) === 'allowed';
     await eventually('the Node may read the Secret of its Pod', seen);
   });
@@ -49,7 +49,7 @@ describe('the identity of one Mac on a real API server', { timeout: 120_000 }, (
   test('deletes its own Pod, and then has no right to what that named', async () => {
     const { mac, here } = harness;
     assert.equal(await outcomeOf(mac.client.delete(pods, here('own'), { gracePeriodSeconds: 0 })), 'allowed');
-    // What its Pod named is nobody's any more.
+    // No Pod of this Node refers to the Secret any more.
     const read = () => outcomeOf(mac.client.get(secrets, here('mine')));
     await eventually('the Secret is refused', async () => (await read()) !== 'allowed');
     assert.equal(await read(), 'forbidden');
@@ -67,7 +67,7 @@ describe('the token of a Mac that joins, on a real API server', { timeout: 120_0
     const { joining, mine, here, provider } = harness;
     const { client, subresources } = joining;
     const may = () => outcomeOf(askFor(client, mine));
-    // The API server hears of a token a moment after its Secret is there.
+    // The API server knows a token a moment after its Secret exists.
     await eventually('the token is known', async () => (await may()) !== 'unauthorized');
     assert.equal(await may(), 'allowed');
     const refused: [string, () => Promise<unknown>][] = [

@@ -8,7 +8,7 @@ import { createClient, httpsTransport, isKubeError, namespaces, pods, serviceAcc
 import { testControlPlane } from '@tartan/tools-kubernetes';
 import { unstick } from '../../packages/cli/src/pods/unstick.ts';
 
-/** What is deleted now has been deleted for an hour. */
+/** Makes every deletion look an hour old. */
 const inAnHour: Clock = { ...systemClock, now: () => systemClock.now() + 3_600_000 };
 
 describe('tartan pods unstick on a real Kubernetes', { timeout: 60_000 }, () => {
@@ -25,7 +25,7 @@ describe('tartan pods unstick on a real Kubernetes', { timeout: 60_000 }, () => 
       transport.close();
       await real.stop();
     });
-    // The controller manager may be faster.
+    // The controller manager may have created it already.
     await client
       .create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace } })
       .catch((error: unknown) => assert.ok(isKubeError(error, 'alreadyExists')));

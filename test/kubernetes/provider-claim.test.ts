@@ -10,7 +10,7 @@ const kinds = join(import.meta.dirname, '../../packages/api/crds');
 const run = promisify(execFile);
 const namespace = 'claims';
 
-/** One of its own: MacHosts belong to no namespace, and what is left over in the end goes with it. */
+/** Not the shared one: MacHosts are cluster-scoped, and leftovers are deleted with it. */
 const start = async (): Promise<ClaimCluster> => {
   const controlPlane = await startControlPlane();
   const {

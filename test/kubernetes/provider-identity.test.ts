@@ -14,7 +14,7 @@ import { identityRights, joinBinding } from '@tartan/provider';
 import { testControlPlane } from '@tartan/tools-kubernetes';
 import { type JoinableCluster, runJoinSuite } from '../../packages/provider/src/identity/testing/join-suite.ts';
 
-/** A provider that has exactly the rights of `rights.ts`, as a ServiceAccount; and the rights of those who join. */
+/** A provider with exactly the rights of `rights.ts`, as a ServiceAccount; and the rights of bootstrap tokens. */
 const start = async (): Promise<JoinableCluster> => {
   const real = await testControlPlane();
   const { url, caCertificate: ca, clientCertificate: cert, clientKey: key } = real;

@@ -31,7 +31,7 @@ describe('the manager on a real API server', { timeout: 180_000 }, () => {
     await first.stop();
 
     await chapters.startJob();
-    // One that leads alone: a lease does not outlive that time is let pass.
+    // Without leader election: a lease would not survive the jumps of the clock.
     const clock = adjustableClock();
     const second = cluster.startManager('agent-2', clock, { leaderElection: undefined });
     t.after(second.stop);

@@ -86,7 +86,7 @@ const createDeployment = (admin: Client) =>
     },
   });
 
-/** What the agents of the Macs would do: run what is bound to them, end what is deleted. */
+/** Plays the agents of the Macs: runs bound Pods, ends deleted ones. */
 const playAgents = async (admin: Client, signal: AbortSignal): Promise<void> => {
   const { resourceVersion } = await admin.list(pods, { namespace: id });
   for await (const event of admin.watch(pods, { namespace: id, resourceVersion, signal })) {
@@ -144,7 +144,7 @@ describe('a Deployment follows the Ready Macs on a real API server', () => {
     await real.stop();
   });
 
-  /** The Deployment as soon as it satisfies. */
+  /** The Deployment, once it satisfies the condition. */
   const deploymentWhen = async (satisfied: (deployment: Awaited<ReturnType<typeof read>>) => boolean) => {
     const first = await read();
     if (satisfied(first)) return first;

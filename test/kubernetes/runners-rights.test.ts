@@ -56,7 +56,7 @@ describe('the runners controller on a real API server, with the roles of the cha
         .toSorted(),
     );
 
-    // So many that events are counted instead of made.
+    // So many that events are counted instead of created.
     const labels = ['self-hosted', 'macOS', 'ARM64'];
     for (let job = 0; job < 2 * replicas; job += 1) github.queueJob({ repository: 'acme/app', labels });
     await until(async () => (await status())?.reaped === 2 * replicas);

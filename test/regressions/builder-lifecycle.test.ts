@@ -32,7 +32,7 @@ const labels = ['self-hosted', 'macos', 'vm-image-builder', 'production'];
 const image = 'tuist-runner';
 const agent = 'dev.tuist.tart-kubelet';
 
-/** The bake of docs/image-builder.md. Its checkout brings the template. */
+/** The bake of docs/image-builder.md. Its checkout contains the template. */
 const bake = `set -eu
 cat >image.pkr.hcl <<'HCL'
 source "tart-cli" "runner" {
@@ -53,7 +53,7 @@ done
 exit 1
 `;
 
-/** A job that goes on until somebody lets it end. */
+/** A job that runs until the test ends it. */
 const patient = `while [ ! -e "$TARTAN_ROOT/var/sim-workflows/enough" ]; do sleep 10; done
 `;
 
@@ -133,7 +133,7 @@ describe('tuist/tuist#11072: a builder bakes an image beside its agent, and goes
     await waits.waitFor(nodes, name, 'is Ready', isReady);
     const runner = await eventually('its runner is online', () => github.runners().find(({ isOnline }) => isOnline));
     assert.equal(runner.name, name);
-    // With those that every runner has by itself it would take jobs that are meant for virtual machines.
+    // With the default labels of every runner it would take jobs that are meant for virtual machines.
     assert.deepEqual(runner.labels.toSorted(), labels.toSorted());
     assert.equal(requests('registration-token'), 1);
     assert.ok(mac.job(agent)?.arguments.includes('--disable-vm-gc'));
@@ -149,14 +149,14 @@ describe('tuist/tuist#11072: a builder bakes an image beside its agent, and goes
     addWorkflow('bake', bake);
     const job = queue('bake');
 
-    // The second try is at its disk, for as long as it takes until this test lets it go on.
+    // The second attempt is uploading its disk until this test continues it.
     const push = await eventually('the image is pushed', async () =>
       (await processes()).find(({ args }) => args.includes(`MacOS/tart push ${image}`)),
     );
     await eventually('it is the second try', () => jobLog(job).includes('502'));
     assert.ok(!existsSync(tartHome('vms/old-bake')), 'the first step made room');
 
-    // Somebody else makes room, and the agent is restarted: neither takes what is being pushed.
+    // A user frees disk space, and the agent is restarted: neither deletes what is being pushed.
     const reclaim = await mac.run('PATH="$TARTAN_ROOT/usr/local/bin:$PATH"; tartan-reclaim-disk');
     assert.equal(reclaim.code, 0, reclaim.stderr);
     assert.match(reclaim.stdout, /^left alone {2}tuist-runner: a tart works with it$/m);
@@ -194,7 +194,7 @@ describe('tuist/tuist#11072: a builder bakes an image beside its agent, and goes
 
     writeFileSync(mac.path('/var/sim-workflows/enough'), '');
     await eventually('the job has ended', () => job.status === 'completed');
-    // It looks every half a minute; something about it changes, and it looks now.
+    // The manager polls every half a minute; a change of the object triggers it now.
     const body = { metadata: { annotations: { 'tuist.dev/test': 'look again' } } };
     await client.patch(machine.resource, { namespace, name }, { type: 'merge', body });
     await waits.waitUntilGone(machine.resource, name);

@@ -17,7 +17,7 @@ const pfConf = '/etc/pf.conf';
 const stanza = `anchor "tuist.runners"\nload anchor "tuist.runners" from "/etc/pf.anchors/tuist.runners"\n`;
 const block = `# BEGIN tuist.runners\n${stanza}# END tuist.runners\n`;
 
-/** As many as sat in Terminating on 19 May, and how many of them are of a Mac that is gone as well. */
+/** As many Pods as were Terminating on 19 May, and how many of them belong to a Mac that is gone as well. */
 const incident = 504;
 const ofALostMac = 24;
 const runners = 'tuist-runners';
@@ -106,7 +106,7 @@ describe('tuist/tuist#10875: four hosts of the runners fleet were degraded in si
     await harness.waitFor(serviceAccounts, { namespace: runners, name: 'default' }, 'is there', () => true);
     await withAgentPaused(harness.macOf(first), async () => {
       const all = Array.from({ length: incident }, (_, index) => index);
-      // As many connections as a client may well have.
+      // As many concurrent requests as a usual client has.
       for (let from = 0; from < incident; from += 8)
         await Promise.all(
           all.slice(from, from + 8).map((index) => stuck(index, index < ofALostMac ? 'mac-lost' : first.metadata.name)),
@@ -139,7 +139,7 @@ describe('tuist/tuist#10875: four hosts of the runners fleet were degraded in si
     const body = { stringData: { [secretKeys.machine.sudoPassword]: password } };
     await harness.client.patch(secrets, name, { type: 'merge', body });
   };
-  /** It waits for a minute after a failure, and for longer when a person is needed. */
+  /** The manager waits for a minute after a failure, and longer when a user has to act. */
   const letTheWaitPass = async (): Promise<void> => {
     const name = { namespace, name: second.metadata.name };
     const body = { status: { lastAttempt: { at: '2026-01-01T00:00:00Z' } } };
@@ -151,7 +151,7 @@ describe('tuist/tuist#10875: four hosts of the runners fleet were degraded in si
     harness.macs.scaleway.faults.password = 'sealed';
     const mac = macs().find((each) => each !== harness.macOf(first));
     assert(mac);
-    // Root was given before, as on the hosts of the incident: so the console alone finds a wrong password out.
+    // Root was granted before, as on the hosts of the incident: so only the console detects a wrong password.
     grantRoot(mac);
     await scale('runners', 1);
     await harness.waitFor(

@@ -20,12 +20,12 @@ export { namespace };
 export type Machine = Live<ScalewayAppleSiliconMachine>;
 export { isReady, runsAgent } from '../system/nodes.ts';
 
-/** The whole simulated system, and what a story asks of it. */
+/** The whole simulated system, with helpers for the regressions. */
 export interface Harness extends Simulation, Waits {
   readonly client: Client;
   /** Machines of all fleets, by name. */
   machines(): Promise<readonly Machine[]>;
-  /** Waits until so many are Ready, and answers with them. */
+  /** Waits until so many are Ready, and returns them. */
   readyMachines(count: number): Promise<readonly Machine[]>;
   serverOf(machine: Machine): SimulatedServer;
   macOf(machine: Machine): Mac;

@@ -15,22 +15,22 @@ import { type Harness, isGone, isRunning, withMac } from '../../packages/tart-ku
 import { vmNameOf } from '../../packages/tart-kubelet/src/agent/testing/pod-checks.ts';
 import type { Pod } from '../../packages/tart-kubelet/src/pods/snapshot.ts';
 
-/** What the builder bakes: a host-level tart made it, and no Pod ever backs it. */
+/** What the builder bakes: tart on the host created it, without any Pod. */
 const bake = 'tuist-runner';
-/** Five minutes of the collector are half a second. */
+/** Five minutes of the garbage collector are half a second. */
 const speed = 600;
 
 const vms = (stage: Harness): string[] => readdirSync(join(stage.tart.home, 'vms')).toSorted();
 const deleted = (stage: Harness): string[] => stage.tart.journal.calls('delete').map(({ argv }) => argv.at(-1) ?? '');
 
 interface Push {
-  /** Config is up, and the disk is on its way. */
+  /** Config is uploaded, and the disk is being uploaded. */
   readonly atDisk: Promise<void>;
-  /** Its exit code, and all that it said. */
+  /** Exit code and output. */
   readonly ended: Promise<{ code: unknown; said: string }>;
 }
 
-/** `tart push` as the workflow of an image runs it: config, then the disk for that long, then NVRAM. */
+/** `tart push` like in the workflow of an image: config, then the disk for that long, then NVRAM. */
 const push = (stage: Harness, diskMs: number): Push => {
   stage.tart.controls.host({ pushDiskMs: diskMs });
   const env = { PATH: process.env['PATH'], HOME: stage.folder, TART_HOME: stage.tart.home };
@@ -43,12 +43,12 @@ const push = (stage: Harness, diskMs: number): Push => {
       if (said.includes('pushing disk')) atDisk.resolve();
     });
   const ended = once(child, 'close').then(([code]: unknown[]) => ({ code, said }));
-  // One that fails before says no more.
+  // After an earlier failure there is no further output.
   void ended.then(() => atDisk.resolve());
   return { atDisk: atDisk.promise, ended };
 };
 
-/** The Pod goes without its agent hearing of it: its virtual machine is left behind. */
+/** Deletes the Pod without its agent noticing: its virtual machine is left behind. */
 const vanish = async (stage: Harness, pod: Live<Pod>): Promise<void> => {
   const { name, namespace = '' } = pod.metadata;
   const body = { metadata: { finalizers: null } };
@@ -57,7 +57,7 @@ const vanish = async (stage: Harness, pod: Live<Pod>): Promise<void> => {
   await stage.waitForPod(pod, 'is gone', isGone);
 };
 
-/** Pushes beside this agent, longer each time, until so many rounds of its collector fell into one push. */
+/** Pushes next to this agent, longer each time, until one push has spanned so many rounds of its garbage collector. */
 const pushThrough = async (stage: Harness, rounds: () => number, wanted: number): Promise<void> => {
   for (let diskMs = 1500; ; diskMs *= 2) {
     const { atDisk, ended } = push(stage, diskMs);
@@ -73,7 +73,7 @@ const pushThrough = async (stage: Harness, rounds: () => number, wanted: number)
   }
 };
 
-/** Starts the agent. Answers how many rounds its collector has begun: nobody else asks for Pods without a deadline of its own. */
+/** Starts the agent. Returns a function that counts the rounds of its garbage collector: only that lists Pods without its own timeout. */
 const startCounting = (stage: Harness): (() => number) => {
   let rounds = 0;
   stage.startAgent((options) => ({

@@ -103,7 +103,7 @@ describe('tuist/tuist#10981: every deploy timed out, as no fleet was ever availa
       const metadata = { name };
       await harness.client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata, spec: { providerID: wrong } });
     });
-    // Its agent has looked at it by then, as it says how the Mac is.
+    // Its agent has checked it by then, as it reports the state of the Mac.
     const told = await harness.waitFor(nodes, name, 'is told of by its agent', isReady);
     assert.equal(told.spec?.providerID, wrong);
     await harness.client.delete(nodes, { name });

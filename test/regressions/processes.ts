@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { macNames } from '@tartan/api';
 import type { Mac } from '@tartan/sim-mac';
 
-/** The most memory that a process has had at once, in bytes, as the kernel of Linux counts it for a limit. */
+/** The peak memory of a process in bytes, as the Linux kernel counts it for a limit. */
 export const peakMemory = (pid: number): number => {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1];
@@ -30,7 +30,7 @@ export const isConnectedTo = (pid: number, port: number): boolean => {
   });
 };
 
-/** Something happens while the agent of a Mac does not look; it goes on afterwards, as the same process. */
+/** Runs `happens` while the agent of a Mac is stopped; then it continues, as the same process. */
 export const withAgentPaused = async (mac: Mac, happens: () => Promise<void>): Promise<void> => {
   const pid = mac.job(macNames.agentJob)?.pid;
   if (pid === undefined) throw new Error('no agent runs on this Mac');

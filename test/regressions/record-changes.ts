@@ -2,12 +2,12 @@ import { type Client, isKubeError, type KubeObject, type Live, type Resource } f
 import { namespace } from './harness.ts';
 
 export interface ChangeRecorder<T> {
-  /** Every state of every object, in order. Goes on until it is stopped. */
+  /** Every state of every object, in order, until it is stopped. */
   readonly states: readonly T[];
   stop(): Promise<void>;
 }
 
-/** Writes down what becomes of the objects of a kind, from how they are now: for what must never be seen in between. */
+/** Records all states of the objects of a kind, from the current one on: for states that must never occur in between. */
 export const recordChanges = async <T extends KubeObject>(
   client: Client,
   resource: Resource<T>,

@@ -13,12 +13,12 @@ import { type ChangeRecorder, recordChanges } from './record-changes.ts';
 const fleet = 'macos';
 const size = 4;
 const MiB = 1024 * 1024;
-/** The limit of the manager in the document, which was not raised. */
+/** The memory limit of the manager in tuist/tuist#11065, which was not raised. */
 const limit = 512 * MiB;
-/** What the agent weighed in the document. */
+/** The size of the agent in tuist/tuist#11065. */
 const agentSize = 47 * MiB;
 
-/** The program of the agent as heavy as the binary of the document. What stands behind its last line is sent, and never read. */
+/** The agent's program, as large as that binary. The bytes after its last line are sent, and never read. */
 const heavy = (folder: string): string => {
   const artifacts = join(folder, 'artifacts');
   const shipped = readdirSync(artifacts).find((name) => name.startsWith('node-'));
@@ -119,7 +119,7 @@ describe('tuist/tuist#11065: every new agent had the manager killed for its memo
 
   test('no manager came near its limit, which was not raised: those that pushed had no copy of the file more than one that stood by', () => {
     assert.equal(peaks.length, 3);
-    // The one that was killed is back, and has only stood by since.
+    // The killed one is back, and has only been on standby since.
     const least = Math.min(...peaks);
     for (const peak of peaks) {
       assert.ok(peak < limit, `${Math.round(peak / MiB)} MiB`);

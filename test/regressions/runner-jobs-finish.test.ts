@@ -19,7 +19,7 @@ import { withAgentPaused } from './processes.ts';
 type Pod = Live<NonNullable<(typeof pods)['ofType']>>;
 type Status = Partial<NonNullable<RunnerPool['status']>>;
 
-/** Pods that have ended and do not go: as many as in the incident. */
+/** Finished Pods that are not removed: as many as in the incident. */
 const stuckPods = 504;
 
 describe('no job is killed, whatever happens to its runner pool', { timeout: 400_000 }, () => {
@@ -28,7 +28,7 @@ describe('no job is killed, whatever happens to its runner pool', { timeout: 400
   let metrics: string;
   let machines: readonly Machine[];
   const queued: JobRecord[] = [];
-  /** Jobs that have begun in a guest, and what lets each end. */
+  /** Jobs that have begun in a guest, and the function that ends each. */
   const atWork = new Map<number, () => void>();
   const pool = { namespace, name: poolName };
 
@@ -65,7 +65,7 @@ describe('no job is killed, whatever happens to its runner pool', { timeout: 400
       .sort();
   const look = (holds: () => boolean | Promise<boolean>) =>
     Promise.race([harness.failure, eventually('jobs and runners are as expected', holds)]);
-  /** Jobs, once each has begun in a guest, and the names of the Pods that have them. None ends before the story lets it. */
+  /** Jobs, once each has begun in a guest, and the names of their Pods. None ends before the test ends it. */
   const begin = async (count: number): Promise<{ jobs: JobRecord[]; on: string[] }> => {
     const jobs = Array.from({ length: count }, () => queueJob(ci.github));
     queued.push(...jobs);

@@ -11,9 +11,9 @@ import { tartan } from '../../packages/cli/src/program.ts';
 import { type Harness, isReady, type Machine, namespace, startHarness } from './harness.ts';
 
 const zone = 'fr-par-1';
-/** As the one of the document was called, with the prefix of this cluster. */
+/** Like the name in the incident, with the prefix of this cluster. */
 const leaked = 'tartan-builders-rg4h9-c295c';
-/** What Scaleway calls a Mac that somebody has just ordered. */
+/** Scaleway's name for a Mac that was just ordered. */
 const ordered = 'apple-silicon-romantic-hopper';
 const reportOnly = '--orphan-reclaim-claim-name-prefix=';
 const often = ['--orphan-reclaim-interval=1s', '--inventory-interval=1s'];
@@ -40,7 +40,7 @@ describe('tuist/tuist#11056: stranded Macs were paid for, and missing from the p
       ({ status }: MacHost) =>
         status?.state === 'stranded' && getCondition(status.conditions ?? [], 'Stranded')?.reason === reason,
     );
-  /** What the gauge says; nothing from who does not lead. */
+  /** The value of the gauge; undefined from a manager that does not lead. */
   const gauge = async (): Promise<string | undefined> =>
     new RegExp(`^${metricNames.orphanServers} (.*)$`, 'm').exec(await (await fetch(metrics)).text())?.[1];
   const gaugeSays = (count: number) =>
@@ -89,7 +89,7 @@ describe('tuist/tuist#11056: stranded Macs were paid for, and missing from the p
       return server?.name === name;
     });
     lost.set(name, harness.serverOf(claimed));
-    // While the manager does not look, and the finalizer first: else it would hear of a deletion, and release the Mac after all.
+    // While the manager is stopped, and the finalizer first: otherwise it would see a deletion, and release the Mac after all.
     const [manager] = harness.managerDeployment.running();
     manager?.kill('SIGSTOP');
     const body = { metadata: { finalizers: null } };
@@ -152,7 +152,7 @@ describe('tuist/tuist#11056: stranded Macs were paid for, and missing from the p
     await strandedFor(server, 'Reclaiming');
     await eventually('it was to be wiped, and was not', async () => (await toldOf(server)).includes('ReclaimAborted'));
     assert.deepEqual([server.name, server.installs], [name, 0]);
-    // Its machine is there from now on; it has claimed nothing, and only bears the name.
+    // From now on there is a machine with that name; it has not claimed this Mac.
     await addMachine(harness.client, name, { fleetName: 'macos' });
     calls.splice(calls.indexOf(fault), 1);
     const other = await harness.waitFor(machine.resource, name, 'has a Mac', ({ status }) => !!status?.serverID);
@@ -170,7 +170,7 @@ describe('tuist/tuist#11056: stranded Macs were paid for, and missing from the p
     await harness.hostIn(id, 'pool');
     assert.equal(harness.serverOf(live).installs, 1);
     assert.ok(isInPool(harness.serverOf(live)));
-    // The one that was ordered, and the one that bears the name of a machine.
+    // The ordered one, and the one that has the name of a machine.
     await gaugeSays(2);
   });
 });

@@ -15,10 +15,10 @@ const isReadyWith =
     metadata?.annotations?.[annotations.agentVersion] === `v${version}` &&
     (status?.conditions ?? []).some(({ type, status: value }) => type === 'Ready' && value === 'True');
 
-/** Ends as soon as it has started, sooner than a Mac that is a hundred times as fast takes it for one that stays. */
+/** Exits right after its start: before a Mac that is a hundred times as fast counts it as running. */
 const ends = '#!/bin/sh\nexit 1\n';
 
-/** The agent with a defect: it can start no command, so that it never hears of a tart that works. */
+/** The agent with a bug: it cannot start any command, so it never finds a working tart. */
 const withoutCommands = (agent: string): string => {
   const defect = `
 import commandsOfNode from 'node:child_process';

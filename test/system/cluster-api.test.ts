@@ -44,7 +44,7 @@ const deployments = core('MachineDeployment', 'machinedeployments');
 
 const hour = 3_600_000;
 
-/** Time stands still while a request is under way. */
+/** Virtual time stops while a request is in progress. */
 const tracked = (client: Client, { time }: Harness): Client => ({
   get: (...args) => time.during(() => client.get(...args)),
   list: (...args) => time.during(() => client.list(...args)),
@@ -99,7 +99,7 @@ describe('the provider under the stand-in for Cluster API', () => {
         controlPlaneRef: refTo('controlplane.cluster.x-k8s.io', 'ExternalControlPlane', 'macs'),
       },
     });
-    // As little as a person would write: the rest is filled in.
+    // As little as a user would write: defaults fill in the rest.
     await harness.admin.create(deployments, {
       apiVersion: 'cluster.x-k8s.io/v1beta2',
       kind: 'MachineDeployment',
@@ -123,7 +123,7 @@ describe('the provider under the stand-in for Cluster API', () => {
   });
 
   const all = async (): Promise<Live<Core>[]> => (await harness.admin.list(machines, { namespace })).items;
-  /** Looks whenever a minute has passed. */
+  /** Checks once per minute. */
   const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
     for (let passed = 0; passed < 2 * hour; passed += 60_000) {
       if (await holds()) return;

@@ -25,26 +25,26 @@ import { createWaits, type Waits } from './waits.ts';
 export const namespace = fleetNamespace;
 
 export interface HarnessOptions {
-  /** In the pool when it begins. */
+  /** In the pool at the start. */
   readonly macs: number;
   readonly fleet: string;
   /** Of Macs; Scaleway is faster still, so that a reinstall takes less than a second. */
   readonly pace?: number;
 }
 
-/** Everything around a provider, and providers in it: Kubernetes over HTTPS, Scaleway over HTTP, Macs over SSH. */
+/** Everything around providers, and the providers: Kubernetes over HTTPS, Scaleway over HTTP, Macs over SSH. */
 export interface Harness extends Waits {
   readonly client: Client;
   readonly transport: Transport;
   readonly macs: MacPool;
-  /** A provider in this process that puts this agent on Macs. It is stopped with the harness at the latest. */
+  /** A provider in this process that installs this agent on Macs. It is stopped with the harness at the latest. */
   startProvider(agent: AgentRelease, ...flags: readonly string[]): Promise<RunningProvider>;
-  /** The same as a process of its own, which ends with the test. */
+  /** The same in its own process, which ends with the test. */
   startProcess(t: TestContext, agent: AgentRelease, ...flags: readonly string[]): Promise<ManagerProcess>;
   createMachine(name: string, spec?: Partial<MachineSpec>): Promise<void>;
-  /** The server that bears this name at Scaleway. */
+  /** The server with this name at Scaleway. */
   serverNamed(name: string): SimulatedServer | undefined;
-  /** Every line that providers of this process have logged. */
+  /** All log lines of the providers in this process. */
   readonly log: readonly string[];
   stop(): Promise<void>;
 }

@@ -34,7 +34,7 @@ const poolNamed = ({ name }: SimulatedServer): boolean => /^tuist-pool-[0-9a-f]{
 describe('the life of a machine', { timeout: 300_000 }, () => {
   let harness: Harness;
   let provider: RunningProvider;
-  /** What every MacFleet looked like, in order. */
+  /** Every state of every MacFleet, in order. */
   const fleets: MacFleet[] = [];
   const over = new AbortController();
   let watching: Promise<void>;
@@ -95,7 +95,7 @@ describe('the life of a machine', { timeout: 300_000 }, () => {
     assert.equal(harness.macs.scaleway.servers().filter(poolNamed).length, 1);
   });
 
-  /** For certificates of this signer, in no order. */
+  /** Requests for this signer, unordered. */
   const requestsTo = async (signer: string) =>
     (await harness.client.list(certificateSigningRequests)).items.filter(({ spec }) => spec.signerName === signer);
   const joins = 'kubernetes.io/kube-apiserver-client-kubelet';

@@ -33,7 +33,7 @@ describe('a Pod on a simulated Mac, under the agent as it ships', { timeout: 240
     await createDemoPod(harness.client);
     await harness.createMachine('mac-a');
     await harness.waitFor(machine.resource, 'mac-a', 'is ready', ({ status }) => status?.ready === true);
-    // Its kubelet API has a certificate a moment later, and only then a port that others are told.
+    // Its kubelet API gets a certificate a moment later, and only then does the Node announce its port.
     await harness.waitFor(
       nodes,
       'mac-a',

@@ -7,21 +7,21 @@ import { type ControlPlane, type MacPool, providerFlags } from '@tartan/sim-flee
 export interface RunningProvider {
   /** Resolves when it has ended by itself or was stopped. */
   readonly ended: Promise<ManagerResult>;
-  /** Gives the lease back and leaves nothing under way. */
+  /** Releases the lease and waits for all work. */
   stop(): Promise<ManagerResult>;
 }
 
 export interface ProviderSetup {
   readonly controlPlane: Pick<ControlPlane, 'transport' | 'url' | 'ca'>;
   readonly macs: Pick<MacPool, 'pool'>;
-  /** What it is told beside where it is: what to put on Macs, at least. */
+  /** Additional flags: at least the software for the Macs. */
   readonly flags: readonly string[];
   readonly intervals?: ProviderDeps['intervals'];
-  /** Gets the lines of its log. */
+  /** Called with the lines of its log. */
   readonly write?: (line: string) => void;
 }
 
-/** The provider in this process, told by flags as it is in production. */
+/** The provider in this process, configured by flags as in production. */
 export const startProvider = async (setup: ProviderSetup): Promise<RunningProvider> => {
   const { controlPlane, macs, flags, intervals, write = () => {} } = setup;
   const parsed = parseFlags([...providerFlags, ...flags], {});

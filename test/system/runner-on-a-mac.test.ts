@@ -20,7 +20,7 @@ const conditionOf = (pod: Seen): string | undefined =>
   pod?.status?.conditions?.find(({ type }) => type === runnerBusyCondition)?.status;
 const says = (word: string) => (pod: Seen) => conditionOf(pod) === word;
 
-/** The agent, the script of the image, and GitHub: all that a job passes through but for the controller, which this test plays. */
+/** The agent, the script of the image, and GitHub: everything that a job passes through except the controller, which this test plays. */
 describe('a runner on a Mac', { timeout: 120_000 }, () => {
   let folder: string;
   let github: SimulatedGitHub;
@@ -67,7 +67,7 @@ describe('a runner on a Mac', { timeout: 120_000 }, () => {
       spec.volumes = [{ name: share, projected: { sources: [{ secret: { name } }] } }];
     });
   };
-  /** What the controller does once the Pod is bound. Answers the number at GitHub. */
+  /** What the controller does once the Pod is bound. Returns the id at GitHub. */
   const register = async (stage: Harness, name: string): Promise<{ readonly id: number; readonly secret: string }> => {
     const minted = await service.mint({ name, labels: wanted, group: undefined });
     if (minted.kind !== 'minted') throw new Error(`not minted: ${JSON.stringify(minted)}`);
@@ -80,7 +80,7 @@ describe('a runner on a Mac', { timeout: 120_000 }, () => {
     });
     return { id: minted.id, secret };
   };
-  /** Bound, and waiting for a job. */
+  /** Bound, and idle. */
   const warm = async (stage: Harness) => {
     const pod = await start(stage);
     const waiting = await stage.waitForPod(
@@ -140,11 +140,11 @@ describe('a runner on a Mac', { timeout: 120_000 }, () => {
         assert.deepEqual([ended.status?.phase, conditionOf(ended)], ['Failed', 'True']);
         await eventually('no runner is connected', () => bridge.count() === 0);
         assert.equal(job.status, 'in_progress');
-        // Here the guest is a few processes, which a cut of its power leaves: its script would try to shut it down for ever.
+        // Here the guest is a few processes, which survive a cut of its power: its script would try to shut it down forever.
         try {
           process.kill(-pid, 'SIGKILL');
         } catch {
-          // It was faster.
+          // It has already ended.
         }
       },
       { speed: 20 },

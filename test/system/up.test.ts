@@ -65,7 +65,7 @@ describe('tartan up', { timeout: 180_000 }, () => {
       /kubectl logs build-1\n +The guest has booted/,
     ])
       assert.match(said, what);
-    // A pipe is no terminal.
+    // A pipe is not a terminal.
     assert.ok(!said.includes('\u001B') && !said.includes('Enter rolls'));
     child.kill('SIGINT');
     assert.equal(await exitCode(child), 0);

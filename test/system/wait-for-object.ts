@@ -4,14 +4,14 @@ export interface WaitOptions<T extends KubeObject> {
   readonly client: Client;
   readonly resource: Resource<T>;
   readonly name: ObjectName;
-  /** For people who read that it did not come true: `is Ready`. */
+  /** For the error when it never happens: `is Ready`. */
   readonly what: string;
-  /** `undefined`: there is none. */
+  /** `undefined`: the object does not exist. */
   readonly holds: (object: Live<T> | undefined) => boolean;
   readonly signal: AbortSignal;
 }
 
-/** Waits, by a watch, until an object is as wanted, and answers with it. Says how it was last when `signal` fires before. */
+/** Watches an object until it satisfies `holds`, and returns it. Reports its last state when `signal` fires before. */
 export const waitForObject = async <T extends KubeObject>(wanted: WaitOptions<T>): Promise<Live<T> | undefined> => {
   const { client, resource, name, what, holds, signal } = wanted;
   const selection = {

@@ -3,7 +3,7 @@ import { testDeadline } from '@tartan/kube/testing';
 import { fleetNamespace } from '@tartan/sim-fleet';
 import { waitForObject } from './wait-for-object.ts';
 
-/** What a test waits for. A name alone is one in the namespace of the fleets, or of no namespace. */
+/** Waits for objects. A plain name means the namespace of the fleets, or a cluster-scoped object. */
 export interface Waits {
   waitFor<T extends KubeObject>(
     resource: Resource<T>,
@@ -14,7 +14,7 @@ export interface Waits {
   waitUntilGone<T extends KubeObject>(resource: Resource<T>, name: ObjectName | string): Promise<void>;
 }
 
-/** `broken`: rejects when there is nothing to wait for any more. */
+/** `broken` rejects when waiting has become pointless. */
 export const createWaits = (client: Client, broken?: Promise<never>, namespace: string = fleetNamespace): Waits => {
   const orBroken = <T>(waiting: Promise<T>): Promise<T> => Promise.race([waiting, ...(broken ? [broken] : [])]);
   const inNamespace = ({ namespaced }: { namespaced: boolean }, name: ObjectName | string): ObjectName =>

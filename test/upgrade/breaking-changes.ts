@@ -1,4 +1,4 @@
-/** A definition of a custom resource, as far as it decides what may be stored. */
+/** The parts of a custom resource definition that decide what may be stored. */
 export interface Definition {
   readonly spec: {
     readonly scope?: string;
@@ -33,8 +33,8 @@ const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * What objects could hold by the old definition and may not hold by the new one, a sentence each. Inside of an object that is new itself, fields may be
- * required. Changed patterns and rules are not judged here: stored objects show whether they still pass.
+ * What objects may contain by the old definition but not by the new one, a sentence each. Inside a new object, fields may be required.
+ * Changed patterns and rules are not checked here: stored objects show whether they still pass.
  */
 export const breakingChanges = (old: Definition, now: Definition): readonly string[] => {
   const { kind } = old.spec.names;

@@ -9,9 +9,9 @@ import { type ChangeRecorder, recordChanges } from '../kubernetes/installed/reco
 const agentLabel = 'dev.tuist.tart-kubelet';
 
 export interface Invariants {
-  /** Everything that has happened since this began and must not happen while a release changes, a sentence each. */
+  /** Everything so far that must not happen while a release changes, a sentence each. */
   violations(): readonly string[];
-  /** How often the agent of each Mac has started since the last time this was asked. */
+  /** How often the agent of each Mac has started since the last call. */
   agentStarts(): readonly number[];
   stop(): Promise<void>;
 }

@@ -6,13 +6,13 @@ import { validateObject } from '../../sim/kubernetes/src/schema/validation/custo
 export interface StoredObjects {
   /** How many objects of each kind there are. */
   readonly count: Readonly<Record<string, number>>;
-  /** What is wrong with which of them, a sentence each. */
+  /** The errors of invalid objects, a sentence each. */
   readonly invalid: readonly string[];
 }
 
 /**
- * Whether everything that is stored of our kinds is valid by the definitions of this checkout, and can be written as it is. The API server forgives an
- * update what was wrong before, so objects are held against the schema here, too.
+ * Whether all stored objects of Tartan's kinds are valid by the definitions of this checkout, and can be written unchanged. On updates the
+ * API server ignores errors in unchanged parts (ratcheting), so this also validates objects against the schema.
  */
 export const checkStoredObjects = async (client: Client): Promise<StoredObjects> => {
   const invalid: string[] = [];
@@ -38,7 +38,7 @@ const violations = (kind: AnyKind, object: Live<KubeObject>): readonly string[] 
   return validateObject(plain, schema, undefined).map(({ field, message }) => `${field}: ${message}`);
 };
 
-/** Why the server does not take it as it is; nothing is stored. Objects that somebody else writes meanwhile are read again. */
+/** Why the server refuses an unchanged write (dry run). Objects that another client changes meanwhile are read again. */
 const refusal = async (
   client: Client,
   resource: Resource<KubeObject>,

@@ -25,7 +25,7 @@ type Tag = keyof typeof tags;
 const agentOnMac = '/usr/local/lib/tart-kubelet/current/tart-kubelet.mjs';
 const lastLineOfTart = 'guest has stopped the virtual machine';
 const wait = ['--wait', '--timeout', '300s'];
-/** Written as the previous release knows them, without what this one fills in. No controller of them runs here. */
+/** Written as in the previous release, without this one's defaults. No controller for them runs here. */
 const runnerPools: Resource<KubeObject & { spec: object }> = runnerPool.resource;
 type Pod = NonNullable<(typeof pods)['ofType']>;
 
@@ -68,7 +68,7 @@ describe('an upgrade from the previous release, with Macs at work', { timeout: 1
   const everyMac = async () => (await harness.client.list(machine.resource, { namespace })).items;
   const macNodes = async () => (await harness.client.list(nodes, { labelSelector: labels.fleet })).items;
 
-  /** What holds after a change of the release. What must not happen comes first: it may be why helm failed. */
+  /** What must hold after a change of the release. Violations come first: they may be why helm failed. */
   const assertUnharmed = async (t: TestContext, which: Tag, ran: Ran): Promise<void> => {
     assert.deepEqual(invariants.violations(), []);
     succeeded(harness, ran);
@@ -95,7 +95,7 @@ describe('an upgrade from the previous release, with Macs at work', { timeout: 1
   test('the previous release is installed, Macs join, and jobs run on them', async () => {
     succeeded(harness, await helm('install', 'previous', { macos: 0, runners: 0 }));
     await eventually('the keys of both fleets are registered', () => harness.macs.scaleway.keys().length === 2);
-    // One stays in the pool, where nobody may touch it.
+    // One stays in the pool, where nothing may touch it.
     await harness.macs.order(4);
     succeeded(harness, await helm('upgrade', 'previous', some));
     await harness.client.create(runnerPools, {
@@ -146,7 +146,7 @@ describe('an upgrade from the previous release, with Macs at work', { timeout: 1
       const log = await harness.kubectl('logs', name);
       succeeded(harness, log);
       const lines = log.stdout.trim().split('\n');
-      // An agent that is killed may copy the end of a log twice, and must lose nothing.
+      // A killed agent may copy the end of a log twice, and must lose nothing.
       const steps = [...new Set(lines.filter((line) => line !== lastLineOfTart))];
       const last = steps.length - 1;
       assert.deepEqual(steps, [

@@ -1,4 +1,4 @@
-/** Makes names of effects that are the same in every run. UIDs of Pods are counted by the harness; see `uidOf`. */
+/** Names of effects that are the same in every run. The harness numbers the UIDs of Pods; see `uidOf`. */
 export type Alias = (text: string) => string;
 
 /** The UID of the n-th object of a scenario's server. */
@@ -16,7 +16,7 @@ export const createAlias =
       .replaceAll(/sha256:([0-9a-f])[0-9a-f]{63}/g, 'sha256:$1…')
       .replaceAll(/[0-9a-f]{32}\.json/g, '….json');
 
-/** Of a record that is about to get its name: how far the Pod, or the image, has come. */
+/** Of a record that is about to be renamed into place: the progress of the Pod or the image. */
 export const recordText = (text: string): string => {
   try {
     const record = JSON.parse(text) as {

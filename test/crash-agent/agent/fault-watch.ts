@@ -1,19 +1,19 @@
 import { appendFileSync } from 'node:fs';
 import type { Fault, Mode, Point } from './settings.ts';
 
-/** Counts the effects of this process, and says which of them is its last. */
+/** Counts the effects of this process, and returns the fault for the one that is to be its last. */
 export interface FaultWatch {
-  /** An effect is about to happen. */
+  /** Called before each effect. */
   meet(name: string, modes?: readonly Mode[]): Mode | undefined;
 }
 
-/** As the power goes: no handler, no `finally`, no buffer. Nothing of this process happens after it. */
+/** Like a power cut: no handler, no `finally`, no flush. This process does nothing after it. */
 export const die = (): never => {
   process.kill(process.pid, 'SIGKILL');
   throw new Error('This process is dead');
 };
 
-/** Points go to the file one by one, so that they outlive the process. */
+/** Writes each point to the file at once, so that it survives the process. */
 export const createFaultWatch = (file: string, fault: Fault | undefined): FaultWatch => {
   const counts = new Map<string, number>();
   return {

@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { type Alias, recordText } from './effect-names.ts';
 import { die, type FaultWatch } from './fault-watch.ts';
 
-/** How names of effects call what is done to a path. */
+/** The verbs in names of effects. */
 const verbs = {
   chmod: 'chmod',
   mkdir: 'make folder',
@@ -16,8 +16,7 @@ const verbs = {
 } as const;
 
 /**
- * Every change that this process makes to a file below `folder` becomes an effect: node:fs/promises is replaced for all that the agent is
- * made of. This process has nothing else to do, so nobody else is touched by it.
+ * Makes an effect of every change of a file below `folder`: replaces node:fs/promises for the whole agent. This process runs nothing else.
  */
 export const injectFileFaults = async (folder: string, watch: FaultWatch, alias: Alias): Promise<void> => {
   const isOurs = (path: unknown): path is string => typeof path === 'string' && path.startsWith(`${folder}/`);

@@ -3,19 +3,19 @@ import type { Spawn } from '@tartan/tart';
 import type { Alias } from './effect-names.ts';
 import { die, type FaultWatch } from './fault-watch.ts';
 
-/** These change nothing. */
+/** Read-only commands. */
 const looks: ReadonlySet<string> = new Set(['list', 'get', 'ip', '--version']);
-/** Whose words tell apart what is called. */
+/** The arguments that identify a call. */
 const wordsOf = ([command = '', ...words]: readonly string[]): readonly string[] =>
   command === 'clone' ? words.slice(0, 2) : words.filter((word) => !word.startsWith('-')).slice(0, 1);
 
-/** Calls of tart as effects. Whoever is called goes on when the agent is killed, as it does on a Mac. */
+/** Makes effects of tart calls. The called process keeps running when the agent is killed, as on a Mac. */
 export const faultySpawn =
   (watch: FaultWatch, alias: Alias): Spawn =>
   (file, args, options) => {
     const [command = ''] = args;
     if (looks.has(command)) return spawn(file, args, options);
-    // A virtual machine that is on is no answer: with its process the call has done its work.
+    // `tart run` does not end while its virtual machine runs: the call is done once its process exists.
     const mode = watch.meet(
       alias(`tart ${[command, ...wordsOf(args)].join(' ')}`),
       command === 'run' ? ['killed during'] : ['killed during', 'killed after'],

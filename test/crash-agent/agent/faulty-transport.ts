@@ -2,7 +2,7 @@ import type { Transport } from '@tartan/kube';
 import type { Alias } from './effect-names.ts';
 import { die, type FaultWatch } from './fault-watch.ts';
 
-/** `finalizers`, or the phase and what the container is or waits for. */
+/** `finalizers`, or the phase and the state of the container. */
 const saidIn = (body: string): string => {
   const { metadata, status } = JSON.parse(body) as {
     metadata?: { finalizers?: readonly string[] };
@@ -17,7 +17,7 @@ const saidIn = (body: string): string => {
   return [status?.phase, kind, state?.reason?.replace(/ \d+ %/, '')].filter((word) => word).join(' ');
 };
 
-/** What is written to the server, as effects. */
+/** Makes effects of writes to the server. */
 export const faultyTransport = (transport: Transport, watch: FaultWatch, alias: Alias): Transport => ({
   ...transport,
   send: async (request) => {

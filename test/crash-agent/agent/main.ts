@@ -13,9 +13,7 @@ import { faultySpawn } from './faulty-spawn.ts';
 import { faultyTransport } from './faulty-transport.ts';
 import { type AgentSettings, type ClockAdvance, settingsVariable } from './settings.ts';
 
-/**
- * All of the agent that has to do with virtual machines, in a process of its own that ends itself by SIGKILL at the point that it is told.
- */
+/** The part of the agent that manages virtual machines, in its own process, which kills itself by SIGKILL at a given point. */
 const settings = JSON.parse(process.env[settingsVariable] ?? '') as AgentSettings;
 const { folder, server, tart } = settings;
 const watch = createFaultWatch(settings.points, settings.fault);
@@ -24,7 +22,7 @@ await injectFileFaults(folder, watch, alias);
 
 const clock = adjustableClock(settings.leaptMs);
 process.on('message', ({ leapMs }: ClockAdvance) => clock.advance(leapMs));
-// The test is gone.
+// The test process is gone.
 process.on('disconnect', () => process.exit(0));
 
 const { ca, cert, key, url } = server;

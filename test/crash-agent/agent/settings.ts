@@ -1,11 +1,11 @@
-/** What becomes of an agent at one point. */
+/** What happens to an agent at one point. */
 export type Mode =
-  /** The effect has happened, and nobody heard of it. */
+  /** The effect has happened, but the agent has not seen the result. */
   | 'killed after'
-  /** Only of a call of tart: it has begun, and goes on alone. */
+  /** Only for a tart call: it has started, and continues alone. */
   | 'killed during';
 
-/** The n-th effect of that name that one agent has, counted from 1. */
+/** The n-th effect of that name in one agent, counted from 1. */
 export interface Point {
   readonly name: string;
   readonly nth: number;
@@ -18,7 +18,7 @@ export interface Fault {
   readonly mode: Mode;
 }
 
-/** Everything that an agent is told when it starts. */
+/** The settings of an agent. */
 export interface AgentSettings {
   /** Of the whole Mac. */
   readonly folder: string;
@@ -26,18 +26,18 @@ export interface AgentSettings {
   readonly server: { readonly url: string; readonly ca: string; readonly cert: string; readonly key: string };
   readonly tart: { readonly path: string; readonly home: string };
   readonly collects: boolean;
-  /** How far time has leapt in this scenario: agents of one Mac have one clock. */
+  /** How far the clock was advanced in this scenario: the agents of one Mac share one clock. */
   readonly leaptMs: number;
-  /** Virtual machines whose files somebody has open. */
+  /** Virtual machines with open files. */
   readonly openVms: readonly string[];
-  /** A file that every effect is written to, when it begins. */
+  /** The file in which every effect is recorded at its start. */
   readonly points: string;
   readonly fault?: Fault | undefined;
 }
 
 export const settingsVariable = 'TARTAN_CRASH_AGENT';
 
-/** What the harness says to an agent. */
+/** A message from the harness to an agent. */
 export interface ClockAdvance {
   readonly leapMs: number;
 }

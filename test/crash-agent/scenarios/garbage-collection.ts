@@ -20,7 +20,7 @@ const stale = ['b', 'c'].map((letter) => ({
   digest: `sha256:${letter.repeat(64)}`,
 }));
 
-/** What an earlier life of the agent has made, and others beside it. */
+/** Leftovers of an earlier agent, next to foreign ones. */
 const leftBehind = async ({ folder, tart }: Harness): Promise<void> => {
   const vmsFolder = join(tart.home, 'vms');
   for (const name of [...foreignVms, orphan.vm]) tart.addVm(name);
@@ -60,7 +60,7 @@ export const collection: Scenario = {
     const ran = await runs(harness, pod, fault);
     await eventually('the orphan is collected', () => !harness.vms().includes(orphan.vm));
     const needed = goldenName({ repository: 'ghcr.io/example/macos', digest });
-    // A day and a round; an agent that was killed counts the day anew.
+    // A day and a round; a restarted agent counts the day anew.
     await harness.leapUntil('old bases are collected', 25 * 3600_000, () => goldens(harness).join() === needed);
     if (ran && !isRunning(harness, pod)) harness.problems.push('the Pod beside it runs no more');
     const deleted = harness.tart.journal.calls('delete').map(({ argv }) => argv[1]);

@@ -26,7 +26,7 @@ export const withoutAddress: Scenario = {
     agents.start(fault);
     const pod = await harness.pod('runner-1');
     await eventually('it is on', () => guests.boots(pod.vm) > 0 || hasEnded(harness, pod));
-    // Whoever comes after one that was killed knows the virtual machine by now.
+    // By now the successor of a killed agent has found the virtual machine.
     await sleep(systemClock, 1500);
     guests.end(pod.vm, 1, 0);
     await eventually('it has ended', () => hasEnded(harness, pod));

@@ -8,10 +8,10 @@ export const deletion: Scenario = {
   key: 'delete',
   name: 'a Pod is deleted while it runs, and its guest has time to shut down',
   tell: async (harness, fault) => {
-    // Longer than everything else that could wake an agent.
+    // Longer than any other event that could wake an agent.
     harness.tart.controls.guest('_', { shutdownTakesMs: 600 });
     harness.agents.start(fault);
-    // And so long that nobody waits for the end of it.
+    // Long enough that it never elapses.
     const pod = await harness.pod('runner-1', (spec) => {
       spec.terminationGracePeriodSeconds = 600;
     });

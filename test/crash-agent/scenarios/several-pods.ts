@@ -39,7 +39,7 @@ export const refusedStart: Scenario = {
       harness.seen(pod)?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'TartCreateFailed';
     await eventually('tart has refused', () => (refusals() > 0 && waits()) || hasEnded(harness, pod));
     tart.controls.host({ limit: 2 });
-    // It is held back for a while.
+    // The agent delays it for a while.
     await harness.leapUntil('it runs', 6_000, () => isRunning(harness, pod) || hasEnded(harness, pod));
     const ran = await runs(harness, pod, fault);
     harness.guests.end(pod.vm, 1, 0);

@@ -6,10 +6,10 @@ import { createTwoClusters, holdingsOf, type TwoClusters } from './two-clusters.
 const minute = 60_000;
 const schedules = Number(process.env['TARTAN_SCHEDULES'] ?? (process.env['TARTAN_CRASH'] === 'all' ? 400 : 20));
 
-/** What happened, when something went wrong. */
+/** The last events, for failures. */
 const told = ({ history }: TwoClusters): string => history.slice(-60).join('\n');
 
-/** One schedule: machines come and go in both clusters, managers die, and a person renames a Mac now and then. */
+/** One schedule: machines are created and deleted in both clusters, managers die, and a user renames a Mac now and then. */
 const play = async (seed: number): Promise<{ claims: number }> => {
   const random = numbersFrom(seed);
   const pick = <T>(of: readonly T[]): T | undefined => of[Math.floor(random() * of.length)];
@@ -36,14 +36,14 @@ const play = async (seed: number): Promise<{ claims: number }> => {
         const server = pick(scaleway.servers());
         people += 1;
         const isHeld = clusters.some(({ facts }) => server !== undefined && holdingsOf(facts).has(server.id));
-        // A name of the pool says to every other cluster that the Mac is free: nobody can protect one that is held from that.
+        // A pool name tells every other cluster that the Mac is free: no cluster can protect a held Mac against that.
         if (server !== undefined)
           server.name = isHeld || random() < 0.5 ? `by-hand-${people}` : `tuist-pool-000000f${people}`;
       }
       await time.pass(random() < 0.4 ? random() * 3000 : random() * 4 * minute);
       assert.deepEqual(violations, [], told(harness));
     }
-    // Everybody comes to rest. A person gives back what is stranded, and there are as many Macs as machines.
+    // Ends the chaos. A user releases stranded Macs, and there are as many Macs as machines.
     for (const [cluster, machines] of alive) for (const name of machines.splice(1)) await cluster.deleteMachine(name);
     await time.pass(10 * minute);
     const held = new Set(clusters.flatMap(({ facts }) => [...holdingsOf(facts).keys()]));

@@ -33,22 +33,22 @@ const start = Date.parse('2026-01-01T00:00:00Z');
 const pace = 0.2;
 
 /**
- * A request is on its way for that long at most, also one that its sender has given up. With `maxCallAgeMs`, in which it has to be sent, that is
- * less than `settleMs`.
+ * The longest latency of a request, also of one that its sender has aborted. Together with `maxCallAgeMs`, within which it must be sent,
+ * that is less than `settleMs`.
  */
 const longestOnTheWayMs = 8000;
 
-/** Managers that freeze for longer than a lease are another scenario: Scaleway has nothing to fence them with. */
+/** Managers that freeze for longer than a lease are another scenario: Scaleway has no fencing. */
 const usuallyOnTheWayMs = 600;
 
 interface Cluster {
-  /** Machines of the cluster are called by it. */
+  /** Prefix of its machines' names. */
   readonly word: string;
   readonly admin: Client;
   readonly facts: ClusterState;
   addMachine(): Promise<string>;
   deleteMachine(name: string): Promise<void>;
-  /** The manager dies, and another one starts. */
+  /** Kills the manager and starts another one. */
   replaceManager(): Promise<void>;
 }
 
@@ -60,13 +60,13 @@ export interface TwoClusters {
   readonly macs: Macs;
   /** What a cluster did to a Mac that the other one holds. */
   readonly violations: readonly string[];
-  /** What happened at Scaleway, in order. */
+  /** Events at Scaleway, in order. */
   readonly history: readonly string[];
   order(name: string): Promise<void>;
   stop(): void;
 }
 
-/** A cluster with our kinds and core's, made once. */
+/** A cluster with Tartan's kinds and core's, created once. */
 const emptyCluster = (() => {
   let made: Promise<readonly Change[]> | undefined;
   return (): Promise<readonly Change[]> => {
@@ -91,7 +91,7 @@ const makeEmptyCluster = async (): Promise<readonly Change[]> => {
   return storage.changes('', 0);
 };
 
-/** The servers that a cluster holds: of a machine that was made ready, or whose claim is settled. */
+/** The servers that a cluster holds: of a provisioned machine, or with a settled claim. */
 export const holdingsOf = ({ hosts, machines }: ClusterState): ReadonlyMap<string, string> => {
   const ready = new Set(
     machines()
@@ -129,7 +129,7 @@ export const createTwoClusters = async (seed: number): Promise<TwoClusters> => {
         const word = /machine [^/]*\/(\w+)-/.exec(owner)?.[1] ?? '';
         const other = clusters.find((cluster) => cluster.word !== word);
         const holder = other && holdingsOf(other.facts).get(id);
-        // Nothing is changed by a look at a Mac that another one prepared. Whoever is on a clean one is about to change it.
+        // Reading a Mac that the other cluster provisioned changes nothing. Work on a clean one is about to change it.
         const isClean = Object.keys(macs.get(id).stamps).length === 0;
         if (isClean && holder !== undefined) blame(`${owner} works on ${id} (${name}), which ${holder} holds`);
         return () => {};
@@ -142,7 +142,7 @@ export const createTwoClusters = async (seed: number): Promise<TwoClusters> => {
     violations.push(`${((time.now() - start) / 1000).toFixed(1)} s: ${alias(what)}`);
   };
 
-  /** A call that changes a server arrives. */
+  /** Called when a request that changes a server arrives. */
   const arrive = (word: string, method: string, url: string, body: string): void => {
     const [, id = '', what = 'rename'] = /servers\/([^/]+?)(?:\/(reinstall|reboot))?$/.exec(url) ?? [];
     if (id === '') return;
@@ -161,7 +161,7 @@ export const createTwoClusters = async (seed: number): Promise<TwoClusters> => {
   const passing = (milliseconds: number): Promise<void> =>
     new Promise((resolve) => void time.after(milliseconds, resolve));
 
-  /** To Scaleway and back takes its time; what was sent arrives, whoever waits for it. */
+  /** Requests to Scaleway take time in both directions; a sent request arrives even if its sender aborts. */
   const askScaleway =
     (word: string): typeof fetch =>
     async (input, init) => {
@@ -213,7 +213,7 @@ export const createTwoClusters = async (seed: number): Promise<TwoClusters> => {
     const startManager = (): void => {
       const born = createFaultyConnections({
         identity: `${word}-${mortals.length + 1}`,
-        // A request that is on its way to Scaleway waits for time to pass: it is not under way in this process.
+        // A request to Scaleway waits for virtual time, so it must not stop the clock.
         time: { ...time, during: (work) => work() },
         transport: { ...provider, send: (request) => time.during(() => provider.send(request)) },
         fetch: askScaleway(word),
@@ -245,7 +245,7 @@ export const createTwoClusters = async (seed: number): Promise<TwoClusters> => {
       addMachine: async () => {
         made += 1;
         const name = `${word}-${made}`;
-        // The same name of a fleet in both: their SSH keys are two, all the same.
+        // The fleets have the same name in both clusters, but different SSH keys.
         const at = { name, namespace };
         const metadata = { ...at, ...(await clusterMember(admin, at)) };
         const object = machine.make({ metadata, spec: { fleetName: 'runners' } });

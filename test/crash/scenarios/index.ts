@@ -4,7 +4,7 @@ import { failedBootstrap, notWiped } from './failed-bootstrap.ts';
 import { paused, release, sweep } from './release-and-sweep.ts';
 import { lostNode, roll } from './rollout.ts';
 
-/** The shortest first. */
+/** Shortest first. */
 export const scenarios: readonly Scenario[] = [
   found,
   paused,

@@ -19,7 +19,7 @@ export const roll: Scenario = {
   withinMs: minutes(60),
 };
 
-/** All Macs have what the second version makes of them: it differs from the first in tart, and so in that stamp. */
+/** All Macs have the second version: it differs from the first in tart, and so in that stamp. */
 const rolledTo = ({ macs, facts }: Harness): boolean => {
   const stamps = new Set(macs.all.map(({ stamps }) => stamps['tart']));
   const fleet = facts.fleets()[0];

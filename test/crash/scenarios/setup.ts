@@ -4,7 +4,7 @@ import { fleetIsUpToDate, isFree, isHealthyMachine } from '../expectations.ts';
 import { freeLease, type Harness, type ManagerOptions, namespace } from '../harness.ts';
 import { minutes } from '../run-scenario.ts';
 
-/** Has a manager work until nothing is missing, then lets it go away in peace. For what comes before a scenario. */
+/** Runs a manager until nothing is missing, then stops it cleanly. For the preparation of a scenario. */
 export const runManagerUntil = async (
   harness: Harness,
   manager: ManagerOptions,
@@ -14,7 +14,7 @@ export const runManagerUntil = async (
   const mortal = harness.startManager(manager);
   const done = await harness.time.pass(withinMs, () => missing().length === 0);
   if (!done) throw new Error(`${missing().join('; ')}\n${harness.lines.slice(-30).join('')}`);
-  // What follows from it, such as events and tokens that are not needed any more.
+  // For later effects, such as events and the removal of unneeded tokens.
   await harness.time.pass(60_000);
   mortal.kill();
   await freeLease(harness.admin);
@@ -39,7 +39,7 @@ export const orderMacs = async ({ order }: Harness, count: number): Promise<void
   for (let each = 0; each < count; each += 1) await order();
 };
 
-/** So many Macs in the pool, each with its MacHost, and the first of them there for longest. */
+/** So many Macs in the pool, each with its MacHost, the oldest first. */
 export const knownPool = async (harness: Harness, count: number): Promise<void> => {
   for (let each = 0; each < count; each += 1) {
     const { id } = await harness.order();
@@ -47,7 +47,7 @@ export const knownPool = async (harness: Harness, count: number): Promise<void> 
   }
 };
 
-/** Machines that live, made by the first version. */
+/** Healthy machines, created by the first version. */
 export const livingMachines = async (harness: Harness, ...names: readonly string[]): Promise<void> => {
   await orderMacs(harness, names.length);
   for (const name of names) await addMachine(harness, name);

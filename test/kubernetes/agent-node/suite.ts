@@ -40,7 +40,7 @@ import { waitForObject } from '../../system/wait-for-object.ts';
 type Node = NonNullable<(typeof nodes)['ofType']>;
 type Lease = NonNullable<(typeof leases)['ofType']>;
 
-/** A cluster with the Node authorizer, and a binding for those who join. */
+/** A cluster with the Node authorizer, and a binding for bootstrap tokens. */
 export interface NodeCluster {
   readonly url: string;
   readonly ca: string;
@@ -49,10 +49,10 @@ export interface NodeCluster {
 }
 
 const options = { clock: systemClock };
-/** Waits are a twentieth as long; deadlines of requests are not, as those are the client's. */
+/** Waits are a twentieth as long; timeouts of requests are not, as those are the client's. */
 const hasty: Clock = { ...systemClock, after: (milliseconds, run) => systemClock.after(milliseconds / 20, run) };
 
-/** The walk "a Mac joins", from the agent's side: its own code, the provider's approver, and a server that checks every right. */
+/** A Mac joins, from the agent's side: its own code, the provider's approver, and a server that checks every right. */
 export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluster>): void => {
   describe(title, { timeout: 120_000 }, () => {
     const name = `mac-${randomUUID().slice(0, 8)}`;

@@ -8,13 +8,13 @@ const digest = `sha256:${'a'.repeat(64)}`;
 export const image = `${repository.join('/')}:26`;
 const tartPath = '/opt/tart/tart';
 
-/** A Mac whose virtual machines cost nothing: folders instead of disks, and a line of a table instead of a process. */
+/** A Mac whose virtual machines cost nothing: folders instead of disks, and table entries instead of processes. */
 export interface InstantMac {
   readonly tart: Tart;
   readonly processes: ProcessTable;
   readonly tartPaths: readonly string[];
   readonly tartHome: string;
-  /** The guest of this Pod shuts itself down, as one does whose job is done. */
+  /** The guest of this Pod shuts itself down, as at the end of a job. */
   finish(podUID: string): void;
 }
 

@@ -78,7 +78,7 @@ export const cases: Readonly<Record<string, Case>> = {
     trouble: bootstrapping(0),
     after: 120,
     labels: ofMachine,
-    // That has an alert of its own.
+    // That has its own alert.
     almost: noMac,
   },
   TartanBootstrapFailing: {
@@ -189,7 +189,7 @@ export const cases: Readonly<Record<string, Case>> = {
     }),
     after: 66,
     labels: { ...onMac, name: 'pods', controller: 'pods' },
-    // Waits, and nobody is at it.
+    // It waits, but no worker has taken it.
     almost: once(({ agents: [agent] }) => agent.metrics.queue('pods').added('a')),
   },
   TartanCertificateNearExpiry: {
@@ -227,7 +227,7 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   TartanScalewayNotListed: {
     trouble: ({ leader }) => leader.metrics.zoneListFailed('fr-par-1'),
-    // The first is where the counter begins. Six more, and what Prometheus makes of a window that is not full.
+    // The first one initialises the counter. Six more, plus Prometheus' extrapolation for a window that is not full.
     after: 10,
     labels: { zone: 'fr-par-1' },
     almost: ({ leader }, since) => {
@@ -244,7 +244,7 @@ export const cases: Readonly<Record<string, Case>> = {
     trouble: once(({ leader }) => leader.metrics.sweep.stranded(undefined)),
     after: 30,
     labels: {},
-    // That has an alert of its own.
+    // That has its own alert.
     almost: notScraped(({ leader, standby }) => [leader, standby]),
   },
   TartanAgentsNotScraped: {
@@ -252,7 +252,7 @@ export const cases: Readonly<Record<string, Case>> = {
     after: 30,
     labels: {},
     value: 2,
-    // There is one Mac less, and one agent less that tells.
+    // There is one Mac less, and one agent less to scrape.
     almost: (harness, since) => {
       notScraped(({ agents: [, second] }) => [second])(harness, since);
       setState({ fleets: [fleetWith({ desired: 1, existing: 1, ready: 1 })] })(harness, since);

@@ -1,4 +1,4 @@
-/** One line of what an exporter tells. */
+/** One line of an exporter. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -7,7 +7,7 @@ export interface Sample {
 
 const unescape = (text: string): string => text.replaceAll(/\\(.)/g, (_, char: string) => (char === 'n' ? '\n' : char));
 
-/** Samples of the wanted metrics in Prometheus' text format, as much of it as our exporters write: no timestamps. */
+/** Samples of the wanted metrics in Prometheus' text format, as far as Tartan's exporters use it: no timestamps. */
 export const samplesIn = (text: string, wanted: ReadonlySet<string>): Sample[] =>
   text
     .split('\n')
@@ -22,7 +22,7 @@ export const samplesIn = (text: string, wanted: ReadonlySet<string>): Sample[] =
       return { name, labels: Object.fromEntries(pairs), value: Number(value) };
     });
 
-/** As promtool reads it: `name{a="b"}`. Labels without a value are none. */
+/** The notation of promtool: `name{a="b"}`. Labels with an empty value are omitted. */
 export const seriesOf = ({ name, labels }: Omit<Sample, 'value'>): string => {
   const pairs = Object.entries(labels)
     .filter(([, value]) => value !== '')

@@ -1,17 +1,17 @@
 import type { Harness } from './harness.ts';
 
-/** Changes a harness at the first minute of the trouble, or does something at each minute from then on: `since` counts them. */
+/** Changes a harness once, in the first minute of the fault, or in each minute from then on: `since` counts them. */
 export type Fault = (harness: Harness, since: number) => void;
 
 export interface Case {
-  /** Done every minute from the fifth on. */
+  /** Applied every minute from the fifth on. */
   readonly trouble: Fault;
-  /** How many minutes it takes from then until the alert fires. */
+  /** How many minutes later the alert fires. */
   readonly after: number;
-  /** What it says of itself, besides its severity. */
+  /** Its labels, in addition to its severity. */
   readonly labels: Readonly<Record<string, string>>;
   readonly value?: number;
-  /** The same, and just not enough. */
+  /** Almost the same, but just below the threshold. */
   readonly almost: Fault;
 }
 
@@ -26,7 +26,7 @@ export const setState = (change: Partial<State> | ((harness: Harness) => Partial
     harness.state = { ...harness.state, ...(typeof change === 'function' ? change(harness) : change) };
   });
 export const noFault: Fault = () => {};
-/** For a while, and well again before anybody has to look. */
+/** For a while; over before the alert fires. */
 export const forMinutes =
   (minutes: number, change: Fault): Fault =>
   (harness, since) => {
@@ -39,7 +39,7 @@ export const forMinutes =
   };
 const before = new WeakMap<Harness, State>();
 
-/** Nobody is scraped any more. */
+/** These are no longer scraped. */
 export const notScraped = (of: (harness: Harness) => { scraped: boolean }[]): Fault =>
   once((harness) => {
     for (const target of of(harness)) target.scraped = false;

@@ -11,7 +11,7 @@ import { createRunners, type RunnersController, type RunnersState } from './runn
 
 const day = 24 * 3_600_000;
 
-/** A manager that is scraped. What it knows of the fleet it tells while it leads. */
+/** A manager that is scraped. It exports the state of the fleet while it leads. */
 interface ScrapedManager {
   readonly metrics: ProviderMetrics;
   leads: boolean;
@@ -25,18 +25,18 @@ interface ScrapedAgent {
   scraped: boolean;
 }
 
-/** A fleet of two Macs that is well, as Prometheus sees it: the real exporters of two managers, two runners controllers and two agents. */
+/** A healthy fleet of two Macs, as Prometheus sees it: the real exporters of two managers, two runners controllers and two agents. */
 export interface Harness {
   readonly clock: ManualClock;
-  /** What the caches hold. */
+  /** The content of the caches. */
   state: Omit<FleetState, 'now'>;
   readonly leader: ScrapedManager;
   readonly standby: ScrapedManager;
-  /** What the caches of runners controllers hold; of the two, the first leads. */
+  /** The content of the runners controllers' caches; the first controller leads. */
   pools: RunnersState;
   readonly runners: readonly [RunnersController, RunnersController];
   readonly agents: readonly [ScrapedAgent, ScrapedAgent];
-  /** What is told now of these metrics, with the labels that Prometheus gives to where it has it from. */
+  /** The current samples of these metrics, with the target labels that Prometheus adds. */
   scrape(wanted: ReadonlySet<string>): Promise<Sample[]>;
 }
 
@@ -52,7 +52,7 @@ const createManager = (clock: ManualClock, state: () => FleetState, leads: boole
   return manager;
 };
 
-/** A controller of somebody else, which is broken in every way. It has metrics of the same names, and is none of our business. */
+/** A foreign controller that is broken in every way. It has metrics of the same names, which the alerts must ignore. */
 const createStranger = (clock: ManualClock): { metrics: Metrics; scraped: boolean; suffer(): void } => {
   const metrics = createMetrics({ clock });
   metrics.controller('other').started(1);
@@ -91,7 +91,7 @@ const createAgent = (clock: ManualClock): ScrapedAgent => {
 };
 
 export const createHarness = (): Harness => {
-  // promtool begins in 1970.
+  // promtool starts in 1970.
   const clock = manualClock(0);
   const state = (): FleetState => ({ ...harness.state, now: clock.now() });
   const leader = createManager(clock, state, true);

@@ -15,7 +15,7 @@ import type { Live } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { FleetState } from '../../../packages/provider/src/manager/state-metrics.ts';
 
-/** Objects as the caches of a manager have them. */
+/** Objects as in the caches of a manager. */
 
 const metadata = (name: string) => ({
   name,
@@ -84,7 +84,7 @@ export const controlPlaneWith = (
   };
 };
 
-/** One whose agent holds it; `endsAt`: it was deleted, and has until then to end. */
+/** A Pod that its agent holds; `endsAt`: it was deleted, with a grace period until then. */
 export const podOn = (nodeName: string, endsAt?: number): FleetState['pods'][number] => ({
   apiVersion: 'v1',
   kind: 'Pod',

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { rulesFile } from './rules.ts';
 import type { InputSeries } from './timeline.ts';
 
-/** promtool repeats itself for every minute. */
+/** promtool repeats its errors for every minute. */
 const longest = 1500;
 
-/** Fails with what it says. */
+/** Fails with its output. */
 const run = async (promtool: string, args: readonly string[]): Promise<void> => {
   const complaint = await new Promise<string>((resolve) => {
     execFile(promtool, args, { maxBuffer: 16 * 1024 * 1024 }, (error, _, stderr) =>
@@ -24,7 +24,7 @@ interface Expected {
   readonly exp_annotations: Readonly<Record<string, string>>;
 }
 
-/** What is firing at a minute: just these, and nothing else of that name. */
+/** The alerts of one name that fire at a minute: exactly these. */
 export interface ExpectedAlerts {
   readonly minute: number;
   readonly alert: string;
@@ -37,10 +37,10 @@ export interface RuleTest {
   readonly looks: readonly ExpectedAlerts[];
 }
 
-/** Rejects with what promtool says of the file. */
+/** Rejects with promtool's errors about the file. */
 export const checkRules = (promtool: string): Promise<void> => run(promtool, ['check', 'rules', rulesFile]);
 
-/** Rejects with what promtool says when something else fires than was expected. */
+/** Rejects with promtool's output when other alerts fire than expected. */
 export const testRules = async (promtool: string, trials: readonly RuleTest[]): Promise<void> => {
   const folder = mkdtempSync(join(tmpdir(), 'tartan-alerts-'));
   const file = join(folder, 'trials.yaml');
@@ -58,7 +58,7 @@ export const testRules = async (promtool: string, trials: readonly RuleTest[]): 
       })),
     })),
   };
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(file, JSON.stringify(content));
   try {
     await run(promtool, ['test', 'rules', file]);

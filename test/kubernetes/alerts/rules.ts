@@ -6,7 +6,7 @@ import { type AlertRule, alertsIn } from '../../../tools/generate/src/testing/al
 export const rulesFile = join(import.meta.dirname, '../../../charts/tartan/files/alerts.yaml');
 export const rules: readonly AlertRule[] = alertsIn(readFileSync(rulesFile, 'utf8'));
 
-/** The texts of an alert with these labels and this value. A label that it does not have would be an empty place in a sentence. */
+/** The annotations of an alert with these labels and this value. A missing label would leave a gap in a sentence. */
 export const annotationsFor = (
   { alert, annotations }: AlertRule,
   labels: Readonly<Record<string, string>>,

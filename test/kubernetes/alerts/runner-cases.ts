@@ -15,7 +15,7 @@ const poolsBecome = (change: (harness: Harness) => Partial<RunnersState>): Fault
     harness.pools = { ...harness.pools, ...change(harness) };
   });
 
-/** One job waits since the trouble began, and so many runners do. */
+/** One job has waited since the fault began, with so many idle runners. */
 const jobWaits = (warm: number): Fault =>
   poolsBecome(({ clock }) => ({
     pool: poolWith({
@@ -24,7 +24,7 @@ const jobWaits = (warm: number): Fault =>
     pods: ['a', 'b', 'c'].map((name, index) => runnerPod(name, index < warm ? 'warm' : 'busy')),
   }));
 
-/** And is done again before anybody has to look. */
+/** Over before the alert fires. */
 const untilMinute =
   (end: number, happening: Fault): Fault =>
   (harness, since) => {
@@ -71,7 +71,7 @@ export const runnerCases: Readonly<Record<string, Case>> = {
     after: 15,
     labels: inPool,
     value: 1,
-    // All have a job: it is their turn when they are done.
+    // All runners have a job: the waiting one is next.
     almost: jobWaits(0),
   },
   TartanRunnerPodsStuckTerminating: {
@@ -81,7 +81,7 @@ export const runnerCases: Readonly<Record<string, Case>> = {
     after: 21,
     labels: inPool,
     almost: (harness, since) => {
-      // One goes after the other.
+      // One Pod is replaced by another.
       if (since % 15 === 0)
         poolsBecome(({ clock }) => ({
           pods: [runnerPod('a', 'warm', { deletionTimestamp: timestamp(clock.now()) })],
@@ -100,7 +100,7 @@ export const runnerCases: Readonly<Record<string, Case>> = {
     trouble: poolsBecome(() => ({ pool: poolWith({ conditions: [stuck] }) })),
     after: 15,
     labels: inPool,
-    // That has an alert of its own.
+    // That has its own alert.
     almost: poolsBecome(({ clock }) => ({
       pool: poolWith({ conditions: [stuck] }),
       pods: [unbootedPod('a', clock.now() - 11 * minute)],
@@ -108,10 +108,10 @@ export const runnerCases: Readonly<Record<string, Case>> = {
   },
   TartanPoolTooSmall: {
     trouble: poolsBecome(() => ({ pods: [] })),
-    // Of the five minutes before and the two since, the average is below two thirds; for thirty more it stays there.
+    // With the five minutes before and the two since, the average is below two thirds; it stays there for thirty more.
     after: 32,
     labels: inPool,
-    // One of three is always on its way up.
+    // One of three is always starting.
     almost: poolsBecome(({ clock }) => ({
       pods: [runnerPod('a', 'warm'), runnerPod('b', 'busy'), unbootedPod('c', clock.now())],
     })),
@@ -148,7 +148,7 @@ export const runnerCases: Readonly<Record<string, Case>> = {
   },
 };
 
-/** Rules that are about every controller of ours: the same trouble in this one. */
+/** Rules for all of Tartan's controllers: the same fault in this one. */
 export const runnerControllerFaults: Readonly<Record<string, Omit<Case, 'almost'>>> = {
   TartanLeaderFlapping: {
     trouble: ({ runners: [leader] }, since) =>

@@ -16,7 +16,7 @@ import { condition } from './objects.ts';
 type Pod = Live<NonNullable<(typeof pods)['ofType']>>;
 type Node = Live<NonNullable<(typeof nodes)['ofType']>>;
 
-/** What the caches of a runners controller hold: one pool and its Pods. */
+/** The content of a runners controller's caches: one pool and its Pods. */
 export interface RunnersState {
   readonly pool: Live<RunnerPool>;
   readonly pods: readonly Pod[];
@@ -61,7 +61,7 @@ const withStatus = (name: string, status: NonNullable<Pod['status']>, rest: Part
   status,
 });
 
-/** One that waits for a job, or has one. */
+/** A runner that is idle or has a job. */
 export const runnerPod = (name: string, job: 'warm' | 'busy', rest: Partial<Pod['metadata']> = {}): Pod =>
   withStatus(
     name,
@@ -69,7 +69,7 @@ export const runnerPod = (name: string, job: 'warm' | 'busy', rest: Partial<Pod[
     rest,
   );
 
-/** One that is on a Mac since then, and has no virtual machine. */
+/** Bound to a Mac since then, without a virtual machine. */
 export const unbootedPod = (name: string, since: number): Pod =>
   withStatus(name, {
     phase: 'Pending',
@@ -83,7 +83,7 @@ const node: Node = {
   status: { conditions: [{ type: 'Ready', status: 'True' }] },
 };
 
-/** Two runners controllers of which the first leads, and a pool that is well: two runners wait, one has a job. */
+/** Two runners controllers of which the first leads, and a healthy pool: two idle runners, one with a job. */
 export const createRunners = (
   clock: ManualClock,
   state: () => RunnersState,

@@ -2,7 +2,7 @@ import { seriesOf } from './exposition.ts';
 import type { Harness } from './harness.ts';
 import { rules } from './rules.ts';
 
-/** What promtool takes as input: a series, and its values minute by minute. */
+/** The input of promtool: a series, and its values minute by minute. */
 export interface InputSeries {
   readonly series: string;
   readonly values: string;
@@ -10,10 +10,7 @@ export interface InputSeries {
 
 const mentioned = new Set(rules.flatMap(({ expr }) => expr.match(/\w+/g) ?? []));
 
-/**
- * Scrapes a harness every minute, and tells before each scrape which minute it is. A series that is not told any more is stale from then on,
- * as Prometheus marks it.
- */
+/** Scrapes a harness every minute, after a callback with the minute. A series that disappears becomes stale, as in Prometheus. */
 export const record = async (
   harness: Harness,
   minutes: number,

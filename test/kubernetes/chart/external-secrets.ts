@@ -24,8 +24,8 @@ export const externalSecrets = defineResource<ExternalSecret>({
 export type Store = Record<string, Record<string, string>>;
 
 /**
- * Stands in for the External Secrets operator, at its most eager: whatever differs from the store is written again at once. What it
- * makes is owned by the ExternalSecret only if that says so.
+ * A stand-in for the External Secrets operator, at its most aggressive: any difference from the store is overwritten at once. The
+ * ExternalSecret owns the Secret only if it says so.
  */
 export const runFakeExternalSecrets = (client: Client, namespace: string, store: Store) => {
   const stopping = new AbortController();

@@ -13,7 +13,7 @@ export interface ApplyMethod {
   readonly name: string;
   readonly helm: 'helm' | 'helm-3';
   readonly install: readonly string[];
-  /** Of upgrades and rollbacks. */
+  /** For upgrades and rollbacks. */
   readonly later: readonly string[];
 }
 
@@ -41,7 +41,7 @@ const machineDeployments = defineResource<MachineDeployment>({
 });
 export const coreMachines = defineResource<KubeObject>({ ...core, kind: 'Machine', plural: 'machines' });
 
-/** A release with one fleet, in a namespace of its own, applied in one way. */
+/** A release with one fleet, in its own namespace, applied in one way. */
 export const fleetRelease = async (harness: ChartPlane, client: Client, way: ApplyMethod, namespace: string) => {
   const binaries = await ensureBinaries(['helm', 'helm-3']);
   const env = { ...process.env, KUBECONFIG: harness.plane.adminKubeconfigPath, HOME: harness.plane.dir };
@@ -75,7 +75,9 @@ export const fleetRelease = async (harness: ChartPlane, client: Client, way: App
       waits.waitFor(macFleet.resource, fleet, what, holds),
     deployment: (what: string, holds: (deployment: Live<KubeObject>) => boolean) =>
       waits.waitFor(machineDeployments, fleet, what, holds),
-    /** Once core has done what is asked of it, and the fleet controller has seen that: UIDs of the machines, of which none is going. */
+    /**
+     * Waits until core has finished and the fleet controller has seen it. Returns the UIDs of the machines, of which none is being deleted.
+     */
     settled: async (replicas: number): Promise<readonly string[]> => {
       await waits.waitFor(
         machineDeployments,

@@ -10,7 +10,7 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** Runs a program to its end with `input`, if any, as what it reads. */
+/** Runs a program to its end, with `input` as standard input. */
 export const run = (command: string, args: readonly string[], input = '', env = process.env): Promise<CommandResult> =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args, { env, stdio: 'pipe' });
@@ -22,7 +22,7 @@ export const run = (command: string, args: readonly string[], input = '', env = 
     child.stdin.end(input);
   });
 
-/** The real helm. Values, if it shall have some, come as an object: JSON is YAML. */
+/** The real helm. Values are an object: JSON is valid YAML. */
 export const helm = async (args: readonly string[], values?: object, env = process.env): Promise<CommandResult> => {
   const { helm: command } = await ensureBinaries(['helm']);
   return values === undefined

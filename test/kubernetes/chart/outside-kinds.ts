@@ -1,4 +1,4 @@
-/** Kinds of others that the chart can make. Only what is needed to take an object; their own schemas are theirs. */
+/** Foreign kinds that the chart can create. Only enough to accept an object; without their real schemas. */
 
 const definition = (group: string, kind: string, version: string) => {
   const plural = `${kind.toLowerCase()}s`;

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { chart } from './helm.ts';
 import type { Values } from './value-sets.ts';
 
-/** The YAML in a page that has this member at its top, and this value there if one is asked for: values, or an object. */
+/** The YAML block of a page with this top-level key, and this value if given: values, or an object. */
 export const yamlIn = async (page: string, key: string, value?: string): Promise<Values> => {
   const text = await readFile(join(chart, '../../docs', page), 'utf8');
   const blocks = [...text.matchAll(/^( *)```yaml\n([\s\S]*?)^ *```$/gm)].map(([, indent = '', block = '']) =>

@@ -9,14 +9,14 @@ export interface ChartPlane {
   readonly plane: ControlPlane;
   /** As the administrator. */
   kubectl(args: readonly string[], input?: string): Promise<CommandResult>;
-  /** The same, where it must go well; what it printed. */
+  /** The same, but must succeed; returns the output. */
   done(args: readonly string[], input?: string): Promise<string>;
   /** In the namespace of the release. */
   helm(args: readonly string[], values?: object): Promise<CommandResult>;
   stop(): Promise<void>;
 }
 
-/** Where the chart can be installed: Kubernetes with Cluster API core at work, our kinds and those of others. Nobody runs Pods. */
+/** A cluster for the chart: Kubernetes with running Cluster API core, Tartan's kinds and foreign ones. No kubelet runs Pods. */
 export const startChartPlane = async (): Promise<ChartPlane> => {
   const plane = await startControlPlane({ controllerManager: true });
   const kubectl: ChartPlane['kubectl'] = (args, input) =>

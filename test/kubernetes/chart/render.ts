@@ -18,10 +18,10 @@ export interface Rendered {
 
 export const namespace = 'macs';
 
-/** Many tests look at the same: helm is started once for it. */
+/** Cached: many tests render the same. */
 const known = new Map<string, Promise<readonly Rendered[]>>();
 
-/** All objects of a release, those of hooks too. */
+/** All objects of a release, including hooks. */
 export const render = (values: Values = {}, release = 'tartan'): Promise<readonly Rendered[]> => {
   const key = JSON.stringify([values, release]);
   const rendering = known.get(key) ?? rendered(values, release);
@@ -39,7 +39,7 @@ const rendered = async (values: Values, release: string): Promise<readonly Rende
   });
 };
 
-/** What helm has against these values. */
+/** helm's error for these values. */
 export const refusal = async (values: Values, release = 'tartan'): Promise<string> => {
   const { code, stderr } = await helm(['template', release, chart, '--namespace', namespace], values);
   assert.notEqual(code, 0, 'helm took these values');
@@ -55,13 +55,13 @@ export const only = (objects: readonly Rendered[], kind: string, name?: string):
   return found[0] as Rendered;
 };
 
-/** Of one of the programs of a release. */
+/** The Deployment of one program of a release. */
 export const deploymentOf = (objects: readonly Rendered[], component = 'provider'): Rendered =>
   only(
     objects.filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] === component),
     'Deployment',
   );
 
-/** What it is told; the manager, unless another one is meant. */
+/** Its arguments; by default those of the manager. */
 export const argsOf = (objects: readonly Rendered[], component?: string): readonly string[] =>
   deploymentOf(objects, component)['spec'].template.spec.containers[0].args;

@@ -4,13 +4,13 @@ import { namespace, ofKind, only, type Rendered } from './render.ts';
 
 const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);
 
-/** Their order means nothing. */
+/** The order is irrelevant. */
 export const sorted = (rules: readonly object[]): readonly string[] =>
   rules.map((rule) => JSON.stringify(Object.fromEntries(Object.entries(rule).toSorted(byName)))).toSorted();
 
 export const rulesIn = (object: Rendered): readonly string[] => sorted(object['rules']);
 
-/** The ServiceAccount of that name may do what the table says, where it says so, and nothing else. */
+/** The ServiceAccount of that name has exactly the rights of the table, where the table grants them. */
 export const assertRights = (
   objects: readonly Rendered[],
   name: string,

@@ -1,4 +1,4 @@
-/** A tree of values, as a person writes it into a file. */
+/** A tree of values, as a user writes it into a file. */
 export interface Values {
   readonly [key: string]: unknown;
 }
@@ -6,7 +6,7 @@ export interface Values {
 export const fleetKeys = ['macosFleet', 'runnersFleet', 'buildersFleet'] as const;
 export type FleetKey = (typeof fleetKeys)[number];
 
-/** What a fleet must be told before it can be. */
+/** The required values of a fleet. */
 const least: Readonly<Record<FleetKey, Values>> = {
   macosFleet: { enabled: true },
   runnersFleet: { enabled: true },
@@ -18,12 +18,12 @@ const least: Readonly<Record<FleetKey, Values>> = {
   },
 };
 
-/** That one fleet, with more of its values. */
+/** One fleet, with further values. */
 export const fleetWith = (key: FleetKey, more: Values = {}): Values => ({ [key]: { ...least[key], ...more } });
 
 export const allFleets: Values = { ...least };
 
-/** As the fleets that the original ran are called, and as it was told to sweep (tuist/tuist#11056). */
+/** The names of the original's fleets, and its setting for the sweep (tuist/tuist#11056). */
 export const production: Values = {
   fullnameOverride: 'tuist-tuist',
   apiServerURL: 'https://api.example.com:6443',
@@ -46,7 +46,7 @@ export const runners: Values = { ...fleetWith('runnersFleet'), runnersController
 
 export const withoutCapi: Values = { ...production, capi: { enabled: false } };
 
-/** By what they are called in tests. */
+/** By their names in tests. */
 export const valueSets: Readonly<Record<string, Values>> = {
   'nothing but defaults': {},
   production,

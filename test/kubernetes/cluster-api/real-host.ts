@@ -10,7 +10,7 @@ export interface Place {
   readonly subresources: Subresources;
 }
 
-/** A real control plane of its own, since core's kinds are there once for all, with somebody at work who plays core. Answers how to end that. */
+/** Its own real control plane, since core's kinds are cluster-wide, with core or a stand-in for it. Returns how to stop it. */
 export const realHost = async (
   startCore: (place: Place) => Promise<() => Promise<unknown>>,
   { momentMs = 300 }: { readonly momentMs?: number } = {},
@@ -31,7 +31,7 @@ export const realHost = async (
       subresources,
       kubeconfig: await readFile(controlPlane.adminKubeconfigPath, 'utf8'),
       now: () => clock.now(),
-      // Others work at their own pace; to look more often would only slow them down.
+      // Others have their own pace; polling more often would only slow them down.
       tick: () => sleep(clock, momentMs),
       timeoutMs: 120_000,
       stop: async () => {

@@ -15,7 +15,7 @@ import { systemClock as clock } from '@tartan/kube/clock';
 const apiGroup = 'rbac.authorization.k8s.io';
 const apiVersion = `${apiGroup}/v1` as const;
 
-/** A ServiceAccount with these rights and no others. Answers with a token of it. */
+/** A ServiceAccount with exactly these rights. Returns a token for it. */
 export const accountWith = async (
   admin: { client: Client; transport: Transport },
   name: string,

@@ -11,11 +11,11 @@ import {
 
 interface InImage {
   readonly kill: RunningContainer['kill'];
-  /** Its code, and all that it said. */
+  /** Exit code and output. */
   readonly ended: Promise<{ readonly code: number; readonly said: string }>;
 }
 
-/** A program in the file system of an image, as the chart runs it: as nobody, where nothing can be written. */
+/** A program in the file system of an image, as the chart runs it: as user nobody, on a read-only file system. */
 export const startInImage = async (
   t: TestContext,
   image: string,

@@ -6,12 +6,12 @@ import { remoteRights } from '@tartan/provider';
 import type { Harness } from './harness.ts';
 import { namespace } from './values.ts';
 
-/** A request as the API server's audit log has it, as far as we look. */
+/** A request in the API server's audit log, with the fields used here. */
 export interface Audited {
   readonly user: string;
   readonly groups: readonly string[];
   readonly verb: string;
-  /** `pods/eviction.policy`, or a path that is no resource. */
+  /** `pods/eviction.policy`, or a path that is not a resource. */
   readonly what: string;
   readonly namespace: string;
   readonly name: string;
@@ -24,7 +24,7 @@ interface Line {
   readonly verb: string;
   readonly requestURI: string;
   readonly userAgent?: string;
-  /** Without a name where the credentials were refused. */
+  /** Without a name if the credentials were refused. */
   readonly user: { readonly username?: string; readonly groups?: readonly string[] };
   readonly objectRef?: {
     readonly resource?: string;
@@ -39,12 +39,12 @@ interface Line {
 const policy = JSON.stringify({
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
-  // A watch is told of when it begins, and once more when it ends, which may be after somebody has looked.
+  // A watch is logged at its start and again at its end, which may come after the log was read.
   omitStages: ['RequestReceived'],
   rules: [{ level: 'Metadata' }],
 });
 
-/** What makes an API server write down who asked for what. */
+/** Flags for an audit log of the API server. */
 export const auditFlags = (folder: string): readonly string[] => {
   const file = join(folder, 'audit-policy.json');
   writeFileSync(file, policy);
@@ -57,7 +57,7 @@ const whatOf = ({ requestURI, objectRef }: Line): string => {
   return `${resource}${subresource === undefined ? '' : `/${subresource}`}${apiGroup === undefined ? '' : `.${apiGroup}`}`;
 };
 
-/** All that was asked of that API server so far. */
+/** All requests to that API server so far. */
 export const readAudit = (folder: string): readonly Audited[] =>
   readFileSync(join(folder, 'audit.log'), 'utf8')
     .trim()
@@ -80,21 +80,21 @@ export const readAudit = (folder: string): readonly Audited[] =>
 const core = `system:serviceaccount:${namespace}:capi-remote`;
 
 /**
- * In the list of tuist/tuist#10981, and not used by core 1.14: `get` of Nodes and Pods. Used where the API server streams no lists, and by a watch that
- * was cut at a bad moment: `list` of what is watched. Used where disks are attached: `list` of PersistentVolumes.
+ * In the list of tuist/tuist#10981, but not used by core 1.14: `get` of Nodes and Pods. Used without streaming lists, and after a watch was
+ * cut at a bad moment: `list` of watched kinds. Used with attached disks: `list` of PersistentVolumes.
  */
 const mayBeUnused = ['get nodes', 'list nodes', 'get pods', 'list namespaces', 'list persistentvolumes'];
 
-/** A kubelet that asks for a Pod which is gone is told that it is none of its business: so Kubernetes says it, and no right would help. */
+/** Kubernetes answers a kubelet that asks for a deleted Pod with Forbidden; no right would help. */
 const isGonePod = ({ user, verb, what, message }: Audited): boolean =>
   user.startsWith('system:node:') && verb === 'get' && what === 'pods' && message.includes('no relationship found');
 
-/** What the API server wrote down of all that has happened before. */
+/** Checks the audit log of everything that happened before. */
 export const testAuditLog = (on: () => Harness): void => {
   test('nobody was refused anything: what each may do is enough', () => {
     const refused = on()
       .audit()
-      // Not 401, which is about credentials: the API server knows a join token some milliseconds after its Secret is stored.
+      // Not 401, which is about credentials: the API server knows a join token only some milliseconds after its Secret is stored.
       .filter((each) => each.code === 403 && !isGonePod(each))
       .map(
         ({ user, verb, what, namespace: where, name, message }) =>
@@ -107,7 +107,7 @@ export const testAuditLog = (on: () => Harness): void => {
     const used = new Set(
       on()
         .audit()
-        // With its kubeconfig we ask ourselves whether that works.
+        // The tests themselves use core's kubeconfig to check that it works.
         .filter(({ user, agent }) => user === core && agent !== 'tartan')
         .map(({ verb, what }) => `${verb} ${what.replace(/\..*$/, '')}`),
     );

@@ -48,9 +48,9 @@ const definition: Definition = {
   },
 };
 
-/** A stand-in for External Secrets and the store behind it. It knows what our chart asks for, and does no more. */
+/** A stand-in for External Secrets and its store. It supports only what Tartan's chart uses. */
 export interface ExternalSecrets {
-  /** A person puts something into the store; who asks for it gets it. */
+  /** A user puts a value into the store; ExternalSecrets that refer to it get it. */
   put(item: string, field: string, value: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -62,7 +62,7 @@ export const startExternalSecrets = async (harness: Harness): Promise<ExternalSe
   const store = new Map<string, string>();
   let syncing = Promise.resolve();
 
-  /** As the operator does with `creationPolicy: Orphan`: makes the Secret or writes into the one that is there, and owns it not. */
+  /** Like the operator with `creationPolicy: Orphan`: creates the Secret or writes into the existing one, without owning it. */
   const sync = async ({ metadata, spec: { target, data } }: Live<ExternalSecret>): Promise<void> => {
     // `None`: the operator writes nothing.
     if (target.creationPolicy !== 'Orphan') return;
@@ -70,7 +70,7 @@ export const startExternalSecrets = async (harness: Harness): Promise<ExternalSe
       key: secretKey,
       value: store.get(`${key}/${property}`),
     }));
-    // An item that is not there: the operator reports it, and touches nothing.
+    // A missing item: the operator reports it, and changes nothing.
     if (values.some(({ value }) => value === undefined)) return;
     const encoded = Object.fromEntries(
       values.map(({ key, value = '' }) => [key, Buffer.from(value).toString('base64')]),
@@ -93,7 +93,7 @@ export const startExternalSecrets = async (harness: Harness): Promise<ExternalSe
   };
   const soon = (object: Live<ExternalSecret>): Promise<void> => (syncing = syncing.then(() => sync(object)));
   const followed = await recordChanges(harness, externalSecrets, ({ type, object }) => {
-    // `deletionPolicy: Retain`: what was written stays.
+    // `deletionPolicy: Retain`: the Secret stays.
     if (type !== 'DELETED') void soon(object);
   });
   return {

@@ -16,7 +16,7 @@ import { firstValues, merged, namespace, release, scalewaySecret, type Values } 
 
 type Machine = Live<ScalewayAppleSiliconMachine>;
 
-/** A cluster as somebody has it who installs Tartan: Kubernetes, Cluster API core, two Linux Nodes, Scaleway with Macs. */
+/** A cluster in which a user installs Tartan: Kubernetes, Cluster API core, two Linux Nodes, Scaleway with Macs. */
 export interface Harness extends Waits {
   readonly folder: string;
   /** Of the API server. */
@@ -25,23 +25,23 @@ export interface Harness extends Waits {
   readonly macs: MacPool;
   readonly images: Images;
   kubectl(...args: readonly string[]): Promise<Ran>;
-  /** `helm <command> tartan charts/tartan --wait`, with the values so far, and `more` on top of them from now on if it succeeds. */
+  /** `helm <command> tartan charts/tartan --wait`, with the values so far and `more`, which is kept if the command succeeds. */
   helm(command: 'install' | 'upgrade', more?: Values, flags?: readonly string[]): Promise<Ran>;
   /** Any other command of helm, in the namespace of the release. */
   runHelm(...args: readonly string[]): Promise<Ran>;
-  /** Those of a fleet, by name. */
+  /** Of a fleet, by name. */
   machines(fleet: string): Promise<readonly Machine[]>;
   serverOf(machine: Machine): SimulatedServer;
   macOf(machine: Machine): Mac;
   audit(): readonly Audited[];
-  /** The last lines of everybody who may know why something did not come to pass. */
+  /** The last lines of all logs that may explain a failure. */
   whatWasSaid(): string;
-  /** It is being stopped. */
+  /** Fires when the harness is stopped. */
   readonly over: AbortSignal;
   stop(): Promise<void>;
 }
 
-/** No test is about time: this only ends one that hangs, also on a machine that is busy with others. */
+/** Only ends a hanging test, also on a busy machine; no test is about time. */
 const patienceMs = 300_000;
 const chart = join(import.meta.dirname, '../../../charts/tartan');
 const linuxNodes = ['linux-1', 'linux-2'] as const;
@@ -62,14 +62,14 @@ export const startHarness = async (): Promise<Harness> => {
 
 const furnish = async (folder: string, stops: (() => unknown)[], stop: () => Promise<void>): Promise<Harness> => {
   const made = createImages(join(folder, 'images'));
-  // Whoever removes the folder must not find it there again.
+  // So that nothing appears in the folder after it was removed.
   stops.push(() => made.catch(() => {}));
   const binaries = await ensureBinaries(['helm', 'kubectl']);
   const plane = await startControlPlane({
     controllerManager: true,
     scheduler: true,
     apiServerFlags: auditFlags(folder),
-    // A Mac that is dead is noticed sooner than after 50 s.
+    // A dead Mac is noticed earlier than after 50 s.
     controllerManagerFlags: ['--node-monitor-grace-period=30s', '--node-monitor-period=2s'],
   });
   stops.push(plane.stop);
@@ -119,7 +119,7 @@ const furnish = async (folder: string, stops: (() => unknown)[], stop: () => Pro
   };
   const whatWasSaid = (): string =>
     logTails([core.log, ...nodes.flatMap(({ logs }) => readdirSync(logs).map((name) => join(logs, name)))], 6_000);
-  /** A test that fails says what the system said. */
+  /** Adds the logs of the system to the error of a failed test. */
   const told = async <T>(waiting: Promise<T>): Promise<T> => {
     try {
       return await waiting;
@@ -136,7 +136,7 @@ const furnish = async (folder: string, stops: (() => unknown)[], stop: () => Pro
     kubectl: (...args) => run(binaries.kubectl, ['--namespace', namespace, ...args], { env }),
     helm: async (command, more = {}, flags = ['--wait', '--timeout', `${patienceMs / 1000}s`]) => {
       const next = merged(values, more);
-      // JSON is YAML.
+      // JSON is valid YAML.
       writeFileSync(file, JSON.stringify(next));
       const ran = await runHelm(command, release, chart, '--values', file, ...flags);
       if (ran.code === 0) values = next;

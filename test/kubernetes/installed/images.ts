@@ -11,11 +11,11 @@ import { assembleImage } from '@tartan/tools-build';
 export const repository = 'registry.example/tartan';
 
 export interface Images {
-  /** By their references, for Nodes to look into. */
+  /** By their references, for Nodes to unpack. */
   readonly known: ReadonlyMap<string, Image>;
-  /** Another image, as the next build makes it: the same but for the agent, and what runs that if it is told. Answers its tag. */
+  /** Another image, like the next build: the same except for the agent and, if given, its runtime. Returns its tag. */
   release(version: string, runtime?: string): Promise<string>;
-  /** One with programs that are built already, as `npm run build` leaves them in `dist/`; or with those of this checkout. */
+  /** An image with built programs, as `npm run build` writes them to `dist/`; by default those of this checkout. */
   put(tag: string, programs?: string): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ const nonRoot = 65_532;
 
 const { shares, log, result } = guestNames;
 
-/** What the guests of simulated Macs do: a job that counts its steps in the log of its Pod until a file appears where the host can put one. */
+/** The program of the guests of simulated Macs: a job that counts its steps in the log of its Pod until the host creates a file. */
 const guest = `status='Volumes/My Shared Files/${shares.status}'
 step=0
 while [ ! -f done ]; do
@@ -36,7 +36,7 @@ echo 0 >"$status/${result}"
 shutdown -h now
 `;
 
-/** The provider's image, unpacked, with stand-ins for what we did not write of what Macs get. */
+/** The provider's image, unpacked, with stand-ins for the third-party software of Macs. */
 export const createImages = async (folder: string): Promise<Images> => {
   const known = new Map<string, Image>();
   const first = join(folder, 'base');
@@ -59,7 +59,7 @@ export const createImages = async (folder: string): Promise<Images> => {
     known,
     release: async (version, runtime) => {
       const image = join(folder, version);
-      // Linked, not copied: images share what is the same in them.
+      // Hard links, not copies: images share equal files.
       await copy('cp', ['-al', first, image]);
       const replace = async (file: string, text: string): Promise<void> => {
         await rm(join(image, file));

@@ -9,7 +9,7 @@ import { isReady, succeeded } from './run.ts';
 import { fleets, namespace } from './values.ts';
 import { untilAvailable } from './workloads.ts';
 
-/** From a cluster without Macs to fleets that are there, in the order of docs/install.md. */
+/** From a cluster without Macs to running fleets, in the order of docs/install.md. */
 export const testInstall = (on: () => Harness): void => {
   test('helm install --wait ends when the managers are there and the fleets, as yet without Macs, are as wanted', async () => {
     succeeded(on(), await on().helm('install'));
@@ -20,7 +20,7 @@ export const testInstall = (on: () => Harness): void => {
       const { status } = await on().client.get(macFleet.resource, { namespace, name: fleet });
       assert.equal(getCondition(status?.conditions ?? [], 'Ready')?.reason, 'UpToDate');
     }
-    // Before there are Macs: those learn keys when they are installed, and never later.
+    // Before there are Macs: they get keys only when they are installed.
     await eventually('the keys of both fleets are registered', () => on().macs.scaleway.keys().length === 2);
   });
 

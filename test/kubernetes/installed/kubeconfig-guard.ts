@@ -11,11 +11,11 @@ import { clusterName } from './values.ts';
 export const kubeconfigName = secretNames.kubeconfig(clusterName);
 
 export interface KubeconfigGuard {
-  /** Every moment at which Cluster API had no kubeconfig that works, in words. */
+  /** Every time at which Cluster API had no working kubeconfig, in words. */
   stop(): Promise<readonly string[]>;
 }
 
-/** Watches over what core connects with: each kubeconfig that appears is tried at once, and what core says of its connection is heard. */
+/** Watches core's kubeconfig: tries each new version at once, and records core's condition about its connection. */
 export const guardKubeconfig = async (harness: Harness): Promise<KubeconfigGuard> => {
   const { folder } = harness;
   const complaints: string[] = [];

@@ -12,7 +12,7 @@ import { clusterName, namespace, release } from './values.ts';
 const [item, field] = ['capi-workload-kubeconfig', 'kubeconfig'] as const;
 const fromStore = (enabled: boolean) => ({ capi: { remoteKubeconfig: { externalSecrets: { enabled } } } });
 
-/** Whatever is done to the release, and whoever writes the kubeconfig: Cluster API always has one that works. */
+/** Cluster API always has a working kubeconfig, whatever happens to the release and whichever controller writes it. */
 export const testKubeconfig = (on: () => Harness): void => {
   describe('the kubeconfig of Cluster API', () => {
     let guard: KubeconfigGuard;

@@ -6,15 +6,17 @@ import { namespace } from './values.ts';
 type Change<T extends KubeObject> = Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>;
 
 export interface ChangeRecorder<T extends KubeObject> {
-  /** What is there is told of first, as added. */
+  /** Starts with the existing objects, as added. */
   readonly changes: readonly Change<T>[];
   /** All states of the object of this name, in order. */
   statesOf(name: string): readonly Live<T>[];
-  /** Has seen all that was there when it is called. */
+  /** Waits until it has seen all changes before the call. */
   stop(): Promise<void>;
 }
 
-/** Writes down every change of a kind's objects in the namespace of the release, or in none: for what must never be seen in between. */
+/**
+ * Records every change of a kind in the namespace of the release, or of a cluster-scoped kind: for states that must never occur in between.
+ */
 export const recordChanges = async <T extends KubeObject>(
   { client, over }: Pick<Harness, 'client' | 'over'>,
   resource: Resource<T>,
@@ -39,7 +41,7 @@ export const recordChanges = async <T extends KubeObject>(
           if (event.type !== 'BOOKMARK') note(event);
         }
       } catch (error) {
-        // The server sends what happened meanwhile when it is back.
+        // After a reconnect the server sends what was missed.
         if (signal.aborted) return;
         if (!isKubeError(error, 'expired', 'unreachable', 'timeout', 'serverError', 'tooManyRequests')) throw error;
         await sleep(systemClock, 200, signal);

@@ -5,12 +5,12 @@ import type { Harness } from './harness.ts';
 
 export interface Ran {
   readonly code: number;
-  /** What it said, on either stream, as a person at a terminal sees it. */
+  /** stdout and stderr together, as at a terminal. */
   readonly output: string;
   readonly stdout: string;
 }
 
-/** Runs a program to its end, whatever that is. */
+/** Runs a program to its end, whatever its exit code. */
 export const run = (
   program: string,
   args: readonly string[],
@@ -33,7 +33,7 @@ export const run = (
 
 export { isReady, runsAgent } from '../../system/nodes.ts';
 
-/** Shows all that was said when a command did not do what it should. */
+/** Shows all logs when a command has failed. */
 export const succeeded = (harness: Harness, ran: Ran): void => {
   if (ran.code !== 0) assert.fail(`it ended with ${ran.code}:\n${ran.output}\n${harness.whatWasSaid()}`);
 };

@@ -7,7 +7,7 @@ import type { Harness } from './harness.ts';
 import { succeeded } from './run.ts';
 import { clusterName, fleets, namespace, release, scalewaySecret } from './values.ts';
 
-/** The end of an installation, while somebody is there to look after it. */
+/** The end of an installation, while the manager still runs. */
 export const testScaleToZero = (on: () => Harness): void => {
   test('deleting the Cluster gives every Mac back to the pool, wiped, and leaves no Node', async () => {
     const held = on()
@@ -38,9 +38,9 @@ export const testUninstall = (on: () => Harness): void => {
       (await list).items.map(({ metadata }) => metadata.name);
     assert.deepEqual(await names(client.list(deployments, { namespace })), []);
     assert.deepEqual(await names(client.list(serviceAccounts, { namespace })), ['default']);
-    // They went with the Cluster, which owned them.
+    // Deleted with their owner, the Cluster.
     assert.deepEqual(await names(client.list(machineTemplate.resource, { namespace })), []);
-    // Beside what was there before.
+    // Next to what existed before.
     assert.deepEqual(await names(client.list(secrets, { namespace })), [
       ...Object.values(fleets).map((fleet) => `${fleet}-ssh`),
       scalewaySecret,

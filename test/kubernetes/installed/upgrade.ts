@@ -7,10 +7,10 @@ import { recordChanges } from './record-changes.ts';
 import { runsAgent, succeeded } from './run.ts';
 import { fleets, namespace, release } from './values.ts';
 
-/** Ends as soon as it has started, sooner than a Mac that is a hundred times as fast takes it for one that stays. */
+/** Exits right after its start: before a Mac that is a hundred times as fast counts it as running. */
 const ends = '#!/bin/sh\nexit 1\n';
 
-/** Upgrades of the release, and what they bring to Macs. */
+/** Upgrades of the release, and their effect on Macs. */
 export const testUpgrade = (on: () => Harness): void => {
   const macNodes = async () => (await on().client.list(nodes, { labelSelector: labels.fleet })).items;
   const versions = async (): Promise<readonly string[]> => {

@@ -6,7 +6,7 @@ export const clusterName = `${release}-capi`;
 export const fleets = { macos: `${release}-macos-fleet`, runners: `${release}-runners-fleet` } as const;
 export const scalewaySecret = 'tartan-scaleway';
 
-/** A tree of values, as a person writes it into a file. */
+/** A tree of values, as a user writes it into a file. */
 export interface Values {
   readonly [key: string]: unknown;
 }
@@ -14,7 +14,7 @@ export interface Values {
 const isTree = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** As helm puts files on top of each other: trees are merged, everything else is replaced. */
+/** Like helm merges files: trees are merged, everything else is replaced. */
 export const merged = (below: Values, above: Values): Values => ({
   ...below,
   ...Object.fromEntries(
@@ -25,20 +25,20 @@ export const merged = (below: Values, above: Values): Values => ({
   ),
 });
 
-/** Nothing here takes longer than some seconds, so nobody is as patient as in production. */
+/** Nothing here takes longer than some seconds, so intervals are shorter than in production. */
 const impatient = [
   '--inventory-interval=2s',
   '--host-poll-interval=500ms',
   '--orphan-reclaim-interval=5s',
   '--tartkubelet-max-update-attempts=1',
-  // Shared by all Pods of this machine but for its address.
+  // All Pods share the network of this machine, except for their addresses.
   '--metrics-bind-address=$(POD_IP):8080',
   '--health-probe-bind-address=$(POD_IP):8081',
 ];
 
 const fleet = { enabled: true, replicas: 0, machine: { type: 'M2-L', zone: 'fr-par-1', os: 'Tahoe' } };
 
-/** As docs/install.md begins: everything but Macs. */
+/** The start of docs/install.md: everything except Macs. */
 export const firstValues = ({ apiServerURL, scalewayURL }: { apiServerURL: string; scalewayURL: string }): Values => ({
   provider: {
     image: { repository, tag: '0.1.0' },

@@ -14,7 +14,7 @@ interface MachineDeployment extends KubeObject {
   };
 }
 
-/** With all that core says of a roll. */
+/** With core's whole status of a rollout. */
 export const machineDeployments = defineResource<MachineDeployment>({
   group: 'cluster.x-k8s.io',
   version: 'v1beta2',
@@ -23,7 +23,7 @@ export const machineDeployments = defineResource<MachineDeployment>({
   namespaced: true,
 });
 
-/** Waits until a fleet has so many Machines, all of them available and made from the template that it names. */
+/** Waits until a fleet has so many Machines, all available and from its current template. */
 export const untilAvailable = (harness: Harness, fleet: string, replicas: number): Promise<Live<MachineDeployment>> =>
   harness.waitFor(
     machineDeployments,
@@ -45,7 +45,7 @@ const onAMac = (fleet: string) => ({
 });
 const vm = { name: 'vm', image: 'ghcr.io/example/macos-tahoe-xcode:26.1' };
 
-/** A virtual machine on a Mac of the fleet. It runs when this resolves, and goes on until it is told to end. */
+/** A virtual machine on a Mac of the fleet. It runs when this resolves, and until it is ended. */
 export const startPod = async (
   harness: Harness,
   name: string,
@@ -61,11 +61,11 @@ export const startPod = async (
   return harness.waitFor(pods, name, 'runs', ({ status }) => status?.phase === 'Running');
 };
 
-/** A job of continuous integration. */
+/** A CI job. */
 export const startJob = (harness: Harness, name: string, fleet: string): Promise<Pod> =>
   startPod(harness, name, fleet, { 'tuist.dev/runner': 'true' });
 
-/** The job has done its work: it ends by itself. */
+/** Ends the job's work: it exits by itself. */
 export const finishJob = async (harness: Harness, name: string): Promise<void> => {
   succeeded(harness, await harness.kubectl('exec', name, '--', 'touch', 'done'));
 };

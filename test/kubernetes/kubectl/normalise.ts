@@ -1,4 +1,4 @@
-/** What differs between two runs of one script on one and the same server, and what stands in its place. */
+/** What differs between two runs of one script on the same server, and its replacement. */
 const replacements: readonly [pattern: RegExp, replacement: string][] = [
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, '<token>'],
   [/\bLS0tLS1CRUdJTi[\w+/=]+/g, '<pem>'],
@@ -17,14 +17,14 @@ const replacements: readonly [pattern: RegExp, replacement: string][] = [
   // Suffixes of generated names and of events.
   [/\b(generated-|kube-api-access-)[bcdfghjklmnpqrstvwxz2456789]{5}\b/g, '$1<suffix>'],
   [/\.[0-9a-f]{16}\b/g, '.<suffix>'],
-  // What tells ReplicaSets and their Pods apart.
+  // Suffixes of ReplicaSets and their Pods.
   [/\b(rolling|typed)-[bcdfghjklmnpqrstvwxz2456789]{6,10}(-[bcdfghjklmnpqrstvwxz2456789]{5})?\b/g, '$1-<suffix>'],
   [/(pod-template-hash[\\"]*[=:] *[\\"]*)[bcdfghjklmnpqrstvwxz2456789]{6,10}\b/g, '$1<suffix>'],
-  // Ages. The script takes minutes, and tells of events of long ago; it gives no CPU in single milliseconds.
+  // Ages. The script takes minutes, and shows old events; it has no CPU amounts in single milliseconds.
   [/(?<![\w.-])(\d+m)?\d+s(?=$|[\s,)])/gm, '<age>'],
   [/(?<![\w.-])[2-9]m(?=$|[\s,)])/gm, '<age>'],
   [/(?<![\w.-])(\d+y)?\d+d(\d+h)?(?=$|[\s,)])/gm, '<age>'],
-  // Columns are as wide as what has just been replaced.
+  // The width of columns depends on the replaced texts.
   [/(\S) {2,}/g, '$1  '],
   [/[ \t]+$/gm, ''],
 ];

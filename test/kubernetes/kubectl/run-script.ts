@@ -4,14 +4,14 @@ import { eventually } from '@tartan/kube/testing';
 import { normalise } from './normalise.ts';
 import { detailed, type DetailedStep, type KubectlScript, type Step, substitute, words } from './script.ts';
 
-/** A server to play to, and where kubectl may keep its cache for it. */
+/** A server to run the script against, and kubectl's cache folder for it. */
 export interface KubectlTarget {
   kubectl: string;
   kubeconfig: string;
   home: string;
 }
 
-/** What a step yielded, made comparable. */
+/** The result of a step, normalised. */
 export interface Outcome {
   command: string;
   exit: number | string;
@@ -28,7 +28,7 @@ interface Ended {
   errors: string;
 }
 
-/** Plays a script and answers with an outcome for each step, in order. */
+/** Runs a script and returns the outcome of each step, in order. */
 export const runScript = async (script: KubectlScript, stage: KubectlTarget): Promise<Outcome[]> => {
   const variables = new Map<string, string>();
   const opening: Step[] = [

@@ -1,4 +1,4 @@
-/** A script of kubectl commands, written as data so that it can be played to two servers and the answers compared. */
+/** A script of kubectl commands, as data, so that it can run against two servers and the answers can be compared. */
 export interface KubectlScript {
   title: string;
   /** Every command of the script runs in this namespace, unless it says otherwise. */
@@ -6,24 +6,24 @@ export interface KubectlScript {
   steps: readonly Step[];
 }
 
-/** A command as it would be typed behind `kubectl`; the long form for what that cannot say. */
+/** A command without `kubectl`; the long form for everything else. */
 export type Step = string | DetailedStep;
 
 export interface DetailedStep {
   run: string;
   /** Standard input: a manifest for `-f -`. */
   input?: string;
-  /** Keep the output as a variable, for `$NAME` in later commands and inputs. It is different on every server, so it is not compared. */
+  /** Store the output as a variable, for `$NAME` in later commands and inputs. It differs between servers, so it is not compared. */
   capture?: string;
-  /** Run it again and again until standard output matches. For what `kubectl wait` cannot express. */
+  /** Repeat until standard output matches. For what `kubectl wait` cannot express. */
   until?: RegExp;
   /** Compare only the lines that match. */
   lines?: RegExp;
-  /** Compare lines as a set: the order is left to the server. */
+  /** Compare lines as a set: the server chooses the order. */
   unordered?: boolean;
   /**
-   * Commands that are run while this one is looking on. They start when it has printed the first `before` lines. A watch is ended after
-   * it has printed as many lines as `watched` says; a command without `watched` ends by itself.
+   * Commands that run while this one is watching. They start when it has printed the first `before` lines. A watch is ended after it has
+   * printed `watched` lines; a command without `watched` ends by itself.
    */
   during?: { steps: readonly Step[]; before: number; watched?: number };
 }
@@ -31,12 +31,12 @@ export interface DetailedStep {
 export const detailed = (step: Step): DetailedStep => (typeof step === 'string' ? { run: step } : step);
 
 /**
- * Waits until something is gone. kubectl says so only if it was still there when the wait began, which is a matter of luck: what it
- * prints is not compared.
+ * Waits until something is gone. kubectl prints it only if it still existed when the wait began, which depends on timing: the output is not
+ * compared.
  */
 export const gone = (what: string): DetailedStep => ({ run: `wait --for=delete ${what} --timeout=60s`, lines: /(?!)/ });
 
-/** The words of a command line: split at spaces, except between single or double quotes. */
+/** Splits a command line into words: at spaces, except between single or double quotes. */
 export const words = (line: string): string[] => {
   const result: string[] = [];
   let word: string | undefined;
@@ -60,6 +60,6 @@ export const words = (line: string): string[] => {
   return result;
 };
 
-/** Replaces `$NAME` by what was captured under that name. */
+/** Replaces `$NAME` by the captured value. */
 export const substitute = (text: string, variables: ReadonlyMap<string, string>): string =>
   text.replace(/\$([A-Z]+)\b/g, (whole, name: string) => variables.get(name) ?? whole);

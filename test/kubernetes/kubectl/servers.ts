@@ -4,7 +4,7 @@ import { adminKubeconfig, createKubernetes, serve } from '@tartan/sim-kubernetes
 import { type Access, formatKubeconfig, startControlPlane } from '@tartan/tools-kubernetes';
 import type { KubectlTarget } from './run-script.ts';
 
-/** The real server and the embedded one, both fresh, and one kubectl for both. */
+/** The real server and the embedded one, both new, and one kubectl for both. */
 export interface Servers {
   real: KubectlTarget;
   embedded: KubectlTarget;
@@ -17,10 +17,10 @@ export const startServers = async (): Promise<Servers> => {
     for (const each of stops.splice(0).reverse()) await each();
   };
   try {
-    // One of its own and not the shared one: the script lists nodes and namespaces, and means to find only its own.
+    // Not the shared one: the script lists nodes and namespaces, and expects only its own.
     const controlPlane = await startControlPlane({
       controllerManager: true,
-      // An annotation on every Node tells kubelets how long to trust what they know of Secrets. Nobody here reads it.
+      // This controller annotates every Node with a TTL for kubelets' caches of Secrets. It is not used here.
       controllerManagerFlags: ['--controllers=*,bootstrap-signer-controller,token-cleaner-controller,-ttl-controller'],
       scheduler: true,
     });
@@ -29,7 +29,7 @@ export const startServers = async (): Promise<Servers> => {
     stops.push(async () => kubernetes.stop());
     const served = await serve(kubernetes);
     stops.push(served.close);
-    // Its folder goes with the control plane, even when the tests are interrupted.
+    // Its folder is deleted with the control plane, even when the tests are interrupted.
     const { dir } = controlPlane;
     const embeddedKubeconfig = join(dir, 'embedded.kubeconfig');
     writeFileSync(embeddedKubeconfig, await adminKubeconfig(kubernetes.identity, served.url), { mode: 0o600 });

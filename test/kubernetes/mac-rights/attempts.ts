@@ -22,13 +22,13 @@ type Pod = Live<NonNullable<(typeof pods)['ofType']>>;
 type Attempt = readonly [what: string, how: () => Promise<unknown>];
 
 interface Tries {
-  /** What it does all day. */
+  /** What it does in normal operation. */
   readonly may: readonly Attempt[];
-  /** What it could do to others if it had a little more. */
+  /** What it could do to others with slightly more rights. */
   readonly mayNot: readonly Attempt[];
 }
 
-/** Asks for a client certificate of that Node. */
+/** Requests a client certificate of that Node. */
 export const askFor = (client: TwoMacs['mac']['client'], nodeName: string) =>
   client.create(certificateSigningRequests, {
     apiVersion: 'certificates.k8s.io/v1',
@@ -44,7 +44,7 @@ export const askFor = (client: TwoMacs['mac']['client'], nodeName: string) =>
 
 const merge = (body: object) => ({ type: 'merge', body }) as const;
 
-/** Every right of a Mac, and its opposite. The first tries make what later ones use. */
+/** Every right of a Mac, and its opposite. The first attempts create what later ones use. */
 export const attemptsOf = (
   harness: TwoMacs,
   { own, foreign }: { own: Pod; foreign: Pod },

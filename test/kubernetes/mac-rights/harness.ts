@@ -24,7 +24,7 @@ import { mintJoinToken } from '../../../packages/provider/src/identity/join-toke
 
 type Credentials = { token: string } | { cert: string; key: string };
 
-/** How a call ended: `allowed`, or why it was refused. */
+/** The result of a call: `allowed`, or why it was refused. */
 export const outcomeOf = (call: Promise<unknown>): Promise<string> =>
   call.then(
     () => 'allowed',
@@ -32,8 +32,8 @@ export const outcomeOf = (call: Promise<unknown>): Promise<string> =>
   );
 
 /**
- * Two Macs on a real API server: `mine`, as whom the tests act, and `theirs`, both with a Node, a Lease and a Pod with a Secret. And the
- * namespace of the provider, with its Secrets.
+ * Two Macs on a real API server: `mine`, with whose rights the tests act, and `theirs`, both with a Node, a Lease and a Pod with a Secret.
+ * And the namespace of the provider, with its Secrets.
  */
 export const twoMacs = async () => {
   const plane = await testControlPlane();
@@ -121,7 +121,7 @@ export const twoMacs = async () => {
     jobs,
     provider,
     here,
-    /** Once there are Nodes for them. */
+    /** Once their Nodes exist. */
     addPods: async () => ({
       own: await addPod('own', mine, 'mine', 'robot'),
       foreign: await addPod('foreign', theirs, 'theirs', 'robot'),

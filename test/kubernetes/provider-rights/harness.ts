@@ -33,7 +33,7 @@ export const strayID = '0b9d3c44-5e1f-4c0a-9a77-1d2e3f405162';
 const account = { name: 'manager', namespace };
 export const spread = { name: 'processor', namespace: 'apps' };
 
-/** Everything that a manager can be told to do in Kubernetes, switched on. It finds the API server by itself. */
+/** All features of a manager that use Kubernetes, switched on. It finds the API server by itself. */
 export const options: ProviderOptions = {
   ...optionsWith(
     `--fleet-spread-deployment=${spread.name}`,
@@ -45,7 +45,7 @@ export const options: ProviderOptions = {
   apiServerURL: undefined,
 };
 
-/** Two Macs at Scaleway: one in the pool, and one that bears a name of ours though no machine knows it, once `stray` is there. */
+/** Two Macs at Scaleway: one in the pool, and, once `stray` is set, one with a name of this cluster that no machine refers to. */
 const twoMacs = () => {
   const [pooled, stray] = [oneMac(serverID), oneMac(strayID)];
   const harness = { stray: false };
@@ -67,9 +67,9 @@ const twoMacs = () => {
   };
 };
 
-/** A cluster as the chart leaves it: our kinds and core's, and a manager's account with the rights of its table and no others. */
+/** A cluster as the chart leaves it: Tartan's kinds and core's, and a manager's account with exactly the rights of its table. */
 export const preparedCluster = async () => {
-  // So that the server asks for the rights that some clusters ask of whoever makes owner references.
+  // This plugin requires the rights that some clusters demand from clients that set owner references.
   const plugins = '--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement';
   const plane = await startControlPlane({ controllerManager: true, apiServerFlags: [plugins] });
   const { url, caCertificate: ca, clientCertificate: cert, clientKey: key } = plane;
@@ -97,15 +97,15 @@ export const preparedCluster = async () => {
   const scaleway = twoMacs();
   await scaleway.loseStray();
 
-  // Definitions are there before the server takes objects of them.
+  // The server accepts objects a moment after their definitions exist.
   await eventually('the kind is served', () => ignoreNotFound(client.list(coreClusters('v1beta2'))));
   await eventually('the kind is served', () => ignoreNotFound(client.list(externalControlPlane.resource)));
   await eventually('the kind is served', () => ignoreNotFound(client.list(machine.resource)));
 
   const lines: string[] = [];
-  /** What the managers wrote about what they may not do. */
+  /** The managers' log lines about missing rights. */
   const complaints = () => lines.filter((line) => /forbidden/i.test(line)).join('');
-  /** A manager that wants its Macs to have this agent. */
+  /** A manager that rolls this agent to its Macs. */
   const startManager = (release: string, clock: Clock, change: Partial<ProviderOptions> = {}) => {
     const redactor = createRedactor();
     const work = fakeHostWork();
@@ -144,7 +144,7 @@ export const preparedCluster = async () => {
     scaleway: scaleway.harness,
     startManager,
     complaints,
-    /** Not before what is looked for is there; but not after the first refusal, which is why it never will be. */
+    /** Waits for a result; but fails at the first refusal, which would prevent it forever. */
     eventually: <T>(look: () => Promise<T | undefined>, meanwhile?: () => void): Promise<T> =>
       eventually('what the manager does is seen', async () => {
         assert.equal(complaints(), '');

@@ -58,7 +58,7 @@ const merge = (body: object) => ({ type: 'merge', body }) as const;
 const gone = async (found: Promise<unknown>): Promise<true | undefined> =>
   (await ignoreNotFound(found)) === undefined ? true : undefined;
 
-/** Every way in which the manager speaks to the API server, chapter by chapter, as people, core and Macs bring it about. */
+/** Every kind of request that the manager sends to the API server, caused by users, core and Macs. */
 export const scenariosOf = ({ client, as, plane, scaleway, eventually }: PreparedCluster) => {
   const statusOf = async () => (await client.get(machine.resource, mac)).status;
   const markReady = (hash: string) =>
@@ -83,7 +83,7 @@ export const scenariosOf = ({ client, as, plane, scaleway, eventually }: Prepare
   };
   const setMode = (mode: string) =>
     client.patch(externalControlPlane.resource, { namespace, name: 'macs' }, merge({ spec: { kubeconfig: mode } }));
-  /** Absent for a moment when the manager replaces it. */
+  /** Absent for a moment while the manager replaces it. */
   const isOurs = async () => {
     const secret = await ignoreNotFound(client.get(secrets, kubeconfig));
     if (secret === undefined || secret.immutable === true) return undefined;
@@ -105,12 +105,12 @@ export const scenariosOf = ({ client, as, plane, scaleway, eventually }: Prepare
       );
       await client.create(infraCluster.resource, infraCluster.make({ metadata: { ...metadata, ownerReferences } }));
       await eventually(() => ignoreNotFound(client.get(secrets, kubeconfig)));
-      // Spoiled, and spoiled for good: written over, and replaced.
+      // Damaged, then damaged and immutable: the manager overwrites it, then replaces it.
       await client.patch(secrets, kubeconfig, merge({ data: null }));
       await eventually(isOurs);
       await client.patch(secrets, kubeconfig, merge({ immutable: true, metadata: { annotations: null } }));
       await eventually(isOurs);
-      // Handed over twice, and told of twice in the same words.
+      // Handed over twice, with the same event twice.
       for (const token of ['a', 'b']) {
         await setMode('Provided');
         await provide(token);
@@ -120,7 +120,7 @@ export const scenariosOf = ({ client, as, plane, scaleway, eventually }: Prepare
       }
     },
 
-    /** Claimed, made ready, and joined: with its own token, its own certificates and its own Lease. */
+    /** Claimed, provisioned, and joined: with its own token, its own certificates and its own Lease. */
     joins: async ({ work }: RunningManager) => {
       const owner = await client.create(coreMachines, { apiVersion: core, kind: 'Machine', metadata: mac });
       const ownerReferences = [{ apiVersion: core, kind: 'Machine', name: mac.name, uid: owner.metadata.uid }];
@@ -186,7 +186,7 @@ export const scenariosOf = ({ client, as, plane, scaleway, eventually }: Prepare
       });
     },
 
-    /** Machines of the name of a Linux node get neither a Mac nor its identity, and the requests of its kubelet are left alone. */
+    /** Machines with the name of a Linux node get neither a Mac nor the node's identity, and the requests of its kubelet are ignored. */
     namesakes: async () => {
       const linux = 'linux-1';
       const providerID = 'aws:///eu-west-1a/i-0123456789abcdef0';
@@ -213,7 +213,7 @@ export const scenariosOf = ({ client, as, plane, scaleway, eventually }: Prepare
               request: makeCSR({ subject: subjectOf(name) }),
               signerName: kubeletClientSigner,
               usages: ['client auth', 'digital signature'],
-              // Kubelets of Linux do not say for how long.
+              // Linux kubelets do not set the duration.
               ...(name === mac.name && { expirationSeconds: 3600 }),
             },
           },
@@ -222,7 +222,7 @@ export const scenariosOf = ({ client, as, plane, scaleway, eventually }: Prepare
       };
       const ofLinux = await renew(linux);
       const ofMac = await renew(mac.name);
-      // They are looked at in their order.
+      // The manager processes them in order.
       const [verdict] = await eventually(ofMac);
       assert.equal(verdict?.reason, 'NodeRenewsItself');
       assert.equal(await ofLinux(), undefined);
@@ -252,7 +252,7 @@ export const scenariosOf = ({ client, as, plane, scaleway, eventually }: Prepare
       await client.delete(macFleet.resource, name);
     },
 
-    /** Another agent, for which the Mac has to be idle: a cordon, and its end. */
+    /** Another agent, which requires an idle Mac: a cordon, and its end. */
     rolls: async ({ work }: RunningManager) => {
       const before = (await statusOf())?.hostConfigHash;
       await eventually(async () => {
@@ -273,7 +273,7 @@ export const scenariosOf = ({ client, as, plane, scaleway, eventually }: Prepare
         return (await isCordoned()) ? undefined : true;
       });
     },
-    /** What the next push meets, and a Pod for which it waits. */
+    /** What the next push encounters, and a Pod for which it waits. */
     busy: async ({ work }: RunningManager) => {
       const deferred = [{ step: 'a', because: 'the host is not idle' }];
       work.next(async (job) => doneOutcome(job, { summary: 'half', deferred }));
@@ -283,7 +283,7 @@ export const scenariosOf = ({ client, as, plane, scaleway, eventually }: Prepare
       await setPhase('job', 'Running');
     },
 
-    /** Core drains: the job has ended, and its object would hold it up. Another Pod is held by a Mac that is gone. */
+    /** Core drains: the job has ended, and its Pod would block the drain. Another Pod is held by a Mac that is gone. */
     pods: async (clock: ManualClock) => {
       await addPod('stuck', 'ghost');
       await client.delete(pods, { namespace, name: 'stuck' }, { gracePeriodSeconds: 0 });
@@ -313,7 +313,7 @@ export const scenariosOf = ({ client, as, plane, scaleway, eventually }: Prepare
       await eventually(() => gone(client.get(macFleet.resource, { namespace, name: 'runners' })));
     },
 
-    /** A Mac that no machine knows is found and put back; and one that Scaleway does not list any more is forgotten. */
+    /** A Mac without a machine is found and put back into the pool; a Mac that Scaleway no longer lists is forgotten. */
     swept: async () => {
       scaleway.stray = true;
       const stray = () => ignoreNotFound(client.get(macHost.resource, { name: strayID }));

@@ -6,13 +6,13 @@ import { systemClock } from '@tartan/kube/clock';
 import { adminKubeconfig, createKubernetes, serve } from '@tartan/sim-kubernetes';
 import { type ControlPlane, ensureBinaries } from '@tartan/tools-kubernetes';
 
-/** A cluster as far as a kubelet and kubectl meet in it. */
+/** The part of a cluster between a kubelet and kubectl. */
 export interface ReachCluster {
   readonly ca: string;
   readonly admin: Transport;
   readonly kubeconfig: string;
   readonly kubectl: string;
-  /** With the rights of this Node, and no others. */
+  /** With exactly the rights of this Node. */
   asNode(name: string): Promise<Transport>;
   close(): Promise<void>;
 }

@@ -29,10 +29,10 @@ export interface ReachHarness {
 
 type Pod = NonNullable<(typeof pods)['ofType']>;
 
-/** The container runs already, as far as the API server knows: exec and logs are not refused for that. */
+/** The status says that the container runs: otherwise the API server refuses exec and logs. */
 const makePod = async (client: Client, namespace: string, nodeName: string): Promise<Live<Pod>> => {
   await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
-  // Without it a Pod is refused.
+  // Without it the Pod is refused.
   await createWaits(client, undefined, namespace).waitFor(serviceAccounts, 'default', 'exists', () => true);
   const made = await client.create(pods, {
     apiVersion: 'v1',
@@ -114,7 +114,7 @@ export const startReachHarness = async (
     });
     await tellPort(client, nodeName, await listening.promise);
 
-    // The provider does this where Macs are machines.
+    // In production the provider does this.
     const approve = async (): Promise<boolean> => {
       const { items } = await client.list(certificateSigningRequests);
       const own = items.find(({ metadata }) => metadata.name.startsWith(`kubelet-serving-${nodeName}-`));

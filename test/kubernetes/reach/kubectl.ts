@@ -18,9 +18,9 @@ export interface Kubectl {
   /** To its end. */
   run(args: readonly string[], input?: string): Promise<{ code: number; stdout: string; stderr: string }>;
   start(args: readonly string[]): ChildProcessWithoutNullStreams;
-  /** In a terminal of its own, of which it gets the size. */
+  /** In its own terminal of that size. */
   startInTerminal(size: { rows: number; columns: number }, args: readonly string[]): ChildProcessWithoutNullStreams;
-  /** Ends what is still running. */
+  /** Ends running commands. */
   close(): void;
 }
 
@@ -61,7 +61,7 @@ export const createKubectl = ({ command, kubeconfig, namespace, home, env }: Kub
   };
 };
 
-/** The text of a stream up to where `pattern` is found in it. */
+/** The text of a stream up to the first match of `pattern`. */
 export const textUntil = async (stream: Readable | null, pattern: RegExp): Promise<string> => {
   let text = '';
   for await (const chunk of stream?.iterator({ destroyOnReturn: false }) ?? []) {

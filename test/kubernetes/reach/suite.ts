@@ -11,7 +11,7 @@ import type { ReachCluster } from './clusters.ts';
 import { type ReachHarness, startReachHarness } from './harness.ts';
 import { textUntil } from './kubectl.ts';
 
-/** What people do with kubectl to a Pod that is a virtual machine, each thing to its end. In this order: the last ones end it. */
+/** What users do with kubectl to a Pod that is a virtual machine. In this order: the last tests end it. */
 export const runReachSuite = (
   title: string,
   start: () => Promise<ReachCluster>,

@@ -6,15 +6,15 @@ import { runFakeRunner } from '@tartan/sim-github';
 type Pod = Live<NonNullable<(typeof pods)['ofType']>>;
 
 interface GuestOptions {
-  /** As an administrator: what a Mac may do is tried elsewhere. */
+  /** As an administrator: other tests cover the rights of a Mac. */
   readonly client: Client;
   readonly namespace: string;
   readonly githubURL: string;
 }
 
 /**
- * The agents of all Macs and the guests on them, as far as a runners controller sees them: a Pod that is bound and has its Secret runs,
- * tells whether it has a job, and ends with its runner. One that is deleted goes.
+ * The agents of all Macs and the guests on them, as a runners controller sees them: a bound Pod with its Secret runs, reports whether it
+ * has a job, and ends with its runner. A deleted one is removed.
  */
 export const runFakeGuests = ({ client, namespace, githubURL }: GuestOptions) => {
   const over = new AbortController();
@@ -25,7 +25,7 @@ export const runFakeGuests = ({ client, namespace, githubURL }: GuestOptions) =>
     try {
       await client.patch(pods, { namespace, name }, { type: 'merge', body }, { subresource: 'status' });
     } catch (error) {
-      // It is gone by now, or another one of its name has come.
+      // Gone by now, or replaced by another one of that name.
       if (!isKubeError(error, 'notFound', 'conflict', 'invalid')) throw error;
     }
   };
@@ -72,7 +72,7 @@ export const runFakeGuests = ({ client, namespace, githubURL }: GuestOptions) =>
   };
 
   return {
-    /** Lets all of them look once. */
+    /** One pass over all of them. */
     look: async (): Promise<void> => {
       const { items } = await client.list(pods, { namespace, labelSelector: `${labels.runner}=true` });
       for (const pod of items) await lookAt(pod).catch(unlessNotFound);
@@ -84,7 +84,7 @@ export const runFakeGuests = ({ client, namespace, githubURL }: GuestOptions) =>
   };
 };
 
-/** There is no Secret yet, or no Pod any more. */
+/** No Secret yet, or the Pod is gone. */
 const unlessNotFound = (error: unknown): void => {
   if (!isKubeError(error, 'notFound')) throw error;
 };

@@ -31,7 +31,7 @@ export const appSecret = 'github-app';
 export const fleet = 'tartan-runners-fleet';
 const component = 'runners-controller';
 
-/** What the chart makes, and no other right: the controller's account with its roles, of one release. */
+/** The rights from the chart of one release, and no others: the controller's account with its roles. */
 const rolesOf = async (): Promise<readonly object[]> =>
   (await render(runners)).filter(
     ({ kind, metadata }) =>
@@ -39,15 +39,15 @@ const rolesOf = async (): Promise<readonly object[]> =>
       /^(ServiceAccount|(Cluster)?Role(Binding)?)$/.test(kind),
   );
 
-/** A cluster as the chart leaves it for a runners controller, with a Mac on which nothing runs, and GitHub beside it. */
+/** A cluster as the chart leaves it for a runners controller, with an idle Mac, and GitHub. */
 export const preparedCluster = async () => {
-  // So that the server asks for the rights that some clusters ask of whoever makes owner references.
+  // This plugin requires the rights that some clusters demand from clients that set owner references.
   const plugins = '--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement';
   const plane = await startControlPlane({
     controllerManager: true,
     scheduler: true,
     apiServerFlags: [plugins],
-    // The Mac is played, and nobody renews its lease.
+    // The Mac is simulated, and its lease is not renewed.
     controllerManagerFlags: ['--controllers=*,-node-lifecycle-controller'],
   });
   const { url, caCertificate: ca, clientCertificate: cert, clientKey: key } = plane;
@@ -83,7 +83,7 @@ export const preparedCluster = async () => {
   );
   const log = recordCalls(as({ token }));
   const lines: string[] = [];
-  /** What the controller wrote about what it may not do. */
+  /** The controller's log lines about missing rights. */
   const complaints = () => lines.filter((line) => /forbidden/i.test(line)).join('');
   const untilSeen = <T>(look: () => Promise<T | undefined>): Promise<T> =>
     eventually('what the controller does is seen', async () => {
@@ -91,7 +91,7 @@ export const preparedCluster = async () => {
       await guests.look();
       return look();
     });
-  // The definition is there before the server takes objects of it.
+  // The server accepts objects a moment after their definition exists.
   await untilSeen(() => ignoreNotFound(client.list(runnerPool.resource)));
 
   const local = ['--metrics-bind-address=0', '--health-probe-bind-address=0', `--github-api-url=${github.url}`];
@@ -120,7 +120,7 @@ export const preparedCluster = async () => {
     calls: log.calls,
     lines,
     complaints,
-    /** Not before what is looked for is there; but not after the first refusal, which is why it never will be. Macs work meanwhile. */
+    /** Waits for a result; but fails at the first refusal, which would prevent it forever. The Macs run meanwhile. */
     untilSeen,
     stopController: async () => {
       stopping.abort();
@@ -147,7 +147,7 @@ const addMac = async (client: Client): Promise<void> => {
   const size = { cpu: '64', memory: '256Gi', pods: '110' };
   const status = { allocatable: size, capacity: size, conditions: [{ type: 'Ready', status: 'True' }] };
   await client.patch(nodes, { name }, { type: 'merge', body: { status } }, { subresource: 'status' });
-  // Without the taint that every new Node is given.
+  // Without the taint of every new Node.
   await client.patch(nodes, { name }, { type: 'merge', body: { spec: { taints: [{ key, value, effect }] } } });
 };
 

@@ -1,6 +1,6 @@
 import type { KubectlScript } from '../script.ts';
 
-// For CN=jane, by a key that nobody kept.
+// For CN=jane. The private key was not kept.
 const request =
   'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlISk1IRUNBUUF3RHpFTk1Bc0dBMVVFQXd3RWFtRnVaVEJaTUJN' +
   'R0J5cUdTTTQ5QWdFR0NDcUdTTTQ5QXdFSApBMElBQklZNmtRRnlua3BlemkyZ0U0MllNZkl3aXJSekwzQlZ1NE0yKy9wK0pQYWtO' +

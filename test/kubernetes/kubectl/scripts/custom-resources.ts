@@ -15,7 +15,7 @@ export const customResources: KubectlScript = {
     'describe crd widgets.demo.tartan.dev',
     { run: 'api-resources --api-group=demo.tartan.dev', until: /widgets/ },
     'api-resources --api-group=demo.tartan.dev -o wide',
-    // Of the fields that all kinds have in common the embedded server gives no descriptions.
+    // The embedded server has no descriptions for the fields that all kinds have.
     { run: 'explain widget', until: /spec/, lines: /^[A-Z]+:|^\s+\S+\t<.*>|widget/ },
     'explain widget.spec',
     'explain widget.spec.replicas',

@@ -45,7 +45,7 @@ export const deleting: KubectlScript = {
     'delete cm held --wait=false',
     'get cm held -o yaml',
     'delete cm held --wait=false',
-    // Now and then the client also logs that its watch was cut off.
+    // Sometimes the client also logs that its watch was cut off.
     { run: 'delete cm held --timeout=2s', lines: /^(?!<log)/ },
     `patch cm held --type=merge -p '{"metadata": {"finalizers": ["example.com/hold", "example.com/more"]}}'`,
     `patch cm held --type=merge -p '{"metadata": {"finalizers": null}}'`,

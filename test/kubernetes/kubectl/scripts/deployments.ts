@@ -13,7 +13,7 @@ spec:
 
 const ready = JSON.stringify({ status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } });
 
-/** There is no kubelet: the one Pod that waits is told to be ready. */
+/** There is no kubelet: the script makes the one pending Pod ready. */
 const letStart: Step[] = [
   {
     run: "get pods --field-selector=status.phase=Pending -o jsonpath='{.items[0].metadata.name}'",
@@ -21,7 +21,7 @@ const letStart: Step[] = [
     capture: 'POD',
   },
   `patch pod $POD --subresource=status --type=strategic -p '${ready}'`,
-  // How much of it one sees is a matter of luck.
+  // How much of it is printed depends on timing.
   { run: 'rollout status deployment/rolling --timeout=60s', lines: /successfully/ },
   { run: 'get pods --no-headers', until: /^rolling-\S+ +\S+ +Running.*\n$/, lines: /Running/ },
 ];

@@ -1,10 +1,10 @@
 import type { KubectlScript } from '../script.ts';
 
-/** The embedded server serves a choice of the kinds; these are the lines about them. */
+/** The embedded server serves a subset of the kinds; these are their lines. */
 const servedGroups =
   /^(v1|apiextensions\.k8s\.io|authentication\.k8s\.io|authorization\.k8s\.io|certificates\.k8s\.io|coordination\.k8s\.io|events\.k8s\.io|rbac\.authorization\.k8s\.io)(\/v1)?$/;
 const servedCoreKinds = /^(NAME|bindings|configmaps|events|namespaces|nodes|pods|secrets|serviceaccounts) /;
-/** Prose is left out of the embedded server's schemas, so the names and types of fields remain to be compared. */
+/** The embedded server's schemas have no descriptions, so only names and types of fields are compared. */
 const fields = { lines: /^(KIND|VERSION|GROUP|FIELDS|FIELD):|^\s+\S+\t<.*>|^error/ };
 
 const servedElsewhere = [

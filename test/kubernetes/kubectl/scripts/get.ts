@@ -86,7 +86,7 @@ export const reading: KubectlScript = {
     'describe cm',
     'describe secret vault',
     'describe sa default',
-    // Quotas and limit ranges are not served by the embedded server, and kubectl then leaves their paragraphs out.
+    // The embedded server does not serve quotas and limit ranges, and kubectl then omits their paragraphs.
     { run: 'describe ns reading', lines: /^(Name|Labels|Annotations|Status):/ },
   ],
 };

@@ -61,17 +61,17 @@ spec:
 ${more}
 `;
 
-/** Whoever is silent for 50 seconds is taken for dead, and the script may run on a slow machine. */
+/** A Node without a heartbeat for 50 seconds counts as dead, and the script may run on a slow machine. */
 const heartbeat = (number: number): string =>
   `patch node mac-1 --subresource=status -p '{"status": {"conditions": [{"type": "Ready", "lastHeartbeatTime": "2026-11-15T00:00:0${number}Z"}]}}'`;
 
-/** The node lifecycle controller takes the taint off that every new Node gets. */
+/** Waits until the node lifecycle controller has removed the taint of every new Node. */
 const untainted = (name: string): DetailedStep => ({
   run: `get node ${name} -o jsonpath='{.spec.taints[*].key}'`,
   until: /^$/,
 });
 
-/** How often the scheduler tries in vain before the Node is ready is a matter of luck. */
+/** How often the scheduler fails before the Node is ready depends on timing. */
 const describePod: DetailedStep = { run: 'describe pod waiting', lines: /^(?!.*FailedScheduling)/ };
 
 export const nodesAndPods: KubectlScript = {

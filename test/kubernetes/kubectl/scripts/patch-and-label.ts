@@ -41,7 +41,7 @@ export const changing: KubectlScript = {
     `patch pod patient -p '{"spec": {"containers": [{"name": "two", "image": "example/two:2"}]}}'`,
     "get pod patient -o jsonpath='{.spec.containers[*].image}'",
     `patch pod patient --type=merge -p '{"spec": {"containers": [{"name": "two", "image": "example/two:3"}]}}'`,
-    // What follows is a comparison of two Go structs.
+    // The rest of the message compares two Go structs.
     { run: `patch pod patient -p '{"spec": {"nodeSelector": {"a": "b"}}}'`, lines: /Forbidden/ },
     `patch pod patient --subresource=status -p '{"status": {"conditions": [{"type": "Ready", "status": "True"}], "phase": "Running"}}'`,
     `patch pod patient --subresource=status -p '{"status": {"conditions": [{"type": "Other", "status": "False"}]}}'`,

@@ -1,6 +1,6 @@
 import type { KubectlScript } from '../script.ts';
 
-/** What was just granted may take a moment to be known: the first question is asked until it is answered with yes. */
+/** New rights take effect a moment later: the first question is repeated until the answer is yes. */
 export const rights: KubectlScript = {
   title: 'roles, and what they allow',
   namespace: 'access',
@@ -20,7 +20,7 @@ export const rights: KubectlScript = {
     { run: 'auth can-i list nodes --as=olga --as-group=operators', until: /yes/ },
     'get nodes --as=olga --as-group=operators',
     'create rolebinding wrong --role=nothing --user=jim',
-    // The sentence about the role that is missing comes with every refusal.
+    // The message about the missing role is part of every refusal.
     { run: 'auth can-i get pods --as=jim', until: /not found/ },
     'get pods --as=jim',
     'get pods --as=joe',

@@ -1,4 +1,4 @@
-/** A kind with everything that a definition can say. */
+/** A kind that uses every feature of a definition. */
 export const definition = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
