@@ -100,7 +100,7 @@ describe('drills', { timeout: 1_500_000 }, () => {
       status?.containerStatuses?.map(({ restartCount, state }) => [restartCount, state?.running?.startedAt]),
     ]);
 
-  test('the API server goes away and comes back, and nobody is lost', async () => {
+  test('the API server is down for a while, and no Pod is lost', async () => {
     const before = await simulation.controlPlane.client.list(pods, { namespace });
     const resume = await simulation.controlPlane.pause?.();
     await sleep(systemClock, 3_000);

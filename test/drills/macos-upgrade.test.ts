@@ -61,7 +61,7 @@ describe('a fleet goes from one macOS to the next and back by one value', { time
     assert.ok(wipes() - there <= 4, `${wipes() - there} wipes for two Macs`);
   });
 
-  test('with a spare Mac of the old one, of which no more are reinstalled than machines wait', async () => {
+  test('with spare Macs of the old version, of which no more are reinstalled than machines wait', async () => {
     await harness.macs.order(2);
     const inPool = async (count: number): Promise<void> => {
       const isFree = (all: readonly MacHost[]): boolean =>

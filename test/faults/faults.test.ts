@@ -47,7 +47,7 @@ describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 
         assert.notEqual(getCondition(status?.conditions, 'Stalled')?.status, 'True');
     });
 
-    test('codesign-kill: a program that is its own file runs where an overwritten one is killed', async () => {
+    test('codesign-kill: a new file runs where an overwritten one is killed', async () => {
       assert.match(await playing('codesign-kill'), /OS_REASON_CODESIGNING/);
       await allRun('0.1.4');
     });
@@ -132,12 +132,12 @@ describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 
       assert.ok(found.data?.['value']);
     });
 
-    test('sealed-password: the Mac is never taken for ready', async () => {
+    test('sealed-password: the Mac never counts as ready', async () => {
       assert.match(await playing('sealed-password'), /The Mac is not Ready: .*sealed/);
       assert.equal((await harness.client.list(machine.resource, { namespace })).items.length, 2);
     });
 
-    test('reinstall-without-wipe: the Mac is found out at first contact, and free again in the end', async () => {
+    test('reinstall-without-wipe: the first contact detects it, and the Mac is free again in the end', async () => {
       assert.match(await playing('reinstall-without-wipe'), /in quarantine: .*not wiped/);
       assert.ok((await harness.hosts()).every(({ status }) => status?.state !== 'quarantined'));
     });

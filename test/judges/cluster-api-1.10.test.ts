@@ -90,7 +90,7 @@ describe('the provider under Cluster API core 1.10', { timeout: 300_000 }, () =>
     assert.ok((await client.get(machine.resource, { namespace, name })).status?.ready);
   });
 
-  test('scaled to none, it takes the Node away and gives the Mac back', async () => {
+  test('scaled to zero, it deletes the Node and releases the Mac', async () => {
     const [{ metadata } = { metadata: { name: '' } }] = (await client.list(machines, { namespace })).items;
     const replicas = { type: 'merge', body: { spec: { replicas: 0 } } } as const;
     await client.patch(machineDeployments, { namespace, name: fleet }, replicas);

@@ -97,7 +97,7 @@ for (const key of fleetKeys)
       ]);
     });
 
-    test('templates stay, and nothing else of it does', async () => {
+    test('an uninstall keeps its templates and nothing else', async () => {
       const kept = (await render(fleetWith(key))).filter(
         ({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'],
       );
@@ -118,7 +118,7 @@ for (const key of fleetKeys)
       }
     });
 
-    test('without a number it says so, as long as nobody else says one: Cluster API would take 1', async () => {
+    test('without a number it refuses, unless another writer sets one: Cluster API would default to 1', async () => {
       assert.match(await refusal(fleetWith(key, { replicas: null })), /replicas is null.*Set the number of Macs/);
       const range = { [sizes[0]]: '2', [sizes[1]]: '20' };
       const objects = await render(fleetWith(key, { replicas: null, annotations: range }));
@@ -190,7 +190,7 @@ describe('fleets together', () => {
     return Object.fromEntries(fleetKeys.map((key) => [key, nameOf(key)])) as Record<FleetKey, string>;
   };
 
-  test('keep their templates, whatever is said about anything but machines', async () => {
+  test('keep their templates when only other values than those of machines change', async () => {
     const before = await namesWith({});
     const same: readonly Values[] = [
       { replicas: 7 },
@@ -201,7 +201,7 @@ describe('fleets together', () => {
     for (const more of same) assert.deepEqual(await namesWith(more), before, JSON.stringify(more));
   });
 
-  test('have other templates as soon as other machines are wanted, each of them', async () => {
+  test('each get other templates when the values of their machines change', async () => {
     const other: readonly Values[] = [
       {},
       { machine: { type: 'M4-M' } },

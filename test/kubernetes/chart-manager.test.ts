@@ -22,7 +22,7 @@ describe('the manager', () => {
       assertRights(objects, deploymentOf(objects).metadata.name, providerRights(optionsOf(objects)));
     });
 
-  test('has one Role in a namespace for which there are two reasons', async () => {
+  test('has one Role in a namespace that needs it for two reasons', async () => {
     const objects = await render({ fleetSpread: { deployment: 'web' } });
     const role = ofKind(objects, 'Role').filter(
       ({ metadata }) => metadata.namespace === namespace && metadata.name === 'tartan-provider',
@@ -160,7 +160,7 @@ describe('roles of others', () => {
     );
   });
 
-  test('Macs that join, to ask for a certificate, unless somebody else said so', async () => {
+  test('Macs that join, to request a certificate, unless switched off', async () => {
     const binding = only(await render(), 'ClusterRoleBinding', 'tartan-join');
     assert.equal(binding['roleRef'].name, joinBinding.clusterRole);
     assert.deepEqual(binding['subjects'], [

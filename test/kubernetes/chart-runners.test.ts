@@ -28,7 +28,7 @@ describe('the runners controller', () => {
       assert.equal(optionsOf(objects).leaderElection?.namespace, namespace);
     });
 
-  test('is there for whoever asks, and not without Cluster API, whose Macs it needs', async () => {
+  test('is there if enabled, and not without Cluster API, whose Macs it needs', async () => {
     assert.deepEqual(ofController(await render(allFleets)), []);
     assert.deepEqual(await render({ ...runners, capi: { enabled: false } }), []);
     const objects = ofController(await render(runners));
@@ -76,7 +76,7 @@ describe('the runners controller', () => {
     assert.deepEqual(resources.limits, { memory: '256Mi' });
   });
 
-  test('one is enough, and several keep off each other', async () => {
+  test('has one replica by default, and several with anti-affinity', async () => {
     const alone = await render(runners);
     assert.equal(deploymentOf(alone, component)['spec'].replicas, 1);
     assert.deepEqual(ofKind(ofController(alone), 'PodDisruptionBudget'), []);
@@ -102,7 +102,7 @@ describe('the runners controller', () => {
     assert.equal(deploymentOf(objects)['spec'].template.spec.tolerations, undefined);
   });
 
-  test('does not make the manager another one, for which fleets would wait', async () => {
+  test('does not change the manager, for which fleets would wait', async () => {
     const idOf = async (values: Values): Promise<string | undefined> =>
       argsOf(await render(values)).find((argument) => argument.startsWith('--release-id='));
     assert.equal(await idOf(withController()), await idOf({}));

@@ -56,7 +56,7 @@ describe('the guard before helm uninstall', () => {
     assert.deepEqual(args, [`--namespace=${namespace}`, '--release=tartan']);
   });
 
-  test('can be switched off, and is not there where nothing is', async () => {
+  test('can be switched off, and is missing if nothing is installed', async () => {
     for (const values of [{ uninstall: { guard: false } }, withoutCapi])
       assert.deepEqual(
         (await render(values)).filter(({ metadata }) => metadata.name === name),
@@ -133,7 +133,7 @@ describe('helm uninstall on a real API server', { skip, timeout: 180_000 }, () =
     assert.ok(!(await namesOf(client.list(serviceAccounts, { namespace }))).includes(name), 'its rights are gone');
   });
 
-  test('a release that was to go and stays after all is upgraded once it is rolled back to itself', async () => {
+  test('a release whose uninstall was refused can be upgraded after a rollback to itself', async () => {
     const { code, stderr } = await run(
       upgrade.filter((flag) => flag !== '--install'),
       values,
@@ -144,7 +144,7 @@ describe('helm uninstall on a real API server', { skip, timeout: 180_000 }, () =
     await done(upgrade, values);
   });
 
-  test('is refused while a Mac is on its way back', async () => {
+  test('is refused while a Mac is being released', async () => {
     await client.delete(machine.resource, { name: 'left', namespace });
     const requestedAt = '2026-01-02T12:00:00Z';
     const release = { poolPrefix: 'tuist-pool-', reason: 'MachineDeleted', requestedAt } as const;

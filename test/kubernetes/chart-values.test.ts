@@ -170,7 +170,7 @@ describe('what helm says at the end', () => {
     assert.match(text, /delete the RunnerPools and wait/);
   });
 
-  test('warns of a sweep that wipes, of fleets that wait, and of nobody being told', async () => {
+  test('warns of a sweep that wipes, of fleets that wait, and of missing alerts', async () => {
     const text = await notes(fleetWith('macosFleet', { ...sweeping, rollout: { paused: true }, waitForMacs: false }));
     assert.match(text, /stranded servers named tartan-… are wiped/);
     assert.match(text, /paused: no Mac gets a new agent/);

@@ -8,13 +8,13 @@ import { allFleets, fleetKeys, valueSets, withoutCapi } from './chart/value-sets
 
 describe('the chart', { timeout: 300_000 }, () => {
   for (const [name, values] of Object.entries({ ...valueSets, 'no Cluster API': withoutCapi }))
-    test(`helm has nothing to say against it, with ${name}`, async () => {
+    test(`helm lint accepts it, with ${name}`, async () => {
       const { code, stdout, stderr } = await helm(['lint', '--strict', '--quiet', chart], values);
       assert.equal(code, 0, stderr);
       assert.doesNotMatch(`${stdout}${stderr}`, /WARNING|ERROR/);
     });
 
-  test('without Cluster API nothing is made', async () => {
+  test('without Cluster API it renders nothing', async () => {
     assert.deepEqual(await render(withoutCapi), []);
   });
 });
@@ -31,7 +31,7 @@ describe('the chart on a real API server with Cluster API core', { timeout: 300_
   const tryOut = ['apply', '--server-side', '--dry-run=server', '--validate=strict', '-f', '-'];
 
   for (const [name, values] of Object.entries(valueSets))
-    test(`every object is one that the server takes to the letter, with ${name}`, async () => {
+    test(`the server accepts every object with strict validation, with ${name}`, async () => {
       const objects = await render(values);
       const said = await harness.done(tryOut, listOf(objects));
       assert.equal(said.trimEnd().split('\n').length, objects.length);

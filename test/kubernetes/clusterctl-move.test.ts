@@ -203,7 +203,7 @@ describe('clusterctl move, which is not supported', { timeout: 900_000 }, () => 
       assert.deepEqual((await target.list(resource)).items, [], 'nothing arrived');
   });
 
-  test('the Cluster that it leaves paused keeps its Macs, also from whoever deletes a machine', async () => {
+  test('the Cluster that it leaves paused keeps its Macs, also when a user deletes a machine', async () => {
     const { metadata } = await onlyMachine();
     const { name } = metadata;
     await waits.waitFor(machine.resource, name, 'is paused', ({ status }) => {

@@ -56,7 +56,7 @@ describe('a watch cache on a real API server', () => {
     await cluster.stop();
   });
 
-  test('tells every change once, in order, across connections that break', async () => {
+  test('reports every change once, in order, across broken connections', async () => {
     const stop = new AbortController();
     const cache = createInformer({
       client: cutting(client, 5),

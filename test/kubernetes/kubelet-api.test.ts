@@ -160,7 +160,7 @@ const runSuite = (title: string, flags: readonly string[], env: Record<string, s
       assert.equal((await harness.kubectl(['exec', 'vm', '--', 'true'])).code, 0);
     });
 
-    test('exec of what does not exist says so', async () => {
+    test('exec of a missing command fails with a message', async () => {
       const done = await harness.kubectl(['exec', 'vm', '--', '/nothing/here']);
       assert.equal(done.code, 1);
       assert.match(done.stderr, /cannot run \/nothing\/here/);

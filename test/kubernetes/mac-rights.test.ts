@@ -46,7 +46,7 @@ describe('the identity of one Mac on a real API server', { timeout: 120_000 }, (
     assert.equal((await admin.client.get(pods, here('foreign'))).metadata.deletionTimestamp, undefined);
   });
 
-  test('deletes its own Pod, and then has no right to what that named', async () => {
+  test('deletes its own Pod, and then loses the rights to the objects that it referenced', async () => {
     const { mac, here } = harness;
     assert.equal(await outcomeOf(mac.client.delete(pods, here('own'), { gracePeriodSeconds: 0 })), 'allowed');
     // No Pod of this Node refers to the Secret any more.

@@ -157,7 +157,7 @@ describe('the life of a machine', { timeout: 300_000 }, () => {
     assert.ok(host.status?.name?.startsWith(serverNames.defaultPoolPrefix));
   });
 
-  test('all MacHosts that are lost are found again, by names alone', async () => {
+  test('lost MacHosts are restored from the names of servers alone', async () => {
     const held = await harness.client.get(machine.resource, { namespace, name: 'mac-b' });
     const before = (await harness.client.list(macHost.resource)).items;
     for (const { metadata } of before) await harness.client.delete(macHost.resource, { name: metadata.name });

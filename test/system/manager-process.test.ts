@@ -10,7 +10,7 @@ describe('the provider as a process of its own', { timeout: 180_000 }, () => {
   });
   after(() => harness.stop());
 
-  test('one that is killed while it makes a Mac ready is followed by another, which finishes', async (t) => {
+  test('when a manager is killed while it provisions a Mac, the next one finishes', async (t) => {
     // Without a lease, for which the next manager would have to wait.
     const alone = '--leader-elect=false';
     const killed = await harness.startProcess(t, { version: '0.1.0' }, alone);

@@ -46,7 +46,7 @@ describe('a Pod on a simulated Mac, under the agent as it ships', { timeout: 240
   });
   after(() => harness.stop());
 
-  test('becomes a virtual machine, whose guest tells what it does', async () => {
+  test('becomes a virtual machine, and the log of its guest is readable', async () => {
     const { spec, status } = await runs();
     assert.equal(spec?.nodeName, 'mac-a');
     assert.match(status?.podIP ?? '', /^192\.168\.64\./);
@@ -59,7 +59,7 @@ describe('a Pod on a simulated Mac, under the agent as it ships', { timeout: 240
     assert.match(text, /^The guest has booted\.\nJob build-and-test begins\.\n/);
   });
 
-  test('goes on under the next agent as if nothing had happened (INC-30)', async () => {
+  test('continues under the next agent without interruption (INC-30)', async () => {
     const before = await runs();
     const process = await guests();
     assert.match(process, /^\d+\n$/);

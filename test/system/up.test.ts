@@ -82,7 +82,7 @@ describe('tartan up', { timeout: 180_000 }, () => {
     assert.deepEqual(readdirSync(temporary), []);
   });
 
-  test('a port that is taken gets a sentence and leaves nothing behind', async () => {
+  test('a port that is in use is reported, and nothing is left behind', async () => {
     const taken = createServer();
     taken.listen(0, '127.0.0.1');
     await once(taken, 'listening');
@@ -94,7 +94,7 @@ describe('tartan up', { timeout: 180_000 }, () => {
     taken.close();
   });
 
-  test('a port that is none is refused before anything starts', async () => {
+  test('an invalid port is refused before anything starts', async () => {
     const { child, output } = start('--port', 'http');
     assert.equal(await exitCode(child), 2);
     assert.match(output(), /a port is a whole number/);

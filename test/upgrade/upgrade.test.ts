@@ -128,7 +128,7 @@ describe('an upgrade from the previous release, with Macs at work', { timeout: 1
     await assertUnharmed(t, 'previous', await harness.runHelm('rollback', release, ...wait));
   });
 
-  test('a second upgrade does as the first', async (t) => {
+  test('a second upgrade behaves like the first', async (t) => {
     await assertUnharmed(t, 'next', await helm('upgrade', 'next', some));
   });
 

@@ -67,7 +67,7 @@ describe('a control plane with a data folder', () => {
     assert.equal(versions[1], versions[2]);
   });
 
-  it('whose keys are damaged is refused, and the folder is free again', async (t) => {
+  it('with damaged keys is refused, and the folder is released', async (t) => {
     const data = newFolder(t);
     (await createKubernetes({ data })).stop();
     const file = new DatabaseSync(join(data, 'kubernetes.sqlite'));

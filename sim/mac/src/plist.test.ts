@@ -7,7 +7,7 @@ const head = `<?xml version="1.0" encoding="UTF-8"?>
 `;
 const plist = (body: string): string => `${head}<plist version="1.0">\n${body}\n</plist>\n`;
 
-test('all that a launchd job needs is read', () => {
+test('everything that a launchd job needs is parsed', () => {
   const read = parsePlist(
     plist(`<dict>
       <!-- who -->

@@ -94,15 +94,15 @@ describe('a Mac whose simulator process was killed', () => {
     assert.equal(again.job('dev.tuist.off'), undefined);
   });
 
-  test('has the owners of its files', async () => {
+  test('keeps the owners of its files', async () => {
     assert.equal((await client.run("stat -f '%Su:%Sg' f g")).stdout, 'root:wheel\nm1:staff\n');
   });
 
-  test('has no virtual machine on', () => {
+  test('has no running virtual machine', () => {
     assert.deepEqual(readdirSync(again.path('/Users/m1/.tart/vms/guest')), []);
   });
 
-  test('has nothing in /var/run, and left nothing in the folder for temporary files', () => {
+  test('has an empty /var/run, and leaves nothing in the temporary folder', () => {
     assert.deepEqual(readdirSync(again.path('/var/run')), []);
     assert.match(lastLife.userland, /tartan-mac-userland-/);
     assert.ok(!existsSync(lastLife.userland));
@@ -134,7 +134,7 @@ describe('a Mac that was killed in the middle of a reinstall', () => {
 });
 
 describe('the power of a Mac', () => {
-  test('is cut: nothing runs and nobody listens until it is on again, with its disk as it was', async (t) => {
+  test('is cut: nothing runs or listens until it is on again, with its disk unchanged', async (t) => {
     const key = newKey();
     const mac = await startTestMac(t, { authorizedKeys: [key.public] });
     const { stdout } = await mac.run('echo kept >f; /bin/sleep 600 >/dev/null 2>&1 & echo $!');

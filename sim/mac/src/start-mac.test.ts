@@ -67,7 +67,7 @@ describe('a Mac', () => {
   });
 });
 
-test('a process that ends without stopping its Macs leaves nothing of them', async () => {
+test('a process that ends without stopping its Macs leaves nothing of them behind', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tartan-mac-'));
   const script = `
     import { realpathSync } from 'node:fs';
@@ -186,7 +186,7 @@ describe('a disk that is full', () => {
     assert.deepEqual(await mac.run('cat big >f && cmp big f'), { code: 0, signal: null, stdout: '', stderr: '' });
   });
 
-  test('takes what there is room for, and has less of it afterwards', async (t) => {
+  test('accepts what fits, and has less space afterwards', async (t) => {
     const mac = await startTestMac(t);
     await mac.run('head -c 60000 /dev/urandom >big');
     mac.faults.diskFree = 100 * 1024;
@@ -197,7 +197,7 @@ describe('a disk that is full', () => {
     assert.equal((await mac.run(`rm first second; cat big >third && ${free}`)).stdout, '40\n');
   });
 
-  test('takes nothing from those who write no file', async (t) => {
+  test('does not affect commands that write no file', async (t) => {
     const mac = await startTestMac(t);
     mac.faults.diskFree = 10_000;
     await mac.run('printf %020000d 1 >the-shell-knows-no-limit');
@@ -250,7 +250,7 @@ test('sixteen Macs run side by side, each in less than 10 MB', async () => {
 });
 
 describe('a Mac that is stopped while it restarts', () => {
-  test('does not come up when it is still away', async (t) => {
+  test('does not boot if it is still down', async (t) => {
     const mac = await startTestMac(t, { pace: 1 });
     const rebooted = mac.reboot();
     while (journalDetails(mac, 'reboot').length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -260,7 +260,7 @@ describe('a Mac that is stopped while it restarts', () => {
     await assert.rejects(mac.run('true'), /down/);
   });
 
-  test('is taken down again when it was just coming up', async (t) => {
+  test('is shut down again if it was just booting', async (t) => {
     const mac = await startTestMac(t, { pace: 0 });
     const record = mac.journal.record;
     const { promise: stopped, resolve } = Promise.withResolvers<void>();

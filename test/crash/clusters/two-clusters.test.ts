@@ -71,7 +71,7 @@ const play = async (seed: number): Promise<{ claims: number }> => {
 };
 
 describe('two clusters that share a Scaleway project', { timeout: 600_000 }, () => {
-  it(`never rename, adopt or wipe what the other holds, in ${schedules} schedules`, async () => {
+  it(`never rename, adopt or wipe a Mac that the other holds, in ${schedules} schedules`, async () => {
     let claims = 0;
     const first = Number(process.env['TARTAN_SEED'] ?? 1);
     for (let seed = first; seed < first + schedules; seed += 1) {

@@ -207,9 +207,7 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
       assert.equal(statusOf(seen, 'Ready'), 'True');
     });
 
-    test('it gets a certificate to serve with, for the address in the tailnet that its Node tells', async ({
-      signal,
-    }) => {
+    test('it gets a serving certificate for the tailnet address of its Node', async ({ signal }) => {
       facts.address = '100.64.7.9';
       nudge();
       const isThere = (seen: Live<Node> | undefined): boolean => seen?.status?.addresses?.[0]?.address === '100.64.7.9';

@@ -103,7 +103,7 @@ export const testAuditLog = (on: () => Harness): void => {
     assert.deepEqual([...new Set(refused)], []);
   });
 
-  test('Cluster API used every right of capi-remote, but for those that are known to wait for their day', () => {
+  test('Cluster API used every right of capi-remote, except those that are rarely needed', () => {
     const used = new Set(
       on()
         .audit()
@@ -122,7 +122,7 @@ export const testAuditLog = (on: () => Harness): void => {
     );
   });
 
-  test('no secret is in what was said', () => {
+  test('no secret is in the logs', () => {
     const { SCW_SECRET_KEY: secret = '?' } = on().macs.environment;
     assert.ok(!on().whatWasSaid().includes(secret));
   });

@@ -65,7 +65,7 @@ export const testMachineDeletion = (on: () => Harness): void => {
     assert.equal(on().serverOf(mine).installs, installs + 1);
   });
 
-  test('another template replaces Machines one by one, evicts what nobody waits for, and helm upgrade --wait waits for all that', async () => {
+  test('another template replaces Machines one by one, evicts Pods that are not jobs, and helm upgrade --wait waits for all that', async () => {
     await startPod(on(), 'bystander', fleets.macos);
     const before = await on().machines(fleets.macos);
     const followed = await recordChanges(on(), machineDeployments);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { normalise } from './normalise.ts';
 
-test('what differs from run to run is replaced', () => {
+test('values that differ between runs are replaced', () => {
   const table: [text: string, normal: string][] = [
     ['uid: 7f1d8b1c-0d3f-4c55-9f7e-1f1a2b3c4d5e', 'uid: <uid>'],
     ['creationTimestamp: "2026-11-15T23:30:00Z"', 'creationTimestamp: "<time>"'],
@@ -27,7 +27,7 @@ test('what differs from run to run is replaced', () => {
   for (const [text, normal] of table) assert.equal(normalise(text), normal);
 });
 
-test('what a server decides stays', () => {
+test('values that a server decides stay', () => {
   for (const text of [
     'apiVersion: v1\nspec:\n  replicas: 3\n    - name: a',
     'cpu: 100m',

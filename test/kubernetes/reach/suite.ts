@@ -139,7 +139,7 @@ export const runReachSuite = (
       }
     });
 
-    test('an image without the guest agent is told by name', async () => {
+    test('the error names an image without the guest agent', async () => {
       harness.stage.fake.controls.guest('_', { agent: 'absent' });
       const done = await kubectl('exec', 'vm', '--', 'true');
       harness.stage.fake.controls.guest('_', { agent: undefined });
@@ -163,7 +163,7 @@ export const runReachSuite = (
       assert.equal((await kubectl('logs', 'vm', '--previous', '--tail=1')).stdout, 'last words\n');
     });
 
-    test('a virtual machine that is off is not reached into, and its log is still there', async () => {
+    test('exec is refused for a stopped virtual machine, but its log is still there', async () => {
       if (harness.stage.view) harness.stage.view = { ...harness.stage.view, running: undefined };
       const done = await kubectl('exec', 'vm', '--', 'true');
       assert.equal(done.code, 1);

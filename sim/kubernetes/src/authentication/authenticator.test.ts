@@ -81,7 +81,7 @@ describe('authentication', () => {
     });
   });
 
-  it('refuses a certificate of somebody else, unless a token comes with it', async () => {
+  it('refuses a certificate of another CA, unless the request has a token', async () => {
     await refused(authenticate(request({}, { untrustedCertificate: true }), api, identity));
     putSecret(good);
     const both = request({ authorization: `bearer abcdef.${secret}` }, { untrustedCertificate: true });

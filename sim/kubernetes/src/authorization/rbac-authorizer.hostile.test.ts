@@ -305,7 +305,7 @@ describe('rules', () => {
     );
   });
 
-  it('cover themselves, and all of them are missing to who has none', () => {
+  it('cover themselves, and are all missing for a user without rules', () => {
     fc.assert(
       fc.property(fc.array(anyRule, { maxLength: 3 }), (rules) => {
         assert.deepEqual(missingRules(rules, rules), []);

@@ -81,7 +81,7 @@ describe('the role cache', () => {
     });
   }
 
-  it('says through which binding somebody may, and which roles are missing', () => {
+  it('names the binding that allows a request, and missing roles', () => {
     create('clusterrolebindings', '', { roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'x' }, subjects });
     create('rolebindings', 'default', { roleRef: { apiGroup: group, kind: 'Role', name: 'y' }, subjects });
     const { authorize } = kubernetes.api;

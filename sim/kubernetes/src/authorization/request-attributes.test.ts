@@ -55,7 +55,7 @@ describe('the attributes of a request', () => {
 });
 
 describe('a Forbidden error', () => {
-  it('says who may not do what, and where', () => {
+  it('names user, verb, resource and namespace', () => {
     const { status } = forbiddenError(asked('GET', '/apis/apps/v1/namespaces/n/deployments/d'), 'because');
     assert.equal(
       status.message,

@@ -140,7 +140,7 @@ describe('the certificate controllers', () => {
     assert.deepEqual(await run(node, {}, () => ({ allowed: false, reason: '' })), {});
   });
 
-  it('sign what somebody else approved, and nothing that was denied', async () => {
+  it('sign what a user approved, and nothing that was denied', async () => {
     const approved = { conditions: [{ type: 'Approved', status: 'True' }] };
     const bob = { commonName: 'bob' };
     const spec = { signerName: 'kubernetes.io/kube-apiserver-client', usages: ['client auth'] };

@@ -123,7 +123,7 @@ describe('the HTTPS server', () => {
       assert.deepEqual([code, headers['content-length'], headers['transfer-encoding']], [204, undefined, undefined]);
     });
 
-    it('compresses large JSON for who accepts it', async () => {
+    it('compresses large JSON if the client accepts it', async () => {
       const large = { a: 'x'.repeat(200_000) };
       const served = await start(({ path }) =>
         Promise.resolve(
@@ -182,7 +182,7 @@ describe('the HTTPS server', () => {
       return { certificate, untrustedCertificate };
     };
 
-    it('of this cluster says who the client is', async () => {
+    it('of this cluster identifies the client', async () => {
       const { certificate } = await who(await start(), shown(await client(identity)));
       const { fingerprint, ...subject } = certificate as Record<string, unknown>;
       assert.deepEqual(subject, { commonName: 'system:node:mac-1', organizations: ['system:nodes', 'more'] });
@@ -299,7 +299,7 @@ describe('the HTTPS server', () => {
       await feed.ended;
     });
 
-    it('is cut when its source breaks, so that nobody takes it for complete', async () => {
+    it('is cut when its source breaks, so that the client sees that it is incomplete', async () => {
       const feed = source();
       const response = await watch(await start(serveSource(feed)));
       response.resume();

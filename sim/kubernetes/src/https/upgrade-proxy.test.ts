@@ -312,7 +312,7 @@ describe('switching protocols', () => {
       assert.match(text, /^HTTP\/1\.1 403 Forbidden\r\n/);
     });
 
-    it('is a request like any other when nobody here speaks the protocol', async () => {
+    it('is an ordinary request if the protocol is unknown', async () => {
       const served = await serve({
         identity: cluster,
         handle: ({ method, body }) => Promise.resolve(jsonResponse(200, { method, size: body.length })),

@@ -235,12 +235,12 @@ describe('a dial error', () => {
     ['ENOTFOUND', 'dial tcp: lookup 10.0.0.1: no such host'],
     ['OTHER', 'message'],
   ] as const) {
-    it(`of ${code} is told as Go would`, () => {
+    it(`of ${code} is worded like in Go`, () => {
       assert.equal(dialError(failed(code), 'https://10.0.0.1:1/x'), expected);
     });
   }
 
-  it('is told even for a URL that is none', () => {
+  it('is worded even for an invalid URL', () => {
     assert.equal(dialError(failed('X'), 'https://a b:1'), 'invalid URL "https://a b:1"');
   });
 });

@@ -125,7 +125,7 @@ test('nesting that does not end is refused, and fast', () => {
   assert.match(String(outcome(definition)), /exceeded max depth/);
 });
 
-test('whatever befalls a body on its way, it is read or refused', () => {
+test('a damaged body is decoded or refused', () => {
   const samples = captured.map(({ hex }) => Buffer.from(hex, 'hex'));
   const damage = fc.array(fc.tuple(fc.nat(), fc.nat({ max: 255 })), { minLength: 1, maxLength: 8 });
   fc.assert(

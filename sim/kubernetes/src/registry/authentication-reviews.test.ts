@@ -168,7 +168,7 @@ describe('reviews', () => {
     });
   }
 
-  it('list everything in one rule for who may do everything', async () => {
+  it('list one rule for a user with all rights', async () => {
     assert.deepEqual((await review('selfsubjectrulesreviews', { spec: { namespace: 'n' } }))['status'], {
       resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
       nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],

@@ -38,7 +38,7 @@ const complaints: [text: string, complaint: string][] = [
   ['nul', 'unexpected end of JSON input'],
 ];
 
-test('errors are told in the words of Go', () => {
+test('errors have the texts of Go', () => {
   for (const [text, complaint] of complaints) assert.equal(malformed(text), complaint, text);
 });
 

@@ -113,7 +113,7 @@ const complaints: [expected: Expected, contentType: string, body: string, compla
   ],
 ];
 
-test('what is wrong with a body is told as the real server tells it', () => {
+test('errors in a body have the texts of the real server', () => {
   for (const [expected, contentType, body, complaint] of complaints) {
     assert.equal(
       told(() => decodeObject(Buffer.from(body), contentType, expected)),
@@ -281,7 +281,7 @@ test('patches are decoded and refused as on the real server', () => {
   assert.match(String(outcome('apply', 'a: [')), /^400 error decoding YAML: error converting YAML to JSON: yaml: /);
 });
 
-test('keys that occur twice are told', () => {
+test('duplicate keys are reported', () => {
   assert.deepEqual(decodePatch(Buffer.from('{"a":{"b":1,"b":2}}'), 'merge').duplicates, ['duplicate field "a.b"']);
 });
 

@@ -56,7 +56,7 @@ test('the rest is counted, but not under a selector', () => {
   assert.notEqual(selected.metadata.continue, undefined);
 });
 
-test('a page whose moment is forgotten offers to go on with what is there now', () => {
+test('a page of a compacted revision offers to continue with the current state', () => {
   const core = thingsCore(4);
   for (const name of ['a', 'b', 'c']) put(core, thing(name));
   const token = listObjects(core, things, '', options('limit=1')).metadata.continue;

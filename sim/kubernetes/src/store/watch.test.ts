@@ -67,7 +67,7 @@ test('initial events end with a bookmark that says so', async () => {
   assert.deepEqual(end.object.metadata.annotations, { 'k8s.io/initial-events-end': 'true' });
 });
 
-test('bookmarks come each minute, and only to those who asked', async () => {
+test('bookmarks come each minute, and only on request', async () => {
   const core = thingsCore();
   const asked = watch(core, 'allowWatchBookmarks=true&resourceVersion=1');
   const silent = watch(core, 'resourceVersion=1');

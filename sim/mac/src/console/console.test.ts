@@ -29,7 +29,7 @@ describe('the console of a simulated Mac', () => {
 
   const kick = (): 'done' | 'forbidden' => console.loginwindow.kickstart({ kill: true });
 
-  test('a headless boot logs nobody in, though all is set up (INC-202)', () => {
+  test('a headless boot does not log in, though auto-login is set up (INC-202)', () => {
     clock.advance(60_000);
     assert.equal(console.session(), 'none');
   });
@@ -43,7 +43,7 @@ describe('the console of a simulated Mac', () => {
     assert.deepEqual(machine.journalOf('loginwindow.respawn'), ['']);
   });
 
-  test('a wrong password is replaced with <sealed>, and nobody is logged in (INC-07)', () => {
+  test('a wrong password is replaced with <sealed>, without a login (INC-07)', () => {
     machine.setPassword('another one');
     kick();
     clock.advance(60_000);
@@ -63,7 +63,7 @@ describe('the console of a simulated Mac', () => {
     assert.deepEqual(sessions, ['none', 'Aqua']);
   });
 
-  test('SIGHUP leaves it dead, and then there is nobody to signal, until a kickstart (INC-08)', () => {
+  test('SIGHUP leaves it dead, and later signals find no process, until a kickstart (INC-08)', () => {
     assert.equal(console.loginwindow.signal('SIGHUP'), true);
     assert.equal(console.loginwindow.running(), false);
     assert.equal(console.loginwindow.signal('SIGHUP'), false);

@@ -90,7 +90,7 @@ describe('a job whose program was overwritten in place (INC-10)', () => {
     );
   });
 
-  test('runs after codesign, though codesign -v had found nothing wrong', async () => {
+  test('runs after codesign, though codesign -v had found no error', async () => {
     assert.equal(resultText(await mac.tool('codesign', '-v', '/opt/job')), '0');
     await mac.tool('codesign', '--force', '--sign', '-', '/opt/job');
     mac.clock.advance(10_000);

@@ -23,7 +23,7 @@ describe('codesign', () => {
   const content = (): string => readFileSync(machine.path(path), 'utf8');
   const inode = (): number => statSync(machine.path(path)).ino;
 
-  test('--force --sign - writes other bytes into a new inode of the same mode, and what was there still runs', async () => {
+  test('--force --sign - writes other bytes into a new inode of the same mode, and the program still runs', async () => {
     const before = { content: content(), inode: inode() };
     assert.equal(await run('--force', '--sign', '-', path), `0 ${path}: replacing existing signature`);
     assert.notEqual(content(), before.content);
@@ -33,7 +33,7 @@ describe('codesign', () => {
     assert.deepEqual(machine.journalOf('codesign'), [path]);
   });
 
-  test('signs the same bytes to the same bytes, however often', async () => {
+  test('is deterministic, however often it signs', async () => {
     await run('-fs', '-', path);
     const once = content();
     await run('-f', '-s', '-', path);
@@ -51,13 +51,13 @@ describe('codesign', () => {
     assert.equal(await run('--force', '--sign', '-', real), `0 ${real}: replacing existing signature`);
   });
 
-  test('without --force leaves what is signed', async () => {
+  test('without --force leaves a signed file unchanged', async () => {
     const before = content();
     assert.equal(await run('--sign', '-', path), `1 ${path}: is already signed`);
     assert.equal(content(), before);
   });
 
-  test('-v is silent about what is signed, and names what is not', async () => {
+  test('-v is silent about signed files, and names unsigned ones', async () => {
     machine.write('/opt/text', 'no code');
     assert.equal(await run('-v', path), '0');
     assert.equal(await run('--verify', '--verbose', '/opt/text'), '1 /opt/text: code object is not signed at all');
@@ -71,13 +71,13 @@ describe('codesign', () => {
     assert.match(await run('--display', '--verbose=4', path), /flags=0x2\(adhoc\) \/ Signature=adhoc/);
   });
 
-  test('a bundle is left as it is, and noted', async () => {
+  test('a bundle is left unchanged, and recorded in the journal', async () => {
     machine.write('/usr/local/lib/tart.app/Contents/MacOS/tart', '#!/bin/sh\n', 0o755);
     assert.equal((await run('--force', '--sign', '-', '/usr/local/lib/tart.app')).slice(0, 1), '0');
     assert.deepEqual(machine.journalOf('codesign'), ['/usr/local/lib/tart.app']);
   });
 
-  test('what cannot be signed is left whole', async () => {
+  test('a file that cannot be signed is left unchanged', async () => {
     const before = content();
     assert.equal(await run('--force', '--sign', '-', '/opt/gone'), '1 /opt/gone: No such file or directory');
     machine.faults.diskFree = 10;

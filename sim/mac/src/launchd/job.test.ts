@@ -29,7 +29,7 @@ describe('a job of launchd', () => {
   const logged = (text: string): Promise<true> => eventually(`the log has ${text}`, () => mac.read(log).includes(text));
 
   describe('receives', () => {
-    test('its arguments as they are, and its log behind what was there', async () => {
+    test('its arguments unchanged, and its log appended to the old one', async () => {
       mac.machine.write(log, 'before\n');
       await bootstrap('printf "%s\\n" "$@"; echo wrong >&2', {
         ProgramArguments: [`/opt/${label}`, '--url=http://a/?b=1&c=2', "it's", '$HOME', '/etc/x'],
@@ -78,7 +78,7 @@ describe('a job of launchd', () => {
       assert.equal(job()?.state, 'running');
     });
 
-    test('when the log is somebody else’s', async () => {
+    test('when another user owns the log', async () => {
       mac.machine.write(log, '');
       await bootstrap(forever, { KeepAlive: true, UserName: 'm1', StandardOutPath: log });
       await isTriedAgain();
@@ -111,7 +111,7 @@ describe('a job of launchd', () => {
     });
   });
 
-  test('of the user may log where everybody may, and again into what it made', async () => {
+  test('of the user may log to a world-writable folder, and again to its own file', async () => {
     await bootstrap('echo run', { KeepAlive: true, UserName: 'm1', StandardOutPath: '/tmp/job.log' });
     await mac.machine.waitForJournal('launchd.exit');
     mac.clock.advance(10_000);
@@ -237,7 +237,7 @@ exec sleep 1000`,
       await mac.launchd.boot();
     };
 
-    test('is gone with the old boot and runs in the new one, which is no registration', async () => {
+    test('ends with the old boot and runs in the new one, which does not count as a registration', async () => {
       await bootstrap(forever);
       const before = job()?.pid;
       await mac.launchd.shutdown();
@@ -270,7 +270,7 @@ exec sleep 1000`,
     });
   });
 
-  describe('of the session at the screen', () => {
+  describe('of the GUI session', () => {
     const agents = { '/Library/LaunchAgents': 'a', '/Users/m1/Library/LaunchAgents': 'b' };
 
     beforeEach(() => {
@@ -306,14 +306,14 @@ exec sleep 1000`,
       assert.deepEqual(order, [spawn, spawn, exit, exit, spawn, spawn]);
     });
 
-    test('is unknown without one', async () => {
+    test('is unknown without a session', async () => {
       assert.equal((await mac.launchctl('print', 'gui/501/a')).code, 113);
       assert.equal((await mac.launchctl('bootout', 'gui/501/a')).code, 125);
       assert.equal((await mac.launchctl('kickstart', '-k', 'gui/501/a')).code, 125);
     });
   });
 
-  test('whose program went after it was loaded ends with 78', async () => {
+  test('ends with 78 if its program is missing after it was loaded', async () => {
     await bootstrap('exit 0', { KeepAlive: true });
     await mac.machine.waitForJournal('launchd.exit');
     rmSync(mac.machine.path(`/opt/${label}`));

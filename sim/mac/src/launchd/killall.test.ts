@@ -15,7 +15,7 @@ describe('killall', () => {
   const killall = async (...args: string[]): Promise<string> => resultText(await mac.tool('killall', ...args));
   const nobody = '1 No matching processes were found';
 
-  test('-HUP leaves loginwindow dead, and finds nobody the next time (INC-08)', async () => {
+  test('-HUP leaves loginwindow dead, and finds no process the next time (INC-08)', async () => {
     assert.equal(await killall('-HUP', 'loginwindow'), '0');
     assert.equal(await killall('-HUP', 'loginwindow'), nobody);
     assert.equal(await killall('loginwindow'), nobody);
@@ -43,13 +43,13 @@ describe('killall', () => {
     assert.equal(mac.console.session(), 'none');
   });
 
-  test('finds daemons of macOS, and nobody else', async () => {
+  test('finds daemons of macOS, and no other process', async () => {
     assert.equal(await killall('-HUP', 'mDNSResponder'), '0');
     assert.equal(await killall('nothing'), nobody);
     assert.equal(await killall('-HUP'), '1 usage: killall [-SIGNAL] name ...');
   });
 
-  test('does nothing for the user, to whom none of them belongs', async () => {
+  test('does nothing for the user, who owns none of these processes', async () => {
     const answer = await mac.launchd.tools['killall']?.(toolCall('killall', ['loginwindow'], { asRoot: false }));
     assert.equal(answer && resultText(answer), '1 No matching processes belonging to you were found');
     assert.equal(mac.console.loginwindow.runs(), 1);

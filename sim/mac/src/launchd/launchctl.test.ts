@@ -64,7 +64,7 @@ describe('launchctl', () => {
       assert.equal(answer, `113 Bad request. / Could not find service "${label}" in domain for system`);
     });
 
-    test('shows the session at the screen to root', async () => {
+    test('shows the GUI session to root', async () => {
       mac.logIn();
       const { code, stdout } = await mac.launchctl('print', 'gui/501');
       assert.equal(code, 0);
@@ -77,7 +77,7 @@ describe('launchctl', () => {
       assert.equal(answer, '125 Could not print domain: 125: Domain does not support specified action');
     });
 
-    test('answers 125 for somebody else than who is logged in', async () => {
+    test('answers 125 for another user than the one logged in', async () => {
       mac.logIn();
       assert.equal((await mac.launchctl('print', 'gui/502')).code, 125);
     });
@@ -346,7 +346,7 @@ describe('launchctl', () => {
     );
   });
 
-  test('load, the old way, reaches no session (INC-228)', async () => {
+  test('load, a legacy command, reaches no GUI session (INC-228)', async () => {
     mac.logIn();
     assert.equal((await mac.launchctl('load', '-w', plist)).code, 5);
   });

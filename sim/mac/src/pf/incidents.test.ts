@@ -79,7 +79,7 @@ describe('pf fails as it did on real hosts', () => {
     assert.equal(mac.pf.sourceAfterNat(internet), '192.168.64.2');
   });
 
-  test('INC-252: an anchor that somebody else empties is empty, whatever a snapshot on disk says', () => {
+  test('INC-252: an anchor that another process flushes is empty, whatever a snapshot on disk says', () => {
     mac.pipe('nat on en0 from 192.168.64.0/22 to any -> (en0)', '-a', 'com.apple/tuist.vmnat', '-f', '-');
     assert.match(mac.pfctl('-a', 'com.apple/tuist.vmnat', '-s', 'nat').stdout ?? '', /^nat on en0/);
     mac.pfctl('-a', 'com.apple/tuist.vmnat', '-F', 'nat');

@@ -39,7 +39,7 @@ describe('pfctl', () => {
     }
   });
 
-  test('what it does not know is a usage error', () => {
+  test('an unknown option is a usage error', () => {
     for (const args of [['-Q'], ['-s'], ['-s', 'everything'], ['-T', 'eat', '-t', 'x']])
       assert.match(mac.pfctl(...args).stderr ?? '', /usage: pfctl/);
   });
@@ -89,7 +89,7 @@ describe('pfctl', () => {
     assert.equal(mac.pf.enabled, false);
   });
 
-  test('paths may come with the root of the simulated disk before them', () => {
+  test('paths may start with the root of the simulated disk', () => {
     mac.machine.write('/etc/pf.anchors/x', 'pass all\n');
     assert.equal(mac.pfctl('-a', 'com.apple/x', '-f', mac.machine.path('/etc/pf.anchors/x')).code, 0);
     assert.deepEqual(mac.machine.journalOf('pf.load'), ['com.apple/x']);
@@ -103,7 +103,7 @@ describe('pfctl', () => {
     assert.equal(mac.pfctl('-a', 'com.apple/x', '-t', 't', '-T', 'show').stdout, '   10.0.0.2\n');
   });
 
-  test('tables take and give addresses', () => {
+  test('addresses of tables can be added, deleted and shown', () => {
     const table = (...args: readonly string[]): string => {
       const { stdout = '', stderr = '' } = mac.pfctl('-a', 'x', '-t', 't', '-T', ...args);
       return `${stdout}${stderr.replace(altq, '')}`;

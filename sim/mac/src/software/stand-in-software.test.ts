@@ -20,7 +20,7 @@ import { type StandInSoftware, standInSoftware } from './stand-in-software.ts';
 const contents = (file: string): readonly string[] =>
   execFileSync('tar', ['-tzf', file], { encoding: 'utf8' }).trimEnd().split('\n');
 
-describe('stand-ins for the software of others', () => {
+describe('stand-ins for third-party software', () => {
   let folder: string;
   let mac: Mac;
   let software: StandInSoftware;
@@ -67,7 +67,7 @@ describe('stand-ins for the software of others', () => {
     assert.ok(contents(software.actionsRunner.file).includes('config.sh'));
   });
 
-  test('are the same bytes each time, and other ones in the next version', async () => {
+  test('are reproducible, and differ in the next version', async () => {
     const again = await standInSoftware(join(folder, 'again'));
     const next = await standInSoftware(join(folder, 'next'), { variant: 'b' });
     for (const name of Object.keys(software) as (keyof StandInSoftware)[]) {
@@ -115,7 +115,7 @@ describe('stand-ins for the software of others', () => {
     assert.equal(await run(script), '0 ended by 137');
   });
 
-  test('a guest of that tart does what came with it', async () => {
+  test('a guest of that tart runs the program that is part of it', async () => {
     const { tart } = await standInSoftware(join(folder, 'with-guest'), { guest: 'echo hello >said\n' });
     assert.ok(contents(tart.file).includes('tart.app/Contents/Resources/guest.sh'));
     mkdirSync(mac.path('/opt/tart'), { recursive: true });
@@ -132,7 +132,7 @@ describe('stand-ins for the software of others', () => {
     assert.equal(await run(script), '0 hello');
   });
 
-  test('node_exporter and tailscaled stay until they are ended', async () => {
+  test('node_exporter and tailscaled run until they are killed', async () => {
     mkdirSync(mac.path('/var/lib/tailscale'), { recursive: true });
     const script = `
       ${bin}/node_exporter --web.listen-address=100.64.0.1:9100 & exporter=$!

@@ -22,7 +22,7 @@ test('input of a slow channel takes its time', async () => {
   input.destroy();
 });
 
-test('input that is cut lets through what came before, and no end', async () => {
+test('input that is cut passes what came before, without an end of file', async () => {
   let ended = false;
   const { promise, resolve } = Promise.withResolvers<void>();
   const input = throttledInput({ ...noFaults(), disconnectAtByte: 5 }, manualClock(), resolve);

@@ -87,7 +87,7 @@ describe('sshd of a Mac', () => {
     await client.end();
   });
 
-  test('takes the keys of both files, and of nobody else', async (t) => {
+  test('accepts the keys of both files, and no others', async (t) => {
     const mac = await startTestMac(t, { authorizedKeys: [key.public] });
     const other = newKey();
     await assert.rejects(logIn(mac, other), /authentication/);
@@ -112,7 +112,7 @@ describe('sshd of a Mac', () => {
     await client.end();
   });
 
-  test('leaves a command running whose connection is lost, with its input at an end', async (t) => {
+  test('a command keeps running when its connection is lost, with its input closed', async (t) => {
     const { mac, client } = await reachableMac(t);
     const channel = await client.open('echo started; cat >/dev/null; echo $? >ended');
     await once(channel, 'data');
@@ -124,7 +124,7 @@ describe('sshd of a Mac', () => {
     assert.equal(readFileSync(mac.path('/Users/m1/ended'), 'utf8'), '0\n');
   });
 
-  test('keeps a channel open while somebody holds its output', async (t) => {
+  test('keeps a channel open while a process holds its output', async (t) => {
     const { mac, client } = await reachableMac(t);
     const channel = await client.open('mkfifo gate; cat gate & exit 3');
     let isClosed = false;

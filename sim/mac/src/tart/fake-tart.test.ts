@@ -54,7 +54,7 @@ describe('the fake tart', () => {
   const booted = (name: string): Promise<true> =>
     eventually(`${name} has booted`, async () => (await tart(`exec ${name} true`)).startsWith('0'));
 
-  test('does not exist and not running are 2; a running one is deleted with 1', async () => {
+  test('the exit code is 2 for a missing or stopped machine, and 1 for deleting a running one', async () => {
     const missing = '2 the specified VM "x" does not exist';
     for (const call of ['get x', 'ip x', 'stop x', 'delete x', 'set x --cpu 4', 'exec x true', 'clone x y'])
       assert.equal(await tart(call), missing, call);
@@ -133,7 +133,7 @@ describe('the fake tart', () => {
     await booted('three');
   });
 
-  test('of several starts for the last slot one gets it, and of several for one machine', async () => {
+  test('of several concurrent starts only one gets the last slot or the machine', async () => {
     fake.controls.host({ limit: 1 });
     const names = ['base', 'base', 'two', 'three'];
     for (const name of ['two', 'three']) fake.addVm(name);
@@ -143,7 +143,7 @@ describe('the fake tart', () => {
     await booted(left ?? '');
   });
 
-  test('an image is there by tag and digest, and goes with its last tag', async () => {
+  test('an image exists by tag and digest, and is deleted with its last tag', async () => {
     fake.controls.image('ghcr.io/a/b:1', { digest: digest('a') });
     fake.controls.image('ghcr.io/a/b:2', { digest: digest('a') });
     await tart('pull ghcr.io/a/b:1');
@@ -168,7 +168,7 @@ describe('the fake tart', () => {
     assert.ok(existsSync(join(fake.home, 'cache/OCIs/localhost%3A5000/a', digest('b'))));
   });
 
-  test('the part of a killed pull is gone with the next list, and not with the next pull', async () => {
+  test('the part of a killed pull is deleted by the next list, but not by the next pull', async () => {
     fake.controls.image('ghcr.io/a/b:1', { digest: digest('a'), stallAt: 50 });
     const killed = async (): Promise<void> => {
       const pull = spawn(fake.path, ['pull', 'ghcr.io/a/b:1'], { env: environment(), detached: true, stdio: 'ignore' });
@@ -222,7 +222,7 @@ describe('the fake tart', () => {
     );
   });
 
-  test('a guest writes what it likes into its share', async () => {
+  test('a guest can write anything into its share', async () => {
     const status = join(folder, 'status');
     mkdirSync(status);
     const kinds = { symlink: 'isSymbolicLink', fifo: 'isFIFO', directory: 'isDirectory', huge: 'isFile' } as const;

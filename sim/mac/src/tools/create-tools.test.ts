@@ -47,7 +47,7 @@ describe('tools of macOS', () => {
     });
   });
 
-  test('pmset: a mini sleeps after a minute until it is told otherwise', async () => {
+  test('pmset: by default a mini sleeps after a minute', async () => {
     const sleeps = async (): Promise<string | undefined> =>
       /^ sleep +(\d+)$/m.exec((await call('pmset -g')).stdout ?? '')?.[1];
     assert.equal(await sleeps(), '1');
@@ -183,7 +183,7 @@ describe('tools of macOS', () => {
     assert.match((await call('pmset -g')).stdout ?? '', /^ sleep +0$/m);
   });
 
-  test('on a full disk they fail, and what was there stays', async () => {
+  test('on a full disk they fail, and the old files stay', async () => {
     await call('scutil --set HostName before');
     await call('defaults write /Library/Preferences/com.example Key before');
     machine.faults.diskFree = 10;

@@ -54,7 +54,7 @@ describe('defaults', () => {
     assert.deepEqual(readDefaults(machine, domain), { b: '2' });
   });
 
-  test('a bare domain is of whoever asks: with sudo, that is root', async () => {
+  test('a bare domain belongs to the calling user: with sudo, root', async () => {
     await defaults(['write', 'com.apple.network.local-network', 'Key', '-array', '10.0.0.0/8']);
     assert.ok(existsSync(machine.path('/var/root/Library/Preferences/com.apple.network.local-network.plist')));
     assert.equal((await defaults(['read', 'com.apple.network.local-network', 'Key'], false)).code, 1);
@@ -70,7 +70,7 @@ describe('defaults', () => {
     assert.equal((await defaults(['read', domain])).code, 1);
   });
 
-  test('a path may come with the root of the simulated disk before it', async () => {
+  test('a path may start with the root of the simulated disk', async () => {
     await defaults(['write', machine.path(domain), 'autoLoginUser', 'm1']);
     assert.deepEqual(readDefaults(machine, domain), { autoLoginUser: 'm1' });
   });
@@ -86,7 +86,7 @@ describe('defaults', () => {
       assert.equal((await defaults(args)).code, 255, args.join(' '));
   });
 
-  test('what is written is a property list that any reader understands', () => {
+  test('it writes a property list that any reader understands', () => {
     const value = { '<key>': 'a & b > "c"', list: [1, true, { x: 1.5 }], none: [], empty: {} };
     assert.deepEqual(parsePlist(plistText(value)), value);
   });

@@ -9,7 +9,7 @@ import { createOwners } from './owners.ts';
 
 const owner = "stat -f '%Su:%Sg'";
 
-test('a file that is given the inode of a dead one does not inherit its owner', (t) => {
+test('a file that reuses the inode of a deleted one does not inherit its owner', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'tartan-owners-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const owners = createOwners(join(folder, 'owners.json'), () => ({ user: 'm1', group: 'staff' }));
@@ -29,7 +29,7 @@ test('a file that is given the inode of a dead one does not inherit its owner', 
 });
 
 describe('the owner of a file', () => {
-  test('is root but for the homes and temporary files of users', async (t) => {
+  test('is root except for homes and temporary files of users', async (t) => {
     const mac = await startTestMac(t);
     const { stdout } = await mac.run(
       `touch f "$TARTAN_ROOT/tmp/f" && cd "$TARTAN_ROOT" && ${owner} Users/m1/f tmp/f etc Library/LaunchDaemons dev/console`,

@@ -36,7 +36,7 @@ describe('script', () => {
     assert.match(stdout, /^40 120\r?\n\/dev\/\S+\r?\n$/);
   });
 
-  it('types the end of an input that has ended before the last line of it', async () => {
+  it('types the end of an ended input before its last line', async () => {
     const { stdout } = await mac.run(command, { stdin: 'typed too late\n' });
     assert.match(stdout, /it is 'quoted': <>/);
   });

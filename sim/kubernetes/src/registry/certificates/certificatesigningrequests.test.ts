@@ -213,7 +213,7 @@ describe('a certificate signing request', () => {
     ]);
   });
 
-  it('is approved and signed only by who may act for its signer', () => {
+  it('is approved and signed only by users with rights on its signer', () => {
     const only =
       (allowed: string): Authorizer =>
       ({ verb, resource, name }) => ({

@@ -40,7 +40,7 @@ describe('validateObject', () => {
     }
   }
 
-  it('does not ask rules about an object whose types are wrong', () => {
+  it('does not evaluate rules on an object with wrong types', () => {
     const schema: Schema = {
       type: 'object',
       properties: { spec: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0' }] } },

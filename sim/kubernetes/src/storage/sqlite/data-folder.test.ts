@@ -171,7 +171,7 @@ describe('data in a folder', () => {
     assert.deepEqual(readFileSync(fileIn(folder)), bytes);
   });
 
-  it('of somebody else is left as it is', async () => {
+  it('of another application is left unchanged', async () => {
     const folder = newFolder();
     mkdirSync(folder, { recursive: true });
     const file = new DatabaseSync(fileIn(folder));

@@ -76,7 +76,7 @@ test('rules are printed with their lists taken apart and their defaults spelled 
   for (const [source, ...expected] of table) assert.deepEqual(printed(source), expected, source);
 });
 
-test('what is wrong is named with its file and line', () => {
+test('errors name file and line', () => {
   const order = 'Rules must be in order: options, normalization, queueing, translation, filtering';
   const table: readonly [string, string][] = [
     ['pass all\nblcok all\n', ':2: syntax error'],
@@ -110,7 +110,7 @@ test('what is wrong is named with its file and line', () => {
     );
 });
 
-test('a macro that names itself is an error, not the end of the parser', () => {
+test('a macro that refers to itself is an error and does not crash the parser', () => {
   assert.match(errorOf('a = "$a"\npass from $a to any'), /:2: syntax error/);
 });
 
@@ -122,7 +122,7 @@ load anchor scrub nat rdr-anchor no set skip 10.0.0.0/8 fd00::/8 1:2 keep state 
   '\0',
 );
 
-test('whatever it is given, the parser throws nothing but its own error', () => {
+test('for any input, the parser only throws its own error', () => {
   const source = fc.oneof(
     fc.string(),
     fc.array(word, { maxLength: 30 }).map((words) => words.join(' ')),
@@ -139,7 +139,7 @@ test('whatever it is given, the parser throws nothing but its own error', () => 
   );
 });
 
-test('what pfctl prints can be loaded again, and is printed the same', () => {
+test('the output of pfctl can be loaded again, and is then the same', () => {
   const endpoint = fc.constantFrom('any', '10.0.0.0/8', '! 172.16.0.0/12', '<vm>', '(en0)', '{ 10.0.0.1, 10.0.0.2 }');
   const rule = fc
     .record({

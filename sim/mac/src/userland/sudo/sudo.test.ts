@@ -24,13 +24,13 @@ describe('sudo', () => {
     assert.deepEqual(journalDetails(mac, 'sudo.password'), ['right']);
   });
 
-  test('runs a command that stands behind -k, and nothing without one', async (t) => {
+  test('runs a command after -k, and nothing without one', async (t) => {
     const mac = await startTestMac(t, withPassword);
     assert.deepEqual((await mac.run("sudo -k -S -p '' id -u", { stdin: `${password}\n` })).stdout, '0\n');
     assert.deepEqual((await mac.run('sudo -k')).code, 0);
   });
 
-  test('takes no password that does not end in a newline, and counts it as no attempt', async (t) => {
+  test('does not accept a password without a newline, nor count it as an attempt', async (t) => {
     const mac = await startTestMac(t, withPassword);
     const { code, stderr } = await mac.run('sudo -S id -u', { stdin: password });
     assert.equal(code, 1);
@@ -38,7 +38,7 @@ describe('sudo', () => {
     assert.deepEqual(journalDetails(mac, 'sudo.password'), ['none']);
   });
 
-  test('takes the lines after a wrong password for further attempts', async (t) => {
+  test('treats the lines after a wrong password as further attempts', async (t) => {
     const mac = await startTestMac(t, withPassword);
     const { code, stdout, stderr } = await mac.run('sudo -S cat; cat', { stdin: 'wrong\npayload\nmore\nrest\n' });
     assert.equal(code, 0);
@@ -98,7 +98,7 @@ describe('sudo', () => {
     assert.equal((await mac.run('sudo -n true')).stderr, 'sudo: a password is required\n');
   });
 
-  test('is broken for everybody by one bad file, with or without a password', async (t) => {
+  test('is broken for all users by one bad file, with or without a password', async (t) => {
     const bad: readonly [make: string, complaint: RegExp][] = [
       [`echo 'm1 ALL=(ALL) NOPASSWD: ALL' >${sudoersFile}; chmod 644 ${sudoersFile}`, /mode 0644, should be 0440/],
       [`echo 'm1 ALL NOPASSWD' >${sudoersFile}; chmod 440 ${sudoersFile}`, /m1-nopasswd:1: syntax error/],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isIncludedFile, needsNoPassword, parseSudoers } from './sudoers.ts';
 
-test('a sudoers file grants what it says to whom it says', () => {
+test('a sudoers file grants rights to users and groups', () => {
   const cases: readonly [text: string, command: string, noPassword: boolean | 'syntax error'][] = [
     ['m1 ALL=(ALL) NOPASSWD: ALL\n', '/bin/ls', true],
     ['m1 ALL=(ALL) NOPASSWD:ALL', '/bin/ls', true],
