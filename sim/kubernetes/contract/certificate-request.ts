@@ -9,7 +9,7 @@ export interface CertificateWish {
 }
 
 /** A new key and a request to certify it. */
-export const certificateWish = async (
+export const newCertificateRequest = async (
   commonName: string,
   organizations: readonly string[],
 ): Promise<CertificateWish> => {

@@ -45,7 +45,7 @@ export interface ClusterUnderTest {
 }
 
 /** A cluster that can be killed. Serves again once `restart` resolves. */
-export interface MortalCluster extends ClusterUnderTest {
+export interface RestartableCluster extends ClusterUnderTest {
   restart(): Promise<void>;
 }
 

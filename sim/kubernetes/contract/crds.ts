@@ -50,7 +50,7 @@ export const establish = async (trial: Trial, wanted: Definition): Promise<{ gro
   const { group, name, body } = definition(wanted);
   const path = `${definitions}/${name}`;
   await trial.create(definitions, body);
-  trial.leaveToTheEnd(path);
+  trial.deleteAfterRun(path);
   await trial.waitFor(path, (crd) => isTrue(crd, 'Established'));
   // The apiextensions server starts to serve the objects a moment after the condition is set.
   await trial.eventually(`${wanted.plural} to be served`, async () => {

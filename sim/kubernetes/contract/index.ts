@@ -22,7 +22,7 @@ import { namespaces } from './behaviours/namespaces.ts';
 import { nodesTopic } from './behaviours/nodes.ts';
 import { partialMetadata } from './behaviours/partial-metadata.ts';
 import { jsonPatch, mergePatch, strategicPatch } from './behaviours/patches.ts';
-import { mortal, restart } from './behaviours/restart.ts';
+import { restartable, restart } from './behaviours/restart.ts';
 import { replicaSets } from './behaviours/replica-sets.ts';
 import { resourceVersions } from './behaviours/resource-versions.ts';
 import { accessReviews } from './behaviours/access-reviews.ts';
@@ -36,7 +36,7 @@ import { serviceAccounts } from './behaviours/service-accounts.ts';
 import { tables } from './behaviours/tables.ts';
 import { update } from './behaviours/update.ts';
 import { watch, watchOptions } from './behaviours/watch.ts';
-import type { ClusterUnderTest, MortalCluster } from './cluster.ts';
+import type { ClusterUnderTest, RestartableCluster } from './cluster.ts';
 import { registerContract } from './run.ts';
 
 /** The behaviour of a Kubernetes control plane that this project relies on. */
@@ -112,10 +112,10 @@ export const runContract = (
 /** What survives a crash of the server. These run one at a time, since a restart affects all of them. */
 export const restartBehaviours: readonly Behaviour[] = restart;
 
-export const runRestartContract = (makeCluster: () => Promise<MortalCluster>, { title }: ContractOptions): void =>
-  registerContract(title, restartBehaviours, async () => mortal(await makeCluster()), 1);
+export const runRestartContract = (makeCluster: () => Promise<RestartableCluster>, { title }: ContractOptions): void =>
+  registerContract(title, restartBehaviours, async () => restartable(await makeCluster()), 1);
 
 export type { Behaviour } from './behaviour.ts';
-export type { Answer, Call, Caller, ClusterUnderTest, EventStream, MortalCluster, WatchEvent } from './cluster.ts';
+export type { Answer, Call, Caller, ClusterUnderTest, EventStream, RestartableCluster, WatchEvent } from './cluster.ts';
 export { type Coordinates, httpsCluster } from './https-cluster.ts';
 export { inProcessCluster } from './in-process-cluster.ts';

@@ -32,7 +32,7 @@ export const registerContract = (
         if (!cluster) throw new Error('There is no cluster');
         const { trial, over } = startTrial({
           cluster,
-          leaveToTheEnd: (path) => void left.push(path),
+          deleteAfterRun: (path) => void left.push(path),
         });
         try {
           await run(trial);

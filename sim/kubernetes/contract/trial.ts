@@ -46,7 +46,7 @@ export interface Trial {
   /** Deletes that path when the behaviour is over. */
   leave(path: string): void;
   /** Deletes that path when the whole run is over: emptying a namespace is slow, and no behaviour has to wait for it. */
-  leaveToTheEnd(path: string): void;
+  deleteAfterRun(path: string): void;
 }
 
 export const unique = (prefix: string): string => `${prefix}-${crypto.randomUUID().slice(0, 8)}`;
@@ -69,11 +69,11 @@ const withQuery = (path: string, query: string): string => `${path}${path.includ
 
 export interface Premises {
   cluster: ClusterUnderTest;
-  leaveToTheEnd: (path: string) => void;
+  deleteAfterRun: (path: string) => void;
 }
 
 /** `over` closes the watches of the behaviour and deletes its objects. */
-export const startTrial = ({ cluster, leaveToTheEnd }: Premises): { trial: Trial; over: () => Promise<void> } => {
+export const startTrial = ({ cluster, deleteAfterRun }: Premises): { trial: Trial; over: () => Promise<void> } => {
   const left: string[] = [];
   const watches: Watching[] = [];
   let own: Promise<string> | undefined;
@@ -96,7 +96,7 @@ export const startTrial = ({ cluster, leaveToTheEnd }: Premises): { trial: Trial
     const name = unique('contract');
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
     succeeded(await send('POST', '/api/v1/namespaces', body), 'create a namespace');
-    leaveToTheEnd(`/api/v1/namespaces/${name}`);
+    deleteAfterRun(`/api/v1/namespaces/${name}`);
     return name;
   };
 
@@ -136,7 +136,7 @@ export const startTrial = ({ cluster, leaveToTheEnd }: Premises): { trial: Trial
     eventually,
     unique,
     leave: (path) => void left.push(path),
-    leaveToTheEnd,
+    deleteAfterRun,
   };
 
   const over = async (): Promise<void> => {

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../src/object.ts';
 import { behaviour, topic } from '../behaviour.ts';
 import { bootstrapToken } from '../bootstrap-tokens.ts';
 import { objectIn } from '../cluster.ts';
-import { certificateWish } from '../certificate-request.ts';
+import { newCertificateRequest } from '../certificate-request.ts';
 import { includes, refused } from '../expect.ts';
 import { read, readList, readText } from '../read.ts';
 import type { Trial } from '../trial.ts';
@@ -55,7 +55,7 @@ export const certificates = topic('certificates', [
     await grant(trial, group);
     const { id, token } = await bootstrapToken(trial, { 'auth-extra-groups': group });
     const node = trial.unique('node');
-    const { key, request } = await certificateWish(`system:node:${node}`, ['system:nodes']);
+    const { key, request } = await newCertificateRequest(`system:node:${node}`, ['system:nodes']);
     // The caches of the real server learn of the token and the roles a moment later.
     const created = await trial.eventually('the bootstrapper to be let in', async () => {
       const body = { ...signingRequest('', { request }), metadata: { generateName: 'csr-' } };
@@ -80,7 +80,7 @@ export const certificates = topic('certificates', [
   }),
 
   behaviour('what another signer is for waits for approval, and is signed then', async (trial) => {
-    const { key, request } = await certificateWish('jane', ['team']);
+    const { key, request } = await newCertificateRequest('jane', ['team']);
     const created = await submit(trial, {
       request,
       signerName: 'kubernetes.io/kube-apiserver-client',
@@ -100,7 +100,7 @@ export const certificates = topic('certificates', [
   }),
 
   behaviour('who asks is written down by the server, whatever the body says', async (trial) => {
-    const { request } = await certificateWish('x', []);
+    const { request } = await newCertificateRequest('x', []);
     const created = await submit(trial, {
       request,
       username: 'somebody',
@@ -111,7 +111,7 @@ export const certificates = topic('certificates', [
   }),
 
   behaviour('approval is nothing that the main endpoint or /status can do', async (trial) => {
-    const { request } = await certificateWish('x', []);
+    const { request } = await newCertificateRequest('x', []);
     const created = await submit(trial, { request, signerName: 'example.com/signer' });
     const path = `${requests}/${created.metadata.name}`;
     const condition = { type: 'Approved', status: 'True', reason: 'Tested', message: '' };
@@ -123,7 +123,7 @@ export const certificates = topic('certificates', [
   }),
 
   behaviour('a denial stays, and cannot become an approval', async (trial) => {
-    const { request } = await certificateWish('x', []);
+    const { request } = await newCertificateRequest('x', []);
     const created = await submit(trial, { request, signerName: 'example.com/signer' });
     const path = `${requests}/${created.metadata.name}/approval`;
     const condition = (type: string): Record<string, string> => ({
@@ -144,7 +144,7 @@ export const certificates = topic('certificates', [
   }),
 
   behaviour('the spec cannot change', async (trial) => {
-    const { request } = await certificateWish('x', []);
+    const { request } = await newCertificateRequest('x', []);
     const created = await submit(trial, { request, signerName: 'example.com/signer' });
     const edited = await trial.edit(`${requests}/${created.metadata.name}`, { spec: { usages: ['server auth'] } });
     assert.deepEqual(edited.spec, created.spec);
@@ -157,7 +157,7 @@ export const certificates = topic('certificates', [
       reason: 'Invalid',
       message: /spec\.request: Invalid value: .*: PEM block type must be CERTIFICATE REQUEST/,
     });
-    const { request } = await certificateWish('x', []);
+    const { request } = await newCertificateRequest('x', []);
     refused(await trial.post(requests, signingRequest(name, { request, usages: [] })), {
       code: 422,
       reason: 'Invalid',
@@ -171,7 +171,7 @@ export const certificates = topic('certificates', [
   }),
 
   behaviour('the kubelet signer refuses who is no node: the request fails', async (trial) => {
-    const { request } = await certificateWish('jane', ['system:nodes']);
+    const { request } = await newCertificateRequest('jane', ['system:nodes']);
     const created = await submit(trial, { request });
     const path = `${requests}/${created.metadata.name}`;
     const condition = { type: 'Approved', status: 'True', reason: 'Tested', message: '' };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { behaviour, topic } from '../behaviour.ts';
-import { certificateWish } from '../certificate-request.ts';
+import { newCertificateRequest } from '../certificate-request.ts';
 import type { Answer } from '../cluster.ts';
 import { refused } from '../expect.ts';
 import { configMap, pod, secret } from '../objects.ts';
@@ -358,7 +358,7 @@ export const nodeRights = topic('rights of a Node', [
   behaviour('it asks for certificates of its own name only', async (trial) => {
     const { name, as } = place(trial);
     const ask = async (commonName: string): Promise<Answer> => {
-      const { request } = await certificateWish(commonName, ['system:nodes']);
+      const { request } = await newCertificateRequest(commonName, ['system:nodes']);
       const metadata = { name: trial.unique('csr') };
       trial.leave(`/apis/certificates.k8s.io/v1/certificatesigningrequests/${metadata.name}`);
       return trial.post(

@@ -16,7 +16,7 @@ const resource = { group: '', plural: 'namespaces', kind: 'Namespace', namespace
 const nameLabel = 'kubernetes.io/metadata.name';
 
 /** The cluster needs these. */
-const immortal = ['default', 'kube-system', 'kube-public'];
+const protectedNamespaces = ['default', 'kube-system', 'kube-public'];
 
 const finalizersOf = (namespace: KubeObject): string[] => listOf(fieldsOf(namespace['spec'])['finalizers']).map(textOf);
 
@@ -84,7 +84,7 @@ export const namespaceStrategy: Strategy = {
   ],
   beforeDelete: (namespace) => {
     const { metadata } = namespace;
-    if (immortal.includes(metadata.name))
+    if (protectedNamespaces.includes(metadata.name))
       throw forbiddenTo(resource, metadata.name, 'this namespace may not be deleted');
     // Namespaces have no grace period, not even 0.
     delete metadata.deletionGracePeriodSeconds;
