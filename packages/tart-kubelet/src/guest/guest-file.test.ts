@@ -35,6 +35,21 @@ describe('a file that a guest can write', () => {
     assert.deepEqual(content, { kind: 'read', bytes: Buffer.from('0123456789'), truncated: true });
   });
 
+  test('is read in pieces, whole or up to the limit', async () => {
+    const text = 'abcdefghij'.repeat(1000);
+    write('pieces', text);
+    for (const limit of [4095, 4096, 8192, 9_999, 10_000, 10_001]) {
+      const content = await readGuestFile(folder, 'pieces', limit);
+      const bytes = Buffer.from(text.slice(0, limit));
+      assert.deepEqual(content, { kind: 'read', bytes, truncated: limit < text.length }, `limit ${limit}`);
+    }
+  });
+
+  test('takes no more memory than it is long, however high the limit is', async () => {
+    const content = await readGuestFile(folder, write('short', '0'), 2 ** 20);
+    assert.ok(content.kind === 'read' && content.bytes.buffer.byteLength < 2 ** 17);
+  });
+
   test('that is huge is read up to the limit only', async () => {
     truncateSync(join(folder, write('huge', '')), 2 ** 40);
     const content = await readGuestFile(folder, 'huge', 10);

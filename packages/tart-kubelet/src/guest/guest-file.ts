@@ -53,16 +53,22 @@ interface FileHead {
 
 type GuestFileContent = ({ readonly kind: 'read' } & FileHead) | Exclude<OpenedGuestFile, { kind: 'opened' }>;
 
+/** Most of these files are shorter. A buffer as large as the limit would be zeroed and collected for each of them. */
+const pieceBytes = 4096;
+
 /** Reads one byte more than allowed to detect longer files; the file's size comes from the guest, so it is not used. */
 export const readAtMost = async (file: FileHandle, maxBytes: number): Promise<FileHead> => {
-  const buffer = Buffer.alloc(maxBytes + 1);
+  const pieces: Buffer[] = [];
   let length = 0;
-  while (length < buffer.length) {
-    const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
-    if (bytesRead === 0) break;
+  while (length <= maxBytes) {
+    const room = Buffer.alloc(Math.min(pieceBytes, maxBytes + 1 - length));
+    const { bytesRead } = await file.read(room, 0, room.length, length);
+    pieces.push(room.subarray(0, bytesRead));
     length += bytesRead;
+    // The end of a regular file.
+    if (bytesRead < room.length) break;
   }
-  return { bytes: buffer.subarray(0, Math.min(length, maxBytes)), truncated: length > maxBytes };
+  return { bytes: Buffer.concat(pieces).subarray(0, maxBytes), truncated: length > maxBytes };
 };
 
 /** At most `maxBytes` from the start of a file that a guest can write, however long it is or grows. */
