@@ -97,15 +97,20 @@ const singleFilePlugin = (): Plugin => ({
 const asComment = (name: string, text: string): string => `/*${name}*/\n//${text.replaceAll('\n', '\n//')}\n`;
 
 // `join` makes a copy. A slice would be a view of the file, and V8 would keep the whole file in memory.
+// `readParts` returns, and so drops its slices. The module itself waits for the program, and V8 keeps its variables as long.
 const loader = `#!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 
-const parts = new Map();
-for (const part of readFileSync(import.meta.filename, 'latin1').split('\\n/*').slice(1)) {
-  const [name, ...lines] = part.split('\\n//');
-  parts.set(new URL(name.replace('*/', ''), import.meta.url).href, [...lines, ''].join('\\n'));
-}
+const readParts = () => {
+  const parts = new Map();
+  for (const part of readFileSync(import.meta.filename, 'latin1').split('\\n/*').slice(1)) {
+    const [name, ...lines] = part.split('\\n//');
+    parts.set(new URL(name.replace('*/', ''), import.meta.url).href, [...lines, ''].join('\\n'));
+  }
+  return parts;
+};
+const parts = readParts();
 registerHooks({
   resolve: (name, context, next) => {
     const url = URL.parse(name, context.parentURL)?.href;
