@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
@@ -182,6 +192,17 @@ describe('the fake tart', () => {
     assert.equal(readdirSync(join(fake.home, 'tmp')).length, 1);
     await tart('list');
     assert.equal(readdirSync(join(fake.home, 'tmp')).length, 0);
+  });
+
+  test('a clone or a pull that has just begun is not collected by a command beside it', async () => {
+    const bin = join(folder, 'slow-bin');
+    const script = `#!/bin/sh\n/bin/mkdir "$@"\ncase "$*" in *"$TART_HOME"/tmp/*) "${fake.path}" list >/dev/null ;; esac\n`;
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'mkdir'), script, { mode: 0o755 });
+    const PATH = `${bin}:${process.env['PATH']}`;
+    assert.equal(await tart('clone base two', { PATH }), '0');
+    assert.match(await tart('pull ghcr.io/a/b:1', { PATH }), /^0 /);
+    assert.equal(fake.journal.calls('list').length, 2);
   });
 
   test('an unknown image is not there when the registry is closed; progress rewrites its line without CI', async () => {

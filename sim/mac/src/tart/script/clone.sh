@@ -41,7 +41,6 @@ tart_clone() {
   trap 'code=$?; rm -f "$fake/locks/clone"; finished' EXIT
   part=$home/tmp/clone-$$
   mkdir -p "$part" "$home/vms"
-  echo $$ >"$part/.lock"
   set --
   for file in config.json nvram.bin disk.img .sizes state.vzvmsave; do
     [ ! -f "$source_folder/$file" ] || set -- "$@" "$source_folder/$file"
@@ -56,9 +55,8 @@ tart_clone() {
   touch_access "$part" "$source_folder"
   # An existing virtual machine with that name is replaced silently, even a running one (INC-429).
   rm -rf "${home:?}/vms/$to"
-  # Locked until it is in place: other calls delete unlocked folders in tmp.
   mv "$part" "$home/vms/$to" || fail 1 "Error: $to could not be moved to its place"
-  rm -f "$home/vms/$to/.lock" "$fake/locks/clone"
+  rm -f "$fake/locks/clone"
 }
 
 tart_set() {

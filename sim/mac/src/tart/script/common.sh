@@ -98,10 +98,12 @@ replaced() {
   value=$value$rest_of
 }
 
-# Every command except pull and clone first deletes the unlocked entries of tmp: also the part of a killed pull (INC-422).
+# Every command except pull and clone first deletes what nobody works on in tmp: also the part of a killed pull (INC-422). A clone has its
+# process id in its name; a pull holds a lock.
 collect_tmp() {
   for entry in "$home"/tmp/*; do
     [ -d "$entry" ] || continue
+    case $entry in */clone-*) ! alive "${entry##*-}" || continue ;; esac
     held "$entry/.lock" || rm -rf "$entry"
   done
 }

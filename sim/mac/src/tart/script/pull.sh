@@ -64,8 +64,10 @@ percent() {
 download() {
   replaced "$registry/$namespace@$digest" / _
   part=$home/tmp/$value
-  mkdir -p "$part"
-  echo $$ >"$part/.lock"
+  # It is locked before others see it.
+  mv "$part" "$home/tmp/.$$" 2>/dev/null || mkdir "$home/tmp/.$$"
+  echo $$ >"$home/tmp/.$$/.lock"
+  mv "$home/tmp/.$$" "$part"
   done_before=-1
   [ ! -f "$part/.percent" ] || read -r done_before <"$part/.percent"
   control "$known/compressed" 21.5
