@@ -99,11 +99,10 @@ describe('a Pod that vanished from the API server', { timeout: 120_000 }, () => 
       async (stage) => {
         const pod = await started(stage);
         stage.tart.controls.command('delete', { answer: { code: 1, stderr: 'Error: busy', times: 3 } });
-        await vanish(stage, pod);
         const since = stage.clock.monotonic();
-        assert.deepEqual(await stage.runningVms(), [vmNameOf(pod)]);
+        await vanish(stage, pod);
         await eventually('its VM is off', async () => (await stage.runningVms()).length === 0);
-        assert.ok(stage.clock.monotonic() - since >= 120_000 - 5_000, 'it had two minutes');
+        assert.ok(stage.clock.monotonic() - since >= 120_000, 'it had two minutes');
         await eventually('its disk is gone', async () => !(await vms(stage)).includes(vmNameOf(pod)));
         await eventually('it is forgotten', async () => (await stage.journal.list()).uids.length === 0);
         await hasNothingOf(stage, vmNameOf(pod));

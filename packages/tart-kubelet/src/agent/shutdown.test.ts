@@ -29,7 +29,7 @@ describe('the shutdown of the guest of a deleted Pod', { timeout: 120_000 }, () 
     withMac(async (stage) => {
       const pod = await started(stage);
       stage.tart.controls.guest(vmNameOf(pod), { shutdownTakesMs: 600 });
-      const end = await ended(stage, pod, 30);
+      const end = await ended(stage, pod, 600);
       assert.deepEqual([end?.exitCode, end?.reason], [0, 'TartRunExited']);
       assert.deepEqual([shutdownRequests(stage), stage.tart.journal.calls('stop').length], [1, 0]);
       assert.equal(eventReasonsOf(stage, pod).filter((reason) => reason === 'Killing').length, 1);

@@ -63,6 +63,8 @@ export interface HostControls {
 export interface GuestControls {
   /** From `run` to the address. */
   readonly bootMs?: number;
+  /** Gets no address until this is taken back. */
+  readonly bootHeld?: boolean;
   /** `none`: never gets one. */
   readonly address?: string;
   readonly agent?: 'ready' | 'absent';
@@ -160,6 +162,7 @@ const guestKeys: {
   readonly [K in keyof Required<GuestControls>]: readonly [string, (value: never) => string | undefined];
 } = {
   bootMs: ['boot', time],
+  bootHeld: ['boot-held', text],
   address: ['address', text],
   agent: ['agent', text],
   agentAfterMs: ['agent-after', time],

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { type Clock, systemClock } from '../clock.ts';
+import { systemClock } from '../clock.ts';
 import { type ManualClock, manualClock } from '../manual-clock.ts';
 
 /** Real time for tests that work with other processes, sockets or files. */
@@ -33,7 +33,7 @@ const longestTickMs = 25;
  * A clock that runs `speed` times as fast as real time, for waits of minutes. It advances only a few milliseconds per event loop turn,
  * so it slows down with a busy machine. `stop` cancels its timers.
  */
-export const fasterClock = (speed: number): Clock & { stop(): void } => {
+export const fasterClock = (speed: number): ManualClock & { stop(): void } => {
   const { now, monotonic, after, advance } = manualClock(systemClock.now());
   let last = systemClock.monotonic();
   const tick = (): void => {
@@ -42,7 +42,7 @@ export const fasterClock = (speed: number): Clock & { stop(): void } => {
     advance(Math.trunc(passed * speed));
   };
   const timer = setInterval(tick, tickMs);
-  return { now, monotonic, after, stop: () => clearInterval(timer) };
+  return { now, monotonic, after, advance, stop: () => clearInterval(timer) };
 };
 
 /** The longest delay of a Node timer. */

@@ -18,8 +18,8 @@ import {
   serviceAccounts,
   type Transport,
 } from '@tartan/kube';
-import { type Clock, systemClock } from '@tartan/kube/clock';
-import { fasterClock, testDeadline } from '@tartan/kube/testing';
+import { type ManualClock, systemClock } from '@tartan/kube/clock';
+import { adjustableClock, fasterClock, testDeadline } from '@tartan/kube/testing';
 import { createKubernetes, type Kubernetes } from '@tartan/sim-kubernetes';
 import { type FakeTart, installFakeTart } from '@tartan/sim-mac';
 import { createTart, type Tart } from '@tartan/tart';
@@ -33,6 +33,7 @@ import { createVmSubsystem, type VmSubsystemOptions } from '../vm-subsystem.ts';
 type Spec = NonNullable<Pod['spec']>;
 
 export interface HarnessOptions {
+  /** For waits that may be as short as they like: nothing that must come first may be late. */
   readonly speed?: number;
   readonly vmSlots?: number;
   readonly disableVMGC?: boolean;
@@ -46,7 +47,7 @@ export interface Harness {
   readonly driver: Tart;
   readonly journal: Journal;
   readonly folder: string;
-  readonly clock: Clock;
+  readonly clock: ManualClock;
   readonly events: (EventInput & { readonly createPod: string })[];
   readonly logs: string[];
   /** Of the running agent. */
@@ -103,7 +104,7 @@ export const withMac = async (
 ): Promise<void> => {
   const folder = await mkdtemp(join(tmpdir(), 'machines-'));
   const faster = options.speed === undefined ? undefined : fasterClock(options.speed);
-  const clock: Clock = faster ?? systemClock;
+  const clock = faster ?? adjustableClock();
   const tart = installFakeTart(folder);
   const environment = { PATH: process.env['PATH'], HOME: folder, TART_HOME: tart.home };
   const processes = ownProcesses(folder, environment);

@@ -69,6 +69,7 @@ guest_programs() {
 boot() {
   guest_control "$name" boot 6 # 5–9 s warm
   pause "$value"
+  while guest_control "$name" boot-held && [ -n "$value" ]; do pause 0.05; done
   lease
   : >"$vm/control.sock"
   guest_control "$name" agent-after 0
