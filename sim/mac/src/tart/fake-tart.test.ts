@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { eventually } from '@tartan/kube/testing';
 import { type FakeTart, hostilePrograms, installFakeTart, noSpaceTexts } from './fake-tart.ts';
@@ -221,11 +222,14 @@ describe('the fake tart', () => {
   });
 
   test('push opens nvram.bin last: a bundle that is deleted meanwhile fails there (INC-46)', async () => {
-    fake.controls.host({ pushDiskMs: 400 });
-    const push = tart('push base ghcr.io/a/b:1');
-    await eventually('it has begun', () => fake.journal.calls('push').length === 1);
+    fake.controls.host({ pushHeld: true });
+    const push = spawn(fake.path, ['push', 'base', 'ghcr.io/a/b:1'], { env: environment() });
+    const said = text(push.stderr);
+    await eventually('it pushes the disk', () => String(push.stdout.read() ?? '').includes('pushing disk'));
     assert.equal(await tart('delete base'), '0');
-    assert.match(await push, /^1 [\s\S]*nvram\.bin” doesn’t exist/);
+    fake.controls.host({ pushHeld: undefined });
+    assert.match(await said, /nvram\.bin” doesn’t exist/);
+    assert.equal(push.exitCode ?? (await once(push, 'exit'))[0], 1);
   });
 
   test('a test can set the result of some calls', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -84,27 +84,32 @@ test('a binary that is not there is an error that says so', async (t) => {
   );
 });
 
+/** A port that somebody else listens on. */
+const takenPort = async (t: TestContext): Promise<number> => {
+  const stranger = createServer((socket) => socket.destroy());
+  t.after(() => stranger.close());
+  await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+  return (stranger.address() as AddressInfo).port;
+};
+
 test('a port that somebody else took costs another attempt with another port', async (t) => {
   const settings = options(t);
-  const stranger = createServer((socket) => socket.destroy());
-  const [taken = 0, free = 0] = await freePorts(2);
-  await new Promise<void>((resolve) => stranger.listen(taken, '127.0.0.1', resolve));
-  t.after(() => stranger.close());
-  const choices = [taken, taken, free];
-  const component = await startComponent(script(serving), {
-    ...settings,
-    choosePorts: async () => [choices.shift() ?? 0],
-  });
-  assert.deepEqual(component.ports, [free]);
-  assert.equal(settings.spawned.length, 3);
+  const taken = await takenPort(t);
+  const chosen: number[] = [];
+  const choosePorts = async (): Promise<number[]> => {
+    const ports = chosen.length < 2 ? [taken] : await freePorts(1);
+    chosen.push(...ports);
+    return ports;
+  };
+  const component = await startComponent(script(serving), { ...settings, choosePorts });
+  assert.deepEqual(component.ports, chosen.slice(-1));
+  assert.notEqual(chosen.at(-1), taken);
+  assert.equal(settings.spawned.length, chosen.length);
 });
 
 test('it gives up when every port is taken', async (t) => {
   const settings = options(t);
-  const stranger = createServer((socket) => socket.destroy());
-  const [taken = 0] = await freePorts(1);
-  await new Promise<void>((resolve) => stranger.listen(taken, '127.0.0.1', resolve));
-  t.after(() => stranger.close());
+  const taken = await takenPort(t);
   await assert.rejects(
     startComponent(script(serving), { ...settings, choosePorts: async () => [taken] }),
     /EADDRINUSE/,
