@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createHarness, flushEventLoop, type GitHubHarness } from './testing/harness.ts';
+import { settle } from '@tartan/kube/testing';
+import { createHarness, type GitHubHarness } from './testing/harness.ts';
 
 const runners = '/orgs/acme/actions/runners';
 const list = `GET ${runners}`;
@@ -13,7 +14,7 @@ const idle = async (on: GitHubHarness, name: string) => {
   const made = await on.jit(name);
   const session = await on.connect(made.config);
   const told = on.poll(session);
-  await flushEventLoop();
+  await settle();
   return { ...made, session, told };
 };
 
@@ -44,7 +45,7 @@ describe('calls that go wrong', () => {
     github.faults.calls.push({ match: /GET/, times: 1, with: 'hang' });
     const enough = new AbortController();
     const open = github.fetch(`https://x.invalid${runners}`, { signal: enough.signal });
-    await flushEventLoop();
+    await settle();
     enough.abort(new Error('enough'));
     await assert.rejects(open, /enough/);
   });
@@ -57,7 +58,7 @@ describe('calls that go wrong', () => {
       isThere = true;
       return made;
     });
-    await flushEventLoop();
+    await settle();
     assert.deepEqual([github.runners().length, isThere], [1, false]);
     clock.advance(30_000);
     assert.equal((await answer).status, 201);
@@ -81,7 +82,7 @@ describe('calls that go wrong', () => {
     const html = await on.ask(list);
     assert.deepEqual([html.status, html.headers.get('content-type')], [503, 'text/html; charset=utf-8']);
     const told = on.poll(session);
-    await flushEventLoop();
+    await settle();
     on.github.faults.outage.api = 'refused';
     await assert.rejects(on.ask(list), TypeError);
     on.github.faults.outage.actions = 'refused';
@@ -173,7 +174,7 @@ describe('stale runner status', () => {
     on.clock.advance(5 * minute);
     await late.told;
     void on.poll(late.session);
-    await flushEventLoop();
+    await settle();
     assert.equal(queued.runner?.name, 'late');
     assert.deepEqual(
       on.github.runners().map(({ name, isOnline }) => [name, isOnline]),

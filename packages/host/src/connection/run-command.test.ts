@@ -101,6 +101,7 @@ describe('a command on a host', () => {
     const [channel] = await playing;
     channel.pause();
     // Until nothing moves any more: the window of the host (2 MB) and the buffers of both kernels are full.
+    // Without backpressure the input is read to its end without a wait for a socket.
     for (let quiet = 0, last = 0; quiet < 50; quiet = read === last ? quiet + 1 : 0) {
       last = read;
       await new Promise((resolve) => setImmediate(resolve));

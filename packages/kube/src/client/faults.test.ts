@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { manualClock, type ManualClock } from '../clock/manual-clock.ts';
+import { settle } from '../clock/testing/real-time.ts';
 import { isKubeError, KubeError } from '../errors/kube-error.ts';
 import { configMaps, nodes, secrets } from '../objects/builtin.ts';
 import type { Client, WatchEvent } from './client.ts';
@@ -36,14 +37,10 @@ const page = (names: readonly string[], token = '', version = '9') => ({
   },
 });
 
-const turns = async (): Promise<void> => {
-  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
-};
-
 test('a call without an answer ends at its deadline, by the injected clock', async () => {
   const { client, clock, transport } = against(hang);
   const waiting = assert.rejects(client.get(secrets, name), (error) => isKubeError(error, 'timeout'));
-  await turns();
+  await settle();
   clock.advance(30_000);
   await waiting;
   assert.equal(transport.seen[0]?.signal.aborted, true);
@@ -59,7 +56,7 @@ test('the deadline of a call is the caller’s, and covers the body too', async 
     reason: 'timeout',
     message: /0.005 s/,
   });
-  await turns();
+  await settle();
   clock.advance(5);
   await waiting;
 });
@@ -77,7 +74,7 @@ test('a signal ends a call at any time, and one that fired before sends nothing'
   const { client, transport } = against(hang);
   const abort = new AbortController();
   const waiting = assert.rejects(client.get(secrets, name, { signal: abort.signal }), { reason: 'aborted' });
-  await turns();
+  await settle();
   abort.abort();
   await waiting;
   await assert.rejects(client.get(secrets, name, { signal: abort.signal }), { reason: 'aborted' });
@@ -256,7 +253,7 @@ test('a watch has a deadline for its beginning only', async () => {
   const options = { resourceVersion: '1', signal };
   const first = late.client.watch(secrets, options)[Symbol.asyncIterator]().next();
   const waiting = assert.rejects(first, { reason: 'timeout' });
-  await turns();
+  await settle();
   late.clock.advance(30_000);
   await waiting;
 
@@ -267,7 +264,7 @@ test('a watch has a deadline for its beginning only', async () => {
   }
   const quiet = against(() => ({ body: slow() }));
   const event = quiet.client.watch(secrets, options)[Symbol.asyncIterator]().next();
-  await turns();
+  await settle();
   quiet.clock.advance(3_600_000);
   release.resolve();
   assert.equal((await event).value?.type, 'ADDED');

@@ -2,14 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { manualClock } from '../clock/manual-clock.ts';
+import { settle } from '../clock/testing/real-time.ts';
 import { configMaps, namespaces } from '../objects/builtin.ts';
 import { inProcessTransport } from '../transport/in-process-transport.ts';
 import { createClient } from './create-client.ts';
-
-/** Runs all pending work that needs no time. */
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
-};
 
 test('an hour of watching passes in no time, without a socket', async () => {
   const clock = manualClock();

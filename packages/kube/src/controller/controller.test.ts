@@ -14,7 +14,7 @@ import {
   requeueAfter,
 } from './reconcile.ts';
 import type { Source } from './source.ts';
-import { settle } from './testing/settle.ts';
+import { settle } from '../clock/testing/real-time.ts';
 
 const summaries = (): { seen: (ReconcileSummary | undefined)[]; observer: ReconcileObserver } => {
   const seen: (ReconcileSummary | undefined)[] = [];

@@ -15,7 +15,7 @@ import { createController } from './controller.ts';
 import { createManager } from './manager.ts';
 import { done, type Reconciler } from './reconcile.ts';
 import { fromInformer, requestForObject } from './source.ts';
-import { settle } from './testing/settle.ts';
+import { settle } from '../clock/testing/real-time.ts';
 
 /** A whole controller process: it labels ConfigMaps of the embedded Kubernetes, on virtual time and without a socket. */
 

@@ -8,7 +8,7 @@ import type { LeaderElector } from './leader-runnables.ts';
 import { createManager, type ManagerOptions, type ManagerResult } from './manager.ts';
 import type { Runnable } from './runnable.ts';
 import { fakeInformer } from './testing/fake-informer.ts';
-import { settle } from './testing/settle.ts';
+import { settle } from '../clock/testing/real-time.ts';
 
 /** Records its start and stop; `deaf` ignores its signal. */
 const part = (name: string, story: string[], stopping: 'good' | 'deaf' = 'good') => {

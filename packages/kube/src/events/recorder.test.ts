@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { IEvent } from 'kubernetes-models/v1/Event';
 import type { CallOptions, Client, Patch } from '../client/client.ts';
 import { manualClock } from '../clock/manual-clock.ts';
-import { settle } from '../controller/testing/settle.ts';
+import { settle } from '../clock/testing/real-time.ts';
 import { KubeError, type KubeErrorReason } from '../errors/kube-error.ts';
 import { recordedLog } from '../informer/testing/recorded-log.ts';
 import type { ObjectName } from '../objects/object.ts';

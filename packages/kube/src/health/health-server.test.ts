@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { systemClock, systemClock as clock } from '../clock/clock.ts';
 import { manualClock } from '../clock/manual-clock.ts';
-import { settle } from '../controller/testing/settle.ts';
+import { settle } from '../clock/testing/real-time.ts';
 import { untilAborted } from '../errors/abort-signal.ts';
 import type { BindAddress } from '../flags/network-types.ts';
 import { recordedLog } from '../informer/testing/recorded-log.ts';

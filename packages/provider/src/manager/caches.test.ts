@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { finalizers } from '@tartan/api';
 import {
   createClient,
@@ -13,6 +12,7 @@ import {
   serviceAccounts,
 } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
+import { settle } from '@tartan/kube/testing';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { createCaches } from './caches.ts';
 
@@ -24,9 +24,6 @@ test('only Pods with the finalizer of an agent are cached, from when it is added
   t.after(() => kubernetes.stop());
   const user = { commonName: 'admin', organizations: ['system:masters'] };
   const client = createClient(inProcessTransport(kubernetes.handle, { user }), { clock });
-  const settle = async (): Promise<void> => {
-    for (let turn = 0; turn < 60; turn += 1) await setImmediate();
-  };
   await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace } } as const;
   await client.create(serviceAccounts, account);

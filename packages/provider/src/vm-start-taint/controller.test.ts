@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { macTaint, vmStartTaint } from '@tartan/api';
 import {
   createClient,
@@ -14,12 +13,9 @@ import {
   serviceAccounts,
 } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
+import { settle } from '@tartan/kube/testing';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { createVmStartTaint } from './controller.ts';
-
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 60; turn += 1) await setImmediate();
-};
 
 /** A Mac and the scheduler of an embedded Kubernetes, on virtual time. The test acts as the agent, with the identity of its Node. */
 const createHarness = async (t: TestContext) => {

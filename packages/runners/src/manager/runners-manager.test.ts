@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { labels, labelValues, runnerMetricNames, runnersLeaderElectionID } from '@tartan/api';
 import {
   createLogger,
@@ -14,6 +13,7 @@ import {
   serviceAccounts,
   type Transport,
 } from '@tartan/kube';
+import { settle } from '@tartan/kube/testing';
 import { parseFlags, type RunnersOptions } from '../flags.ts';
 import { createHarness as createPoolHarness, namespace } from '../pool/testing/harness.ts';
 import { runnersRBACRules } from '../rbac.ts';
@@ -50,10 +50,6 @@ const recordRefusals = (inner: Transport): { transport: Transport; refused: stri
       },
     },
   };
-};
-
-const drainEventLoop = async (): Promise<void> => {
-  for (let turn = 0; turn < 60; turn += 1) await setImmediate();
 };
 
 /** Kubernetes, GitHub and Macs on virtual time, and managers with exactly the permissions of their RBAC table. */
@@ -101,7 +97,7 @@ const createManagerHarness = async (t: TestContext, options: Parameters<typeof c
       void ended.then(() => over.abort());
       // Some parts need time to finish.
       for (let tries = 0; tries < 200 && !over.signal.aborted; tries += 1) {
-        await drainEventLoop();
+        await settle();
         clock.advance(500);
       }
       return ended;
@@ -130,12 +126,12 @@ const createManagerHarness = async (t: TestContext, options: Parameters<typeof c
 
   const pass = async (seconds: number): Promise<void> => {
     for (let passed = 0; passed < seconds; passed += 1) {
-      await drainEventLoop();
+      await settle();
       await stage.turn();
-      await drainEventLoop();
+      await settle();
       clock.advance(1000);
     }
-    await drainEventLoop();
+    await settle();
   };
 
   return {

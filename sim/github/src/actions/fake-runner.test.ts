@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createHarness, flushEventLoop, type GitHubHarness } from '../testing/harness.ts';
+import { settle } from '@tartan/kube/testing';
+import { createHarness, type GitHubHarness } from '../testing/harness.ts';
 import { runFakeRunner } from './fake-runner.ts';
 
 const job = { repository: 'acme/app', labels: ['macos'] };
@@ -10,7 +11,7 @@ const minute = 60_000;
 const pass = async (clock: GitHubHarness['clock'], minutes: number): Promise<void> => {
   for (let step = 0; step < minutes * 4; step += 1) {
     clock.advance(minute / 4);
-    await flushEventLoop();
+    await settle();
   }
 };
 
@@ -75,7 +76,7 @@ describe('the fake runner', () => {
     const on = await createHarness();
     const { id, config } = await on.jit('a');
     const runner = play(on, config);
-    await flushEventLoop();
+    await settle();
     await on.ask(`DELETE /orgs/acme/actions/runners/${id}`);
     assert.equal(await runner.ended, 'not registered');
     assert.equal(await play(on, config).ended, 'not registered');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createHarness, flushEventLoop, type GitHubHarness } from '../testing/harness.ts';
+import { settle } from '@tartan/kube/testing';
+import { createHarness, type GitHubHarness } from '../testing/harness.ts';
 import { statusOfRun } from './endpoints.ts';
 import type { JobRecord } from './jobs.ts';
 
@@ -13,7 +14,7 @@ const idle = async (on: GitHubHarness, name: string, labels?: string[], owner?: 
   const made = await on.jit(name, labels, owner);
   const session = await on.connect(made.config);
   const told = on.poll(session);
-  await flushEventLoop();
+  await settle();
   return { ...made, session, told };
 };
 const busyShown = async ({ ask, newToken }: GitHubHarness, id: number): Promise<unknown[]> => {
@@ -88,7 +89,7 @@ describe('a job', () => {
     const wanted = { name: 'a', runner_group_id: 5, labels: ['macos'] };
     const { body } = await on.ask(`POST ${runners}/generate-jitconfig`, wanted);
     void on.poll(await on.connect(body['encoded_jit_config'] as string));
-    await flushEventLoop();
+    await settle();
     assert.equal(on.github.queueJob(job).runner, undefined);
     assert.equal(on.github.queueJob({ ...job, repository: 'acme/lib' }).runner?.name, 'a');
     await on.github.stop();
@@ -102,7 +103,7 @@ describe('a job', () => {
     await on.report(runner.session, first.id, 'started');
     // A runner keeps polling during a job, to learn of a cancellation.
     void on.poll(runner.session);
-    await flushEventLoop();
+    await settle();
     assert.deepEqual([first.runner?.name, second.runner], ['a', undefined]);
     const other = await idle(on, 'b');
     await other.told;
@@ -119,9 +120,9 @@ describe('a job', () => {
     on.clock.advance(49_000);
     assert.equal(queued.runner?.name, 'a');
     on.clock.advance(11_000);
-    await flushEventLoop();
+    await settle();
     void on.poll(other.session);
-    await flushEventLoop();
+    await settle();
     assert.equal(queued.runner?.name, 'b');
     assert.equal(await on.report(lazy.session, queued.id, 'started'), 404);
     await on.github.stop();
@@ -230,7 +231,7 @@ describe('a runner', () => {
     on.clock.advance(1);
     assert.equal(on.github.runners()[0]?.isOnline, false);
     void on.poll(runner.session);
-    await flushEventLoop();
+    await settle();
     assert.equal(on.github.runners()[0]?.isOnline, true);
     await on.github.stop();
   });
@@ -254,7 +255,7 @@ describe('a runner', () => {
       method: 'POST',
       signal: left.signal,
     });
-    await flushEventLoop();
+    await settle();
     left.abort(new Error('left'));
     await assert.rejects(told, /left/);
     assert.equal(on.github.queueJob(job).runner, undefined);

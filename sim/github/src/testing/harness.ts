@@ -90,8 +90,3 @@ export const createHarness = async (options: Omit<GitHubOptions, 'port'> = {}): 
       (await ask(`POST /_actions/sessions/${session}/jobs/${job}/${verb}`, {}, '')).status,
   };
 };
-
-/** Runs everything that is ready in the event loop. */
-export const flushEventLoop = async (): Promise<void> => {
-  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-};

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { systemClock } from '../clock.ts';
 import { type ManualClock, manualClock } from '../manual-clock.ts';
 
@@ -24,6 +24,14 @@ export const eventually = async <T>(
     if (deadline.aborted) throw new Error(`waited in vain until ${what}`);
     await setTimeout(pauseMs);
   }
+};
+
+/**
+ * Lets everything happen that waits for no clock, file, socket or process: promises, and what the embedded API server does between them.
+ * How many turns that takes does not depend on the speed of the machine.
+ */
+export const settle = async (turns = 60): Promise<void> => {
+  for (let turn = 0; turn < turns; turn += 1) await setImmediate();
 };
 
 const tickMs = 5;

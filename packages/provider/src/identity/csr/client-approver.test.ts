@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import {
   certificateSigningRequests,
   createClient,
@@ -12,6 +11,7 @@ import {
   type Transport,
 } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
+import { settle } from '@tartan/kube/testing';
 import { bindClusterRole, createKubernetes } from '@tartan/sim-kubernetes';
 import { joinGroup, kubeletClientSigner } from '../names.ts';
 import { joinBinding } from '../rights.ts';
@@ -19,10 +19,6 @@ import { makeCSR } from '../testing/make-csr.ts';
 import { recordingLog } from '../testing/recording.ts';
 import { clientRequests, createApprover } from './controller.ts';
 import type { MachineIdentity, MachineOf } from './observe.ts';
-
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 60; turn += 1) await setImmediate();
-};
 
 const machine: MachineIdentity = {
   uid: 'a',

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import {
   certificateSigningRequests,
   createClient,
@@ -10,16 +9,13 @@ import {
   KubeError,
 } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
+import { settle } from '@tartan/kube/testing';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { kubeletClientSigner, kubeletServingSigner, nodesGroup } from '../names.ts';
 import { alternativeNames, generalName, makeCSR } from '../testing/make-csr.ts';
 import { recordingLog } from '../testing/recording.ts';
 import { createApprover, servingRequests } from './controller.ts';
 import type { MacAddresses, MacAddressesOf } from './observe.ts';
-
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 60; turn += 1) await setImmediate();
-};
 
 const atHome: MacAddresses = {
   providerAddresses: ['192.0.2.7'],

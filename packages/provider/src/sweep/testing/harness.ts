@@ -1,5 +1,4 @@
 import type { TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { kindNames, machine, macHost } from '@tartan/api';
 import {
   type Client,
@@ -12,6 +11,7 @@ import {
   type Gate,
   type Transport,
 } from '@tartan/kube';
+import { settle } from '@tartan/kube/testing';
 import { type HostPool, ScalewayError, type Server } from '@tartan/scaleway';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { fixturesFor, namespace, startKubernetes } from '../../claim/testing/harness.ts';
@@ -40,11 +40,6 @@ const aServer: Server = {
   sshUsername: 'm1',
   password: undefined,
   createdAt: '2026-01-01T00:00:00Z',
-};
-
-/** Waits until only timers are left. */
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 60; turn += 1) await setImmediate();
 };
 
 /** The sweep on an embedded Kubernetes, on virtual time. By default a server's name at Scaleway is that in its MacHost. */

@@ -157,6 +157,7 @@ export const createHarness = async ({
     if (mac === undefined) throw new Error(`there is no Mac ${name}`);
     return mac;
   };
+  /** Until no pass is under way. What leads to the next one waits for no file and no socket, so that some turns are enough on any machine. */
   const settle = async (): Promise<void> => {
     for (let quiet = 0, turns = 0; quiet < 12 && turns < 3000; quiet += 1, turns += 1) {
       await setImmediate();
