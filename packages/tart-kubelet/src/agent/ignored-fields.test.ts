@@ -24,7 +24,7 @@ describe('ignored fields of a Pod', { timeout: 120_000 }, () => {
       const seen = await stage.waitForPod(probed, 'is looked at', isRunning);
       assert.ok(!eventReasonsOf(stage, running).includes('FieldsIgnored'));
       const told = stage.events.filter(
-        ({ createPod, reason }) => createPod === seen.metadata.name && reason === 'FieldsIgnored',
+        ({ podName, reason }) => podName === seen.metadata.name && reason === 'FieldsIgnored',
       );
       assert.deepEqual(
         told.map(({ type, message }) => [type, message.split('. ')[0]]),

@@ -145,7 +145,7 @@ describe('a Pod that cannot run on a Mac', { timeout: 120_000 }, () => {
       const rejected = await stage.waitForPod(pod, 'is rejected', hasEnded);
       assert.deepEqual([rejected.status?.phase, rejected.status?.reason], ['Failed', 'UnsupportedPod']);
       assert.match(rejected.status?.message ?? '', /Make them Pods of their own/);
-      const [event] = stage.events.filter((one) => one.createPod === pod.metadata.name);
+      const [event] = stage.events.filter((one) => one.podName === pod.metadata.name);
       assert.deepEqual([event?.type, event?.reason], ['Warning', 'UnsupportedPod']);
       assert.deepEqual(stage.tart.journal.calls(), []);
     }));

@@ -48,7 +48,7 @@ export interface Harness {
   readonly journal: Journal;
   readonly folder: string;
   readonly clock: ManualClock;
-  readonly events: (EventInput & { readonly createPod: string })[];
+  readonly events: (EventInput & { readonly podName: string })[];
   readonly logs: string[];
   /** Of the running agent. */
   readonly startRecorder: StartRecorder;
@@ -181,7 +181,7 @@ export const withMac = async (
           tokens: createSubresources(guarded, { clock: systemClock }),
           events: {
             event: ({ metadata }, happening) =>
-              void stage.events.push({ ...happening, createPod: metadata?.name ?? '' }),
+              void stage.events.push({ ...happening, podName: metadata?.name ?? '' }),
           },
           paths: {
             guests: join(folder, paths.guests),

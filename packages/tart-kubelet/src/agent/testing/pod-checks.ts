@@ -18,7 +18,7 @@ export const isReady = (pod: MaybePod): boolean =>
 
 /** Reasons of a Pod's events, in order. */
 export const eventReasonsOf = ({ events }: Harness, { metadata: { name } }: Live<Pod>): string[] =>
-  events.filter(({ createPod }) => createPod === name).map(({ reason }) => reason);
+  events.filter(({ podName }) => podName === name).map(({ reason }) => reason);
 
 /** The process of its VM, from the journal. */
 export const processOf = async ({ journal }: Harness, { metadata: { uid } }: Live<Pod>) => {
