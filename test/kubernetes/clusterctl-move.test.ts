@@ -47,8 +47,7 @@ const clusterctlLabel = 'clusterctl.cluster.x-k8s.io';
 
 type Kept = Pick<Live<KubeObject>, 'metadata'> & { spec?: unknown; data?: unknown };
 
-// clusterctl waits 6 to 7 minutes for a block to go (cmd/clusterctl/client/cluster/mover.go:369 of Cluster API: ten attempts, with pauses
-// from 5 s on, each half as long again), which takes no CPU meanwhile.
+// A clusterctl that was not built here waits 6 to 7 minutes for a block to go.
 describe('clusterctl move, which is not supported', { timeout: 900_000 }, () => {
   const stops: (() => unknown)[] = [];
   let client: Client;

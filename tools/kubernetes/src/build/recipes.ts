@@ -35,28 +35,22 @@ export interface Recipe {
   variables(version: string): Record<string, string>;
 }
 
-const kubernetesVersion = (version: string): Record<string, string> => {
-  const [major = '', minor = ''] = version.replace(/^v/, '').split('.');
-  const variables: Record<string, string> = {};
-  for (const prefix of ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version']) {
-    variables[`${prefix}.gitVersion`] = version;
-    variables[`${prefix}.gitMajor`] = major;
-    variables[`${prefix}.gitMinor`] = minor;
-    variables[`${prefix}.gitTreeState`] = 'clean';
-  }
-  return variables;
-};
-
-const clusterApiVersion = (version: string): Record<string, string> => {
-  const [major = '', minor = ''] = version.replace(/^v/, '').split('.');
-  const prefix = 'sigs.k8s.io/cluster-api/version';
-  return {
-    [`${prefix}.gitVersion`]: version,
-    [`${prefix}.gitMajor`]: major,
-    [`${prefix}.gitMinor`]: minor,
-    [`${prefix}.gitTreeState`]: 'clean',
+/** Sets the version in the Go packages `packages`. */
+const versionIn =
+  (...packages: readonly string[]) =>
+  (version: string): Record<string, string> => {
+    const [major = '', minor = ''] = version.replace(/^v/, '').split('.');
+    const variables: Record<string, string> = {};
+    for (const name of packages) {
+      variables[`${name}.gitVersion`] = version;
+      variables[`${name}.gitMajor`] = major;
+      variables[`${name}.gitMinor`] = minor;
+      variables[`${name}.gitTreeState`] = 'clean';
+    }
+    return variables;
   };
-};
+
+const clusterApiVersion = versionIn('sigs.k8s.io/cluster-api/version');
 
 /** Core has no flag for the address of its webhooks and listens on all addresses. Tests use only loopback. */
 const webhooksOnLoopback = (file: string): SourceEdit => ({
@@ -64,6 +58,16 @@ const webhooksOnLoopback = (file: string): SourceEdit => ({
   from: 'Port:     webhookPort,',
   to: 'Host: "127.0.0.1", Port: webhookPort,',
 });
+
+/**
+ * `clusterctl move` has no flag for how long it waits for a block to go: ten attempts, the pauses between them growing by half from 5 s, 7
+ * minutes in all. Here they grow from 50 ms.
+ */
+const shortPausesOfMove: SourceEdit = {
+  file: 'cmd/clusterctl/client/cluster/mover.go',
+  from: '5 * time.Second',
+  to: '50 * time.Millisecond',
+};
 
 export const recipes: readonly Recipe[] = [
   {
@@ -81,7 +85,7 @@ export const recipes: readonly Recipe[] = [
       { name: 'kube-scheduler', package: 'k8s.io/kubernetes/cmd/kube-scheduler' },
       { name: 'kubectl', package: 'k8s.io/kubernetes/cmd/kubectl' },
     ],
-    variables: kubernetesVersion,
+    variables: versionIn('k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'),
   },
   {
     module: 'cluster-api',
@@ -90,7 +94,7 @@ export const recipes: readonly Recipe[] = [
       { name: 'cluster-api-core', package: 'sigs.k8s.io/cluster-api/core' },
       { name: 'clusterctl', package: 'sigs.k8s.io/cluster-api/cmd/clusterctl' },
     ],
-    edits: [webhooksOnLoopback('core/main.go')],
+    edits: [webhooksOnLoopback('core/main.go'), shortPausesOfMove],
     extraFolders: { 'core/config': 'config' },
     variables: clusterApiVersion,
   },
