@@ -29,7 +29,7 @@ import { createInstantMac, image } from './agent-pods/instant-tart.ts';
 
 const podCount = 1_000;
 const warmUp = 100;
-const atATime = 25;
+const atATime = 10;
 
 /** The agent's waits of minutes are seconds here. */
 const hasty = (speed: number): Clock => {
