@@ -502,6 +502,24 @@ describe('decide: drift and roll', () => {
       { kind: 'wait', drift: 'pausing', forMs: 60_000 },
     ],
     [
+      'pushed half a minute ago, and its agent has yet to restart',
+      of(driftedSnapshot, { machine: provisioned({ ...tried('Update', 'Succeeded', 0.5), hostConfigHash: 'c' }) }),
+      { kind: 'wait', drift: 'pausing', forMs: 30_000 },
+    ],
+    [
+      'pushed half a minute ago, and its agent reports that',
+      of(driftedSnapshot, { machine: provisioned(tried('Update', 'Succeeded', 0.5)) }),
+      { kind: 'roll' },
+    ],
+    [
+      'pushed half a minute ago, and its agent, which reported that, is down',
+      of(driftedSnapshot, {
+        machine: provisioned(tried('Update', 'Succeeded', 0.5)),
+        node: { ...node, ready: 'Unknown' },
+      }),
+      { kind: 'wait', drift: 'pausing', forMs: 30_000 },
+    ],
+    [
       'cordoned by us a moment ago: it waits for an idle Mac, and for no time',
       of(driftedSnapshot, { machine: provisioned(tried('Update', 'WaitingForIdle', 0)), node: cordoned, idle: false }),
       { kind: 'wait', drift: 'waiting for idle' },

@@ -82,8 +82,14 @@ export const actualHash = (
   return pauseLeftMs(snapshot, status) > 0 ? (status.hostConfigHash ?? summary) : (summary ?? status.hostConfigHash);
 };
 
-const pauseLeftMs = ({ now, node }: Pick<Snapshot, 'now' | 'node'>, status: MachineStatus): number =>
-  pauseMs(lastAttemptOf(status), now, node);
+const pauseLeftMs = ({ now, node }: Pick<Snapshot, 'now' | 'node'>, status: MachineStatus): number => {
+  const attempt = lastAttemptOf(status);
+  return attempt?.outcome === 'Succeeded' && reports(node, status.hostConfigHash) ? 0 : pauseMs(attempt, now, node);
+};
+
+/** The agent has restarted with what was pushed: that is what the pause after a push is for. */
+const reports = (node: Snapshot['node'], hash: string | undefined): boolean =>
+  node.kind === 'ours' && node.ready === 'True' && node.summary !== undefined && node.summary === hash;
 
 /** Compares the actual with the desired state. Nothing is pushed without a turn. */
 const decideDrift = (snapshot: Snapshot): Decision => {
