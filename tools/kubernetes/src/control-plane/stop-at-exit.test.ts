@@ -61,3 +61,13 @@ test('a second signal does not wait, and still leaves nothing behind', async () 
   assert.match(output, /kill the stuck/);
   assert.equal(signal, 'SIGTERM');
 });
+
+test('what is registered while the rest is stopped is killed', async () => {
+  const late = `const later = stopAtExit({
+    stop: async () => { later(); stopAtExit({ stop: async () => say('late'), killNow: () => say('kill the late') }); },
+    killNow: () => say('kill'),
+  });`;
+  const { output, signal } = await owner(late, ['SIGTERM']);
+  assert.equal(output, 'ready\nstop\nstopped\nkill the late\n');
+  assert.equal(signal, 'SIGTERM');
+});

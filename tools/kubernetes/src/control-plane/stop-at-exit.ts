@@ -26,15 +26,13 @@ let isStopping = false;
 
 const onSignal = (signal: NodeJS.Signals): void => {
   const end = (): void => {
+    // What was started meanwhile, or does not stop: an unhandled signal ends the process without `exit`.
+    killAllNow();
     unlisten();
     process.kill(process.pid, signal);
   };
-  if (isStopping) {
-    // A second signal. An unhandled signal ends the process without `exit`, so everything left must be killed now.
-    killAllNow();
-    end();
-    return;
-  }
+  // A second signal does not wait.
+  if (isStopping) return end();
   isStopping = true;
   void Promise.allSettled([...registered].map((thing) => thing.stop())).then(end);
 };
