@@ -3,8 +3,8 @@ import { type KubeObject, nodes, type Resource } from '@tartan/kube';
 import { systemClock, timestamp } from '@tartan/kube/clock';
 import { coreKinds } from '@tartan/sim-fleet';
 import type { Mac } from '@tartan/sim-mac';
-import type { Harness } from '../kubernetes/installed/harness.ts';
-import { type ChangeRecorder, recordChanges } from '../kubernetes/installed/record-changes.ts';
+import type { Harness } from '../kubernetes/acceptance/installed/harness.ts';
+import { type ChangeRecorder, recordChanges } from '../kubernetes/acceptance/installed/record-changes.ts';
 
 const agentLabel = 'dev.tuist.tart-kubelet';
 

@@ -8,12 +8,12 @@ import { apiVersionOf, getCondition, type KubeObject, nodes, pods, type Resource
 import { eventually } from '@tartan/kube/testing';
 import { canRunContainers } from '@tartan/sim-linux-node';
 import { buildPreviousRelease, type BuiltRelease } from '@tartan/tools-kubernetes';
-import { type Harness, startHarness } from '../kubernetes/installed/harness.ts';
-import { repository } from '../kubernetes/installed/images.ts';
-import { type ChangeRecorder, recordChanges } from '../kubernetes/installed/record-changes.ts';
-import { isReady, type Ran, succeeded } from '../kubernetes/installed/run.ts';
-import { firstValues, fleets, merged, namespace, release } from '../kubernetes/installed/values.ts';
-import { finishJob, startJob } from '../kubernetes/installed/workloads.ts';
+import { type Harness, startHarness } from '../kubernetes/acceptance/installed/harness.ts';
+import { repository } from '../kubernetes/acceptance/installed/images.ts';
+import { type ChangeRecorder, recordChanges } from '../kubernetes/acceptance/installed/record-changes.ts';
+import { isReady, type Ran, succeeded } from '../kubernetes/acceptance/installed/run.ts';
+import { firstValues, fleets, merged, namespace, release } from '../kubernetes/acceptance/installed/values.ts';
+import { finishJob, startJob } from '../kubernetes/acceptance/installed/workloads.ts';
 import { type Invariants, watchInvariants } from './invariants.ts';
 import { checkStoredObjects } from './stored-objects.ts';
 

@@ -35,16 +35,16 @@ export const clusterApi: Chapter = {
           title: 'machines without a MacFleet get one, of which kstatus can tell that it is fine',
         },
         {
-          file: 'test/kubernetes/installed/install.ts',
+          file: 'test/kubernetes/acceptance/installed/install.ts',
           title: 'with Macs in the pool, helm upgrade --wait ends when all of them are Nodes, bound to their Machines',
         },
         {
-          file: 'test/kubernetes/installed/upgrade.ts',
+          file: 'test/kubernetes/acceptance/installed/upgrade.ts',
           title:
             'a fleet for which there are not enough Macs fails helm upgrade --wait with whom it waits for, unless told not to wait for Macs',
         },
         {
-          file: 'test/kubernetes/installed/upgrade.ts',
+          file: 'test/kubernetes/acceptance/installed/upgrade.ts',
           title:
             'an agent that does not run is refused by the first Mac: helm upgrade --wait fails and says why, and all Macs run on',
         },

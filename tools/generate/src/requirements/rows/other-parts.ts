@@ -112,7 +112,7 @@ export const otherParts: Chapter = {
       changes: [11072, 10981, 11056],
       tests: [
         {
-          file: 'test/kubernetes/installed/install.ts',
+          file: 'test/kubernetes/acceptance/installed/install.ts',
           title:
             'helm install --wait ends when the managers are there and the fleets, as yet without Macs, are as wanted',
         },

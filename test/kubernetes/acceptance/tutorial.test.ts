@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { ensureBinaries } from '@tartan/tools-kubernetes';
-import { commandsOf } from './docs-tutorial/commands.ts';
+import { commandsOf } from './tutorial/commands.ts';
 
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '../../..');
 const page = readFileSync(join(root, 'docs/tutorial.md'), 'utf8');
 
 /** The expected output of each command, by its beginning. All others must only succeed. */

@@ -31,7 +31,7 @@ export const run = (
     child.stdin.end(options.input);
   });
 
-export { isReady, runsAgent } from '../../system/nodes.ts';
+export { isReady, runsAgent } from '../../../system/nodes.ts';
 
 /** Shows all logs when a command has failed. */
 export const succeeded = (harness: Harness, ran: Ran): void => {

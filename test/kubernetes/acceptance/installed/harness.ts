@@ -8,7 +8,7 @@ import { type LinuxNode, startLinuxNode } from '@tartan/sim-linux-node';
 import type { Mac } from '@tartan/sim-mac';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
 import { ensureBinaries, startClusterApi, startControlPlane } from '@tartan/tools-kubernetes';
-import { createWaits, type Waits } from '../../system/waits.ts';
+import { createWaits, type Waits } from '../../../system/waits.ts';
 import { type Audited, auditFlags, readAudit } from './audit.ts';
 import { createImages, type Images } from './images.ts';
 import { logTails, type Ran, run } from './run.ts';
@@ -43,7 +43,7 @@ export interface Harness extends Waits {
 
 /** Only ends a hanging test, also on a busy machine; no test is about time. */
 const patienceMs = 300_000;
-const chart = join(import.meta.dirname, '../../../charts/tartan');
+const chart = join(import.meta.dirname, '../../../../charts/tartan');
 const linuxNodes = ['linux-1', 'linux-2'] as const;
 
 export const startHarness = async (): Promise<Harness> => {
