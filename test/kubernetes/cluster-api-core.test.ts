@@ -4,9 +4,6 @@ import { runClusterApiSuite } from '@tartan/sim-cluster-api/suite';
 import { startClusterApi } from '@tartan/tools-kubernetes';
 import { realHost } from './cluster-api/real-host.ts';
 
-/** With several concurrent scenarios each polls less often, so that the API server has time for other work. */
-const pace = { momentMs: 700 };
-
 const start = () =>
   realHost(async ({ controlPlane }) => {
     const core = await startClusterApi(controlPlane);
@@ -19,6 +16,6 @@ const start = () =>
         [],
       );
     };
-  }, pace);
+  });
 
 runClusterApiSuite('Cluster API core 1.14 on a real Kubernetes', start, { sideBySide: true });

@@ -7,7 +7,7 @@ import { realHost } from './cluster-api/real-host.ts';
 /** Shorter than in core: the tests should wait for the API server, not for a minute. */
 const intervals = { drainRetryMs: 1_000, externalRetryMs: 1_000, deletionRetryMs: 1_000 };
 
-runClusterApiSuite('the stand-in for Cluster API on a real Kubernetes', () =>
+const start = () =>
   realHost(async ({ client, subresources }) => {
     for (const definition of coreDefinitions()) {
       await client.create(customResourceDefinitions, definition);
@@ -26,5 +26,6 @@ runClusterApiSuite('the stand-in for Cluster API on a real Kubernetes', () =>
       stopping.abort();
       return running;
     };
-  }),
-);
+  });
+
+runClusterApiSuite('the stand-in for Cluster API on a real Kubernetes', start, { sideBySide: true });

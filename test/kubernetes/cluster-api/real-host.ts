@@ -11,10 +11,7 @@ export interface Place {
 }
 
 /** Its own real control plane, since core's kinds are cluster-wide, with core or a stand-in for it. Returns how to stop it. */
-export const realHost = async (
-  startCore: (place: Place) => Promise<() => Promise<unknown>>,
-  { momentMs = 300 }: { readonly momentMs?: number } = {},
-): Promise<Host> => {
+export const realHost = async (startCore: (place: Place) => Promise<() => Promise<unknown>>): Promise<Host> => {
   const controlPlane = await startControlPlane({ controllerManager: true });
   const { url: server, caCertificate: ca, clientCertificate: cert, clientKey: key } = controlPlane;
   const transport = httpsTransport({ server, ca, clock, credentials: () => ({ certificate: { cert, key } }) });
@@ -31,9 +28,9 @@ export const realHost = async (
       subresources,
       kubeconfig: await readFile(controlPlane.adminKubeconfigPath, 'utf8'),
       now: () => clock.now(),
-      // Others have their own pace; polling more often would only slow them down.
-      tick: () => sleep(clock, momentMs),
-      timeoutMs: 120_000,
+      // All scenarios run concurrently: each polls seldom, so that the API server has time for other work.
+      tick: () => sleep(clock, 1_000),
+      timeoutMs: 300_000,
       stop: async () => {
         try {
           await stopCore();

@@ -71,14 +71,14 @@ const install = async ({ client, tick }: Host): Promise<void> => {
 
 /**
  * Runs every scenario on a host, each in its own namespace. The same scenarios run against core and against its simulator. With
- * `sideBySide` the scenarios of a chapter run concurrently: core requeues after 20 s or 30 s.
+ * `sideBySide` they run concurrently: core requeues after 20 s or 30 s.
  */
 export const runClusterApiSuite = (
   title: string,
   start: () => Promise<Host>,
   { sideBySide = false }: { readonly sideBySide?: boolean } = {},
 ): void => {
-  describe(title, () => {
+  describe(title, { concurrency: sideBySide }, () => {
     let host: Host;
     let played = 0;
     before(async () => {

@@ -155,16 +155,16 @@ export const bringUp: readonly Scenario[] = [
       await harness.addKubeconfig();
       await harness.addTemplate('first');
       await harness.addDeployment({ replicas: 1 });
-      await harness.waitFor('the Node is there', async () => {
+      await harness.waitFor('the Node is there, and core waits for its ID', async () => {
         const [machine] = await harness.machines();
-        return machine && (await harness.node(machine.metadata.name));
+        const message = 'Waiting for FakeMachine to report spec.providerID';
+        return messageOf(machine, 'NodeHealthy') === message && (await harness.node(machine?.metadata.name ?? ''));
       });
       await harness.ticks(3);
       const early = await first(harness);
       assert.equal(early.status?.phase, 'Pending');
       assert.equal(early.spec?.providerID, undefined);
       assert.equal(early.status?.initialization?.infrastructureProvisioned, undefined);
-      assert.equal(messageOf(early, 'NodeHealthy'), 'Waiting for FakeMachine to report spec.providerID');
       harness.provider.reportsProviderID = true;
       await harness.waitForAvailable(1);
     },

@@ -51,9 +51,9 @@ export const wholeCluster: readonly Scenario[] = [
         return status?.initialization?.controlPlaneInitialized;
       });
       await harness.patch(clusters, 'played', { spec: { paused: true } });
+      await harness.waitForCondition(harness.cluster, 'Paused', 'True Paused');
       await harness.addDeployment({ replicas: 1 });
       await harness.waitForCondition(harness.deployment, 'Paused', 'True Paused');
-      await harness.waitForCondition(harness.cluster, 'Paused', 'True Paused');
       await harness.ticks(3);
       assert.deepEqual([await harness.sets(), await harness.hosts()], [[], []]);
       await harness.patch(clusters, 'played', { spec: { paused: false } });

@@ -60,14 +60,12 @@ export const scaling: readonly Scenario[] = [
       const old = await harness.startOne();
       harness.provider.releases = false;
       await harness.remove(machines, old);
-      await harness.waitFor('its infrastructure is being deleted', async () => {
-        const [host] = await harness.hosts();
-        return host?.metadata.deletionTimestamp !== undefined;
-      });
+      await harness.waitForCondition(() => harness.machine(old), 'Deleting', 'True WaitingForInfrastructureDeletion');
       await harness.ticks(3);
       assert.deepEqual(await namesOf(harness), [old]);
       assert.equal((await harness.machine(old))?.status?.phase, 'Deleting');
-      assert.equal(conditionOf(await harness.machine(old), 'Deleting'), 'True WaitingForInfrastructureDeletion');
+      const [host] = await harness.hosts();
+      assert.ok(host?.metadata.deletionTimestamp, 'its infrastructure is being deleted');
       harness.provider.releases = true;
       await harness.waitUntilGone(old);
       await harness.waitForAvailable(1);
