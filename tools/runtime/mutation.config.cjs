@@ -2,13 +2,15 @@
 const { globSync } = require('node:fs');
 const { dirname } = require('node:path');
 
-// Runs the tests with the name of a mutated file, or else all unit tests in its folder: with all tests of a package a run takes hours.
-// FILE.test.ts runs before FILE.property.test.ts, whose failures take long to shrink.
-const mutated = globSync(process.argv.slice(process.argv.indexOf('--mutate') + 1).flatMap((paths) => paths.split(',')));
-const testFiles = mutated.flatMap((file) => {
+// Runs the tests in TESTS, or else the tests with the name of a mutated file, or else all unit tests in its folder: with all tests of a
+// package a run takes hours. FILE.test.ts runs before FILE.property.test.ts, whose failures take long to shrink.
+const paths = process.argv.slice(process.argv.indexOf('--mutate') + 1).flatMap((argument) => argument.split(','));
+const mutated = globSync(paths.map((path) => path.replace(/:\d+-\d+$/, '')));
+const testsOf = (file) => {
   const own = globSync(`${file.slice(0, -'.ts'.length)}.*test.ts`).sort((a, b) => a.length - b.length);
   return own.length > 0 ? own : globSync(`${dirname(file)}/*.test.ts`);
-});
+};
+const testFiles = process.env.TESTS?.split(',') ?? mutated.flatMap(testsOf);
 
 module.exports = {
   testRunner: 'tap',
