@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ownerOf } from './owner.ts';
+import { ownerName, ownerOf, pathParametersOf } from './owner.ts';
 
 test('runners belong to an organisation or to a repository', () => {
   assert.deepEqual(ownerOf({ organization: 'acme' }), { kind: 'organization', organization: 'acme' });
   assert.deepEqual(ownerOf({ repository: 'acme/app.swift' }), { kind: 'repository', repository: 'acme/app.swift' });
   assert.deepEqual(ownerOf({ repository: 'acme/.github' }), { kind: 'repository', repository: 'acme/.github' });
+});
+
+test('an owner has a name and parameters for paths', () => {
+  const organization = { kind: 'organization', organization: 'acme' } as const;
+  assert.equal(ownerName(organization), 'acme');
+  assert.deepEqual(pathParametersOf(organization), { org: 'acme' });
+  const repository = { kind: 'repository', repository: 'acme/app' } as const;
+  assert.equal(ownerName(repository), 'acme/app');
+  assert.deepEqual(pathParametersOf(repository), { owner: 'acme', repo: 'app' });
 });
 
 for (const [github, expected] of [

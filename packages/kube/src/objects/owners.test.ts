@@ -43,10 +43,12 @@ describe('who owns an object', () => {
     assert.equal(isOwnedBy(object, 'u-2'), true);
     assert.equal(isOwnedBy(object, 'u-3'), false);
     assert.equal(isOwnedBy({}, 'u-2'), false);
+    assert.equal(isOwnedBy({ metadata: {} }, 'u-2'), false);
   });
   it('has at most one controller', () => {
     assert.equal(getControllerOf(object), owner);
     assert.equal(getControllerOf({ metadata: { ownerReferences: [other] } }), undefined);
     assert.equal(getControllerOf({}), undefined);
+    assert.equal(getControllerOf({ metadata: {} }), undefined);
   });
 });
