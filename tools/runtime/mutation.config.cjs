@@ -1,6 +1,6 @@
 'use strict';
 const { globSync } = require('node:fs');
-const { dirname } = require('node:path');
+const { dirname, resolve } = require('node:path');
 
 // Runs the tests in TESTS, or else the tests with the name of a mutated file, or else all unit tests in its folder: with all tests of a
 // package a run takes hours. FILE.test.ts runs before FILE.property.test.ts, whose failures take long to shrink.
@@ -11,6 +11,9 @@ const testsOf = (file) => {
   return own.length > 0 ? own : globSync(`${dirname(file)}/*.test.ts`);
 };
 const testFiles = process.env.TESTS?.split(',') ?? mutated.flatMap(testsOf);
+
+// Each mutant starts a process, which would strip the types of all modules again.
+process.env.NODE_COMPILE_CACHE ??= resolve('dist/stryker/compile-cache');
 
 module.exports = {
   testRunner: 'tap',
