@@ -23,6 +23,7 @@ const node = (starts: string | undefined, taints: Taints, labels: Record<string,
 });
 
 describe('the VM start taint', () => {
+  const { spec: _, ...withoutSpec } = node('False', []);
   const table: readonly [string, Node, string, Taints?][] = [
     ['starts are refused', node('False', others), 'add taint', [...others, ours]],
     ['starts are refused, and it has no taint', node('False', []), 'add taint', [ours]],
@@ -37,7 +38,11 @@ describe('the VM start taint', () => {
       node('True', [{ key: vmStartTaint.key, effect: 'NoExecute' }]),
       'leave',
     ],
-    ['a Node that is no Mac', node('False', [], { 'kubernetes.io/os': 'linux' }), 'leave'],
+    ['a Node that is no Mac', node('False', [], { ...mac, 'kubernetes.io/os': 'linux' }), 'leave'],
+    ['a Mac with another runtime', node('False', [], { ...mac, 'tuist.dev/runtime': 'other' }), 'leave'],
+    ['starts are refused, and it has no spec', withoutSpec, 'add taint', [ours]],
+    ['a Mac without a status', { apiVersion: 'v1', kind: 'Node', metadata: { labels: mac } }, 'leave'],
+    ['a Mac without conditions', { apiVersion: 'v1', kind: 'Node', metadata: { labels: mac }, status: {} }, 'leave'],
     ['a Node of which nothing is known', { apiVersion: 'v1', kind: 'Node' }, 'leave'],
     [
       'a Node that is being deleted',

@@ -59,6 +59,12 @@ describe('decisions about the certificate of the Node', () => {
     assert.deepEqual(decision, { kind: 'valid', until: renewalTime(soon) });
   });
 
+  test('renews at the renewal time, and waits for the next try after a failure', () => {
+    const due = { ...certificate, notBefore: now - 2 * day, notAfter: now + day };
+    assert.deepEqual(decide({ ...good, certificate: due }), { kind: 'renew' });
+    assert.deepEqual(decide({ ...good, certificate: due, retryAt: now + 1 }), { kind: 'valid', until: now + 1 });
+  });
+
   test('is total, and never waits for a time in the past or for long', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
