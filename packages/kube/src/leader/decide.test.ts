@@ -98,7 +98,7 @@ test('whatever the Lease says, there is a decision, and it never takes what anot
 
 test('the lease duration counts from the first observation of a record, and restarts when any field changes', () => {
   const first = observeLease(undefined, recordOf(leaseOf(theirs)), 5);
-  assert.equal(first?.changedAt, 5);
+  assert.deepEqual(first, seenOf(theirs, 5));
   const same = observeLease(first, recordOf(leaseOf({ ...theirs })), 9);
   assert.equal(same?.changedAt, 5);
   const renewed = observeLease(same, recordOf(leaseOf({ ...theirs, renewTime: '2026-01-01T00:00:00.000001Z' })), 12);

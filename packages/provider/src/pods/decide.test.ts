@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type Decision, decide, type Snapshot } from './decide.ts';
+import { type Decision, decide, defaultGraceMs, type Snapshot } from './decide.ts';
 
 const minute = 60_000;
 const now = Date.parse('2026-01-01T12:00:00Z');
@@ -34,7 +34,7 @@ const table: [string, Snapshot['pod'], Snapshot['node'], Decision][] = [
 describe('decide, for the finalizer of a Pod whose Node is gone', () => {
   for (const [name, pod, node, decision] of table)
     it(`${name}: ${decision.kind}`, () => {
-      assert.deepEqual(decide({ pod, node, now, graceMs: 5 * minute }), decision);
+      assert.deepEqual(decide({ pod, node, now, graceMs: defaultGraceMs }), decision);
     });
 
   const anyTime = fc.oneof(fc.double(), fc.integer({ min: -1e9, max: 1e9 }));
