@@ -13,7 +13,6 @@ import { manualClock } from '@tartan/kube/clock';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import type { Journal, VmRecord } from '../journal/journal.ts';
 import { vmNameOf } from '../journal/vm-identity.ts';
-import { isInJournal } from './ownership.ts';
 import { listPodsOnNode } from './pods-on-node.ts';
 
 const { signal } = new AbortController();
@@ -101,17 +100,5 @@ describe('the Pods on a Node', () => {
     const list = async () => ({ items: [pod], resourceVersion: '1' });
     const found = await listPodsOnNode({ list: list as never }, 'mac-1', journalOf([]))(signal);
     assert.deepEqual(found, [{ uid: '../x', vm: undefined, images: ['r/a:1'] }]);
-  });
-});
-
-describe('the journal lookup', () => {
-  test('returns true, false, or rejects', async () => {
-    const known = journalOf([record('u1')]);
-    assert.equal(await isInJournal(known, 'ns-a-u1'), true);
-    assert.equal(await isInJournal(known, 'ns-a-u'), false);
-    const torn = journalOf([record('u1')], 'torn');
-    assert.equal(await isInJournal(torn, 'ns-a-u1'), true);
-    await assert.rejects(isInJournal(torn, 'ns-a-u2'), /torn/);
-    await assert.rejects(isInJournal(noJournal, 'ns-a-u1'));
   });
 });

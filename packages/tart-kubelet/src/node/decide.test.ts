@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { macTaint } from '@tartan/api';
 import type { Live } from '@tartan/kube';
 import fc from 'fast-check';
 import type { Facts } from '../facts/host-facts.ts';
-import { decide, type Decision } from './decide.ts';
+import { decide, type Decision, unfixableProblems } from './decide.ts';
 import type { Node, NodeCondition, Snapshot } from './observe.ts';
 import { exampleFacts, exampleNodeConfig, storedNode } from './testing/fixtures.ts';
 
@@ -51,6 +52,7 @@ const registered = (snapshot: Snapshot = unregistered): Live<Node> =>
   applied(undefined, decide(snapshot)) ?? assert.fail();
 const known: Snapshot = { ...unregistered, node: registered() };
 const withNode = (change: (node: Live<Node>) => Live<Node>): Snapshot => ({ ...known, node: change(registered()) });
+const withSpec = (spec: Node['spec']): Snapshot => withNode((node) => ({ ...node, spec }) as Live<Node>);
 const condition = (node: Node | undefined, type: string): NodeCondition =>
   node?.status?.conditions?.find((each) => each.type === type) ?? assert.fail(`no condition ${type}`);
 
@@ -116,7 +118,8 @@ describe('decisions about the Node', () => {
   test('registers with labels, taint, provider ID, status and host config hash in one write', () => {
     const decision = decide(unregistered);
     assert.ok(decision.kind === 'register');
-    const { metadata, spec, status } = decision.node;
+    const { apiVersion, kind, metadata, spec, status } = decision.node;
+    assert.deepEqual([apiVersion, kind], ['v1', 'Node']);
     assert.deepEqual(metadata?.labels, {
       'tuist.dev/golden-0123456789abcdef': 'true',
       'tuist.dev/fleet': 'runners',
@@ -152,6 +155,29 @@ describe('decisions about the Node', () => {
       'Ready=True',
     ]);
   });
+
+  const unnamed = { ...exampleNodeConfig, providerID: undefined };
+  test('registers without a provider ID if there is none', () => {
+    assert.deepEqual(registered({ ...unregistered, config: unnamed }).spec, { taints: [{ ...macTaint }] });
+  });
+
+  const taint = /lacks the taint/;
+  const provider = /provider id of another server/;
+  const problems: readonly [string, Snapshot, readonly RegExp[]][] = [
+    ['no Node', unregistered, []],
+    ['a Node as it was registered', known, []],
+    ['a Node without a spec', withNode(({ spec: _, ...node }) => node), [taint]],
+    ['only the taint of somebody else', withSpec({ taints: [{ key: 'a', effect: 'NoSchedule' }] }), [taint]],
+    ['no provider ID', withSpec({ taints: [{ key: 'a', effect: 'NoSchedule' }, { ...macTaint }] }), []],
+    ['the provider ID of another server', withSpec({ providerID: 'other' }), [provider, taint]],
+    ['an agent that knows no provider ID', { ...known, config: unnamed }, []],
+  ];
+  for (const [what, snapshot, expected] of problems)
+    test(`${what}: ${expected.length} problems that the agent cannot mend`, () => {
+      const found = unfixableProblems(snapshot);
+      assert.equal(found.length, expected.length);
+      for (const [at, problem] of expected.entries()) assert.match(found[at] ?? '', problem);
+    });
 
   test('writes the status before the host config hash', () => {
     const snapshot = { ...known, hostConfigHash: 'def', facts: { ...exampleFacts, guiSession: false } };
