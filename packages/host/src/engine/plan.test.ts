@@ -123,6 +123,9 @@ describe('the garbage on a host', () => {
       });
       const pending = exampleInventory({ rebootPendingSince: 'boot-1' });
       assert.deepEqual(garbageOn(pending, spec, steps), { artifacts: [], stamps: [], staleRebootMark: false });
+      assert.equal(garbageOn(exampleInventory(), spec, steps).staleRebootMark, false);
+      assert.deepEqual(garbageOn(inventory, spec).artifacts, ['old']);
+      assert.deepEqual(garbageOn(inventory, spec, [...steps, ...preparationSteps]).artifacts, ['old']);
       // A preparation does not know the steps of a Node.
       const part = { artifacts: [], stamps: [], staleRebootMark: true };
       assert.deepEqual(garbageOn(inventory, { user: 'm1' }, preparationSteps), part);
