@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { manualClock } from '../clock/index.ts';
-import { createTermGate, instant, NotLeadingError } from './gate.ts';
+import { alwaysOpenGate, createTermGate, instant, NotLeadingError } from './gate.ts';
 import { candidateClock } from './testing/candidate-clock.ts';
 
 const open = () => {
@@ -34,7 +34,15 @@ test('once closed it stays closed, and says why', () => {
   const { clock, gate } = open();
   gate.close('the lease names b');
   gate.renewed(instant(clock));
-  assert.throws(() => gate.pass(), /does not lead \(lease ns\/it\): the lease names b/);
+  gate.close('it was closed again');
+  assert.throws(() => gate.pass(), {
+    name: 'NotLeadingError',
+    message: /does not lead \(lease ns\/it\): the lease names b/,
+  });
+});
+
+test('a manager without leader election always passes, for as long as a renewal is good', () => {
+  assert.deepEqual(alwaysOpenGate.pass(), { remainingMs: 10_000 });
 });
 
 test('a wall clock that is set back changes nothing', () => {
