@@ -28,6 +28,15 @@ const acquire = async (...answers: CommandOutcome[]) => {
   return { outcome, commands, token };
 };
 
+test('a host is asked for its lock only under a name that can be told from others', async () => {
+  const connection = { run: () => assert.fail('no command is sent') };
+  for (const owner of ['', 'a#b', 'a\nb', 'free', 'a\tb'])
+    await assert.rejects(acquireLock(connection, owner, hostRedactor({})), {
+      name: 'TypeError',
+      message: /cannot own a lock: printable ASCII/,
+    });
+});
+
 describe('the answer of a host that is asked for its lock', () => {
   test('gives a token that also releases the lock', async () => {
     const { outcome, commands, token } = await acquire(

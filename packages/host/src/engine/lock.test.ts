@@ -1,15 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
@@ -189,10 +180,5 @@ describe('the lock of a host', () => {
     writeFileSync(mac.path('/var/db/tartan/lock'), '');
     const outcome = await acquire('anna');
     assert.ok(outcome.kind === 'step failed' && outcome.error.tail !== '', JSON.stringify(outcome));
-  });
-
-  test('is asked for only under a name that can be told from others', async () => {
-    for (const owner of ['', 'a#b', 'a\nb', 'free', 'a\tb']) await assert.rejects(acquire(owner), TypeError);
-    assert.equal(existsSync(mac.path('/var/db/tartan/lock')), false);
   });
 });

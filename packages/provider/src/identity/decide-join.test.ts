@@ -11,6 +11,7 @@ describe('a token is retired', () => {
   const identity = { nodeName: 'mac-1', issuedAt: now, expiresAt: now + 7 * day };
   const rows: readonly [string, Parameters<typeof shouldRetireToken>, boolean][] = [
     ['when its identity renews its Lease', [{ nodeName: 'mac-1', renewedAt: now + 1 }, identity], true],
+    ['at the moment of its first renewal', [{ nodeName: 'mac-1', renewedAt: now }, identity], true],
     ['not before there is a Lease', [undefined, identity], false],
     ['not before there is a certificate', [{ nodeName: 'mac-1', renewedAt: now + 1 }, undefined], false],
     ['not by a renewal of the identity before', [{ nodeName: 'mac-1', renewedAt: now - 1 }, identity], false],
