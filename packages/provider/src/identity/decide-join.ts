@@ -78,7 +78,7 @@ const identityIn = ({ status }: CertificateRequest): CertificateIdentity | undef
   const approval = status?.conditions?.find(({ type }) => type === 'Approved');
   // The certificate's notBefore is set back by five minutes, for clocks that are behind.
   const issuedAt = Date.parse(approval?.lastTransitionTime ?? approval?.lastUpdateTime ?? '');
-  const certificate = status?.certificate === undefined ? undefined : parseCertificate(status.certificate);
+  const certificate = parseCertificate(status?.certificate ?? '');
   const nodeName = nodeNameOf(/^CN=(.*)$/m.exec(certificate?.subject ?? '')?.[1] ?? '');
   if (certificate === undefined || nodeName === undefined || Number.isNaN(issuedAt)) return undefined;
   return { nodeName, issuedAt, expiresAt: certificate.validToDate.getTime() };

@@ -8,10 +8,10 @@ import { kubeletClientSigner } from './names.ts';
 
 const day = 24 * 3600;
 
-const issue = async (commonName: string): Promise<string> => {
+const issue = async (commonName: string, organizations = ['system:nodes']): Promise<string> => {
   const { identity, stop } = await createKubernetes({ clock: manualClock(), controllers: false });
   const usages = ['client auth', 'digital signature'] as const;
-  const { certificate } = await identity.issue({ commonName, organizations: ['system:nodes'], usages, seconds: day });
+  const { certificate } = await identity.issue({ commonName, organizations, usages, seconds: day });
   stop();
   return Buffer.from(certificate).toString('base64');
 };
@@ -41,11 +41,27 @@ describe('the identity that came from a token', () => {
     assert.equal(found.expiresAt, Date.parse('2026-01-02T00:00:00Z') - 300_000);
   });
 
+  test('has the Node of the common name, and the time of the approval', async () => {
+    const certificate = await issue('system:node:mac-1', ['CN=system:node:mac-2']);
+    const conditions = [
+      { type: 'Failed', status: 'True', lastTransitionTime: '2026-01-01T00:00:05Z' },
+      { type: 'Approved', status: 'True', lastUpdateTime: '2026-01-01T00:00:09Z' },
+    ];
+    const found = identityIssuedFor('aaaaaa', [{ ...request(undefined, ''), status: { certificate, conditions } }]);
+    assert.equal(found?.nodeName, 'mac-1');
+    assert.equal(found.issuedAt, Date.parse('2026-01-01T00:00:09Z'));
+  });
+
   test('is none without a certificate of a Node for that very token', async () => {
     const certificate = await issue('system:node:mac-1');
     const at = '2026-01-01T00:00:05Z';
-    const others = [
+    const { status: _, ...unanswered } = request(undefined, at);
+    const others: CertificateRequest[] = [
       request(undefined, at),
+      unanswered,
+      { ...unanswered, status: { certificate } },
+      { ...unanswered, status: { certificate, conditions: [{ type: 'Approved', status: 'True' }] } },
+      { ...request(certificate, at), spec: { request: '', signerName: kubeletClientSigner } },
       request('AAAA', at),
       request(certificate, 'soon'),
       request(certificate, at, 'bbbbbb'),
