@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { annotations } from '@tartan/api';
+import type { KubeObject, Live, ObjectMeta } from '@tartan/kube';
 import fc from 'fast-check';
-import { decide, type Decision, type Snapshot } from './member.ts';
+import { decide, type Decision, observe, ownerClusterOf, type Snapshot } from './member.ts';
 
 const usual: Snapshot = { deleting: false, managedElsewhere: false, owner: 'seen', pauses: [], blocksMove: true };
 const leave = (because: Extract<Decision, { kind: 'leave' }>['because']): Decision => ({ kind: 'leave', because });
@@ -43,4 +45,44 @@ describe('decide, for an object that is owned by a Cluster', () => {
       }),
     );
   });
+});
+
+describe('what is observed of an object that may be owned by a Cluster', () => {
+  const live = { uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
+  const cluster = { metadata: { ...live, namespace: 'ns', name: 'macs', uid: 'u-macs' }, spec: { paused: true } };
+  const owner = { apiVersion: 'cluster.x-k8s.io/v1beta2', kind: 'Cluster', name: 'macs', uid: 'u-macs' };
+  const object = (metadata: Partial<ObjectMeta>): Live<KubeObject> => ({
+    metadata: { ...live, namespace: 'ns', name: 'a', ...metadata },
+  });
+  const noted = (name: string) => object({ annotations: { [name]: '' } });
+  const nothing: Snapshot = { deleting: false, managedElsewhere: false, owner: 'none', pauses: [], blocksMove: false };
+  const paused = ['Cluster spec.paused is set to true'];
+  const rows: readonly [string, Live<KubeObject>, Partial<Snapshot>][] = [
+    ['nothing', object({}), {}],
+    ['its Cluster', object({ ownerReferences: [owner] }), { owner: 'seen', pauses: paused }],
+    [
+      'its Cluster of an older version, after another owner',
+      object({
+        ownerReferences: [
+          { ...owner, kind: 'Machine' },
+          { ...owner, apiVersion: 'cluster.x-k8s.io/v1beta1' },
+        ],
+      }),
+      { owner: 'seen', pauses: paused },
+    ],
+    ['a Cluster of another group', object({ ownerReferences: [{ ...owner, apiVersion: 'other/v1' }] }), {}],
+    ['an object of core that is no Cluster', object({ ownerReferences: [{ ...owner, kind: 'Machine' }] }), {}],
+    ['an older Cluster of that name', object({ ownerReferences: [{ ...owner, uid: 'old' }] }), { owner: 'notSeenYet' }],
+    ['a Cluster of another name', object({ ownerReferences: [{ ...owner, name: 'b' }] }), { owner: 'notSeenYet' }],
+    ['its deletion', object({ deletionTimestamp: '2026-01-01T00:00:00Z' }), { deleting: true }],
+    ['that somebody else manages it', noted(annotations.externallyManaged), { managedElsewhere: true }],
+    ['that it blocks a move', noted(annotations.blockMove), { blocksMove: true }],
+  ];
+  for (const [what, seen, expected] of rows)
+    it(what, () => {
+      const clusters = { get: (key: string) => (key === 'ns/macs' ? cluster : undefined) };
+      assert.deepEqual(observe(clusters, seen), { ...nothing, ...expected });
+    });
+
+  it('an object without metadata has no owner', () => assert.equal(ownerClusterOf({}), undefined));
 });

@@ -20,7 +20,7 @@ import {
   type Source,
   type WithStatus,
 } from '@tartan/kube';
-import type { Cache, Informers } from '../controller-deps.ts';
+import type { Cache, ClusterGetter, Informers } from '../controller-deps.ts';
 import { coreGroup } from '../core/kinds.ts';
 import { moveBlockingPatch, pauseReasonsOf } from '../pause/pauses.ts';
 
@@ -63,7 +63,7 @@ export const ownerClusterOf = ({ metadata }: KubeObject): OwnerReference | undef
     ({ apiVersion, kind }) => kind === 'Cluster' && apiVersion.startsWith(`${coreGroup}/`),
   );
 
-export const observe = (clusters: Informers['clusters'], object: Live<KubeObject>): Snapshot => {
+export const observe = (clusters: ClusterGetter, object: Live<KubeObject>): Snapshot => {
   const { namespace = '', deletionTimestamp } = object.metadata;
   const notes = object.metadata.annotations ?? {};
   const reference = ownerClusterOf(object);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { macHost } from '@tartan/api';
+import { machine, macHost } from '@tartan/api';
+import type { Server } from '@tartan/scaleway';
 import fc from 'fast-check';
-import { decide, type Holder, type Snapshot } from './decide.ts';
+import type { Machine } from '../controller-deps.ts';
+import { decide, type Holder, observe, type Snapshot } from './decide.ts';
 
 const ref = (name: string) => ({ apiVersion: 'g/v1', kind: 'K', namespace: 'fleet', name, uid: `uid-${name}` });
 const holder = (more: Partial<Holder> = {}): Holder => ({
@@ -17,7 +19,6 @@ const held = { zone: 'z', consumerRef: ref('mac-1'), poolPrefix: 'tuist-pool-' }
 const now = '2026-01-01T00:00:00Z';
 const releasingName = 'tuist-releasing-other-pool-00000001';
 
-/** The only part of a release that varies. */
 const released = 'release to other-pool-';
 
 const table: [string, string, Holder[], object | string][] = [
@@ -40,6 +41,12 @@ const table: [string, string, Holder[], object | string][] = [
   ['on its way back, given up by its machine', releasingName, [holder({ provisioned: false })], released],
   ['called so by a person, while a machine runs on it', releasingName, [holder()], held],
   ['on its way back to a pool of another cluster', 'tuist-releasing-their-pool-00000001', [], { zone: 'z' }],
+  [
+    'on its way back to a pool that is not known, its machine being deleted',
+    'tuist-releasing-their-pool-00000001',
+    [holder({ deleting: true })],
+    'release to their-pool-',
+  ],
   ['a releasing name that tells no pool', 'tuist-releasing-1', [], { zone: 'z' }],
 ];
 
@@ -57,12 +64,14 @@ describe('the MacHost of a server that has none', () => {
       const [made] = decide(snapshotOf(name, holders));
       assert.equal(made?.id, 'server-1');
       const { release, ...rest } = made.spec;
-      if (expected !== released) return assert.deepEqual(made.spec, expected);
+      if (typeof expected !== 'string') return assert.deepEqual(made.spec, expected);
       assert.deepEqual(rest, { zone: 'z' });
       assert.deepEqual(
-        [release?.poolPrefix, release?.serverName, release?.family, release?.reason, release?.requestedAt],
-        ['other-pool-', releasingName, 'Tahoe', 'Stranded', now],
+        [release?.serverName, release?.family, release?.reason, release?.requestedAt],
+        [name, 'Tahoe', 'Stranded', now],
       );
+      assert.equal(`release to ${release?.poolPrefix}`, expected);
+      assert.match(release?.message ?? '', /on its way back to the pool/);
     });
 
   it('is valid, and never held and releasing at once', () => {
@@ -85,5 +94,56 @@ describe('the MacHost of a server that has none', () => {
         macHost.make({ metadata: { name: made.id }, spec: made.spec });
       }),
     );
+  });
+});
+
+describe('what is observed of servers without a MacHost', () => {
+  const live = { namespace: 'fleet', uid: 'u', resourceVersion: '1', creationTimestamp: now };
+  const machineOf = (name: string, status: object | undefined, more: object = {}, spec: object = {}): Machine => {
+    const metadata = { name, ...live, ...more };
+    return { ...machine.make({ metadata, spec }), metadata, ...(status && { status }) } as Machine;
+  };
+  const macHosts = [{}, { poolPrefix: 'held-' }, { release: { poolPrefix: 'back-' } }].map((spec) => ({ spec }));
+  const refOf = (name: string) => ({
+    ...ref(name),
+    apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
+    kind: 'ScalewayAppleSiliconMachine',
+    uid: 'u',
+  });
+
+  it('are their names and families, machines that have a server, and all pools', () => {
+    const servers = [
+      { id: '1', name: 'a', os: { family: 'Tahoe' } },
+      { id: '2', name: 'b' },
+    ] as unknown as readonly Server[];
+    const machines = [
+      machineOf('without-status', undefined),
+      machineOf('without-server', {}),
+      machineOf('new', { serverID: '1' }),
+      machineOf('ready', { serverID: '2', initialization: { provisioned: true } }, {}, { adoptPoolPrefix: 'own-' }),
+      machineOf('going', { serverID: '3', initialization: {} }, { deletionTimestamp: now }),
+    ];
+    const found = observe('z', servers, {
+      machines,
+      macHosts: { list: () => macHosts } as never,
+      defaultPoolPrefix: 'default-',
+      allowedPoolPrefixes: ['allowed-'],
+      now: Date.parse(now),
+    });
+    const usual = { poolPrefix: 'default-', deleting: false, provisioned: false };
+    assert.deepEqual(found, {
+      zone: 'z',
+      servers: [
+        { id: '1', name: 'a', family: 'Tahoe' },
+        { id: '2', name: 'b', family: undefined },
+      ],
+      holders: [
+        { ...usual, serverID: '1', ref: refOf('new') },
+        { ...usual, serverID: '2', ref: refOf('ready'), poolPrefix: 'own-', provisioned: true },
+        { ...usual, serverID: '3', ref: refOf('going'), deleting: true },
+      ],
+      poolPrefixes: new Set(['allowed-', 'held-', 'back-']),
+      now,
+    });
   });
 });

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { maxClaimMs, type ReclaimPolicy, type StrandedHost, strandedVerdict } from './decide.ts';
+import { type ReclaimPolicy, type StrandedHost, strandedVerdict } from './decide.ts';
 
 const now = 1_000_000_000;
+const hour = 3_600_000;
 const active: ReclaimPolicy = { claimNamePrefix: 'tuist-tuist-', defaultPoolPrefix: 'tuist-pool-' };
 const reportOnly: ReclaimPolicy = { ...active, claimNamePrefix: undefined };
 const noPool: ReclaimPolicy = { ...active, defaultPoolPrefix: undefined };
@@ -14,14 +15,31 @@ const pending = (ageMs: number | undefined): StrandedHost => ({
   since: ageMs === undefined ? undefined : now - ageMs,
 });
 
+const messages: Readonly<Record<string, RegExp>> = {
+  ReportOnly:
+    /only reports\. With --orphan-reclaim-claim-name-prefix .* it would be (wiped and put back into the pool tuist-pool-|put back into a pool) if/,
+  ClaimPending: /a claim is under way/,
+  NotOurs:
+    /(bears the name of the machine fleet\/tuist-tuist-x|does not begin with tuist-tuist-).*rename it at Scaleway/,
+  NoAdoptPoolPrefix: /set --default-adopt-pool-prefix\./,
+  Paused: /while it is paused: Cluster a\/b is paused, x\.$/,
+  Reclaiming: /It is wiped and put back into the pool (tuist-pool-|other-)\./,
+};
+
 const table: [title: string, host: StrandedHost, policy: ReclaimPolicy, expected: string][] = [
   ['ours, without leave to reclaim', ours, reportOnly, 'ReportOnly'],
+  [
+    'ours, without leave to reclaim and without any pool',
+    ours,
+    { ...noPool, claimNamePrefix: undefined },
+    'ReportOnly',
+  ],
   ['ours, with an empty prefix', ours, { ...active, claimNamePrefix: '' }, 'ReportOnly'],
-  ['an old pending claim, without leave to reclaim', pending(maxClaimMs * 2), reportOnly, 'ReportOnly'],
+  ['an old pending claim, without leave to reclaim', pending(hour * 2), reportOnly, 'ReportOnly'],
   ['ours', ours, active, 'Reclaiming into tuist-pool-'],
   ['ours, with a pool of its own', { ...ours, poolPrefix: 'other-' }, active, 'Reclaiming into other-'],
   ['ours, with a pool of its own only', { ...ours, poolPrefix: 'other-' }, noPool, 'Reclaiming into other-'],
-  ['ours, paused', { ...ours, pauses: ['Cluster a/b is paused'] }, active, 'Paused'],
+  ['ours, paused', { ...ours, pauses: ['Cluster a/b is paused', 'x'] }, active, 'Paused'],
   ['ours, paused, without leave to reclaim', { ...ours, pauses: ['x'] }, reportOnly, 'ReportOnly'],
   ['ours, without any pool', ours, noPool, 'NoAdoptPoolPrefix'],
   ['ours, with an empty pool', { ...ours, poolPrefix: '' }, { ...active, defaultPoolPrefix: '' }, 'NoAdoptPoolPrefix'],
@@ -40,9 +58,9 @@ const table: [title: string, host: StrandedHost, policy: ReclaimPolicy, expected
   ['a claim that has just begun', pending(0), active, 'ClaimPending'],
   ['a claim of unknown age', pending(undefined), active, 'ClaimPending'],
   ['a claim with no time', pending(Number.NaN), active, 'ClaimPending'],
-  ['a claim of almost an hour', pending(maxClaimMs - 1), active, 'ClaimPending'],
-  ['a claim of an hour', pending(maxClaimMs), active, 'Reclaiming into tuist-pool-'],
-  ['an old claim without a pool', pending(maxClaimMs), noPool, 'NoAdoptPoolPrefix'],
+  ['a claim of almost an hour', pending(hour - 1), active, 'ClaimPending'],
+  ['a claim of an hour', pending(hour), active, 'Reclaiming into tuist-pool-'],
+  ['an old claim without a pool', pending(hour), noPool, 'NoAdoptPoolPrefix'],
 ];
 
 describe('strandedVerdict', () => {
@@ -51,7 +69,9 @@ describe('strandedVerdict', () => {
       const verdict = strandedVerdict(host, policy, now);
       const { reason, message } = verdict;
       assert.equal(verdict.kind === 'reclaim' ? `${reason} into ${verdict.poolPrefix}` : reason, expected);
+      assert.equal(verdict.kind, reason === 'Reclaiming' ? 'reclaim' : 'leave');
       assert.ok(message.includes(host.name ?? 'not shown yet'), message);
+      assert.match(message, messages[reason] ?? assert.fail(reason));
     });
   }
 
@@ -74,7 +94,7 @@ describe('strandedVerdict', () => {
         if (verdict.kind === 'leave') return;
         assert.deepEqual(host.pauses, []);
         assert.ok(policy.claimNamePrefix && host.name !== undefined && verdict.poolPrefix !== '');
-        const isOld = at - (host.since ?? at) >= maxClaimMs;
+        const isOld = at - (host.since ?? at) >= hour;
         assert.ok(
           host.name.startsWith(policy.claimNamePrefix) ||
             (host.name.startsWith('tuist-claim-pending-') && isOld) ||

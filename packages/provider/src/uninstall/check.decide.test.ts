@@ -46,6 +46,11 @@ describe('whether a release can go', () => {
     ['a Mac that nobody has seen yet', { ...nothing, hosts: [host({})] }, 'go'],
     ['a Mac on its way back', { ...nothing, hosts: [host({ release }, 'releasing')] }, 'refuse'],
     ['one of which nobody has said so yet', { ...nothing, hosts: [host({ release }, 'held')] }, 'refuse'],
+    [
+      'a machine and a Mac on its way back',
+      { machines: [machineCalled('a')], hosts: [host({ release }, 'releasing')] },
+      'refuse',
+    ],
     ['one that cannot be wiped', { ...nothing, hosts: [host({ release }, 'quarantined')] }, 'go'],
     ['one that a person has abandoned', { ...nothing, hosts: [abandoned(host({ release }, 'releasing'))] }, 'go'],
     ['a Mac in quarantine', { ...nothing, hosts: [host({}, 'quarantined')] }, 'go'],
