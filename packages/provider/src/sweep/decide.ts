@@ -32,7 +32,7 @@ export type StrandedVerdict =
   | { readonly kind: 'reclaim'; readonly reason: 'Reclaiming'; readonly message: string; readonly poolPrefix: string };
 
 /** Longer than any claim takes: the claim was abandoned. */
-export const maxClaimMs = 60 * 60_000;
+const maxClaimMs = 60 * 60_000;
 
 /**
  * Whether the sweep releases a stranded Mac, and if not, why.
