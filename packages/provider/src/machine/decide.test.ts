@@ -100,6 +100,20 @@ describe('decide: claim', () => {
       },
     ],
     [
+      'a pool, and the manager allows none',
+      of(hostless, { machine: machineWith({ serverID: '' }, { allowedPoolPrefixes: [], providerID: undefined }) }),
+      {
+        kind: 'cannot claim',
+        message:
+          'spec.adoptPoolPrefix is tuist-pool-, and this manager claims only from no pool. Add the prefix to --adopt-pool-prefixes, or correct the template and delete the Machine.',
+      },
+    ],
+    [
+      'Macs were not looked at',
+      of(hostless, { choice: { kind: 'not asked' } }),
+      { kind: 'cannot claim', reason: 'NoAvailableHost', message: undefined },
+    ],
+    [
       'reserved in a pool that the manager does not allow any more',
       of(claimedSnapshot, {
         machine: machineWith({}, { allowedPoolPrefixes: ['b-'] }),
@@ -117,7 +131,11 @@ describe('decide: claim', () => {
       of(hostless, { fleetKey: { kind: 'unavailable', message: 'k' } }),
       { kind: 'await key', message: 'k' },
     ],
-    ['a key that is being made', of(hostless, { fleetKey: { kind: 'pending' } }), { kind: 'await key' }],
+    [
+      'a key that is being made',
+      of(hostless, { fleetKey: { kind: 'pending' } }),
+      { kind: 'await key', message: 'The SSH key of the fleet is being made.' },
+    ],
     [
       'no suitable Mac',
       of(hostless, { choice: { kind: 'none', message: 'm' } }),
@@ -211,6 +229,16 @@ describe('decide: claim', () => {
     [
       'the providerID of another server stays',
       of(claimedSnapshot, { machine: machineWith({}, { providerID: 'scw-applesilicon://fr-par-1/other' }) }),
+      {
+        kind: 'lost host',
+        reason: 'HostReleased',
+        message:
+          'spec.providerID is scw-applesilicon://fr-par-1/other, but the machine has the server server-1, which it holds. Delete the Machine to get another one.',
+      },
+    ],
+    [
+      'a providerID that is none of ours stays',
+      of(claimedSnapshot, { machine: machineWith({}, { providerID: 'x' }) }),
       { kind: 'lost host' },
     ],
   ]);
@@ -231,7 +259,7 @@ describe('decide: a provisioned machine that lost its Mac', () => {
     [
       'in the pool',
       of(readySnapshot, { host: { ...host, holder: 'nobody', inPool: true, nameMatches: false } }),
-      { kind: 'lost host' },
+      { kind: 'lost host', reason: 'HostReleased' },
     ],
     ['gone', of(readySnapshot, { host: { ...host, gone: true } }), { kind: 'lost host', reason: 'HostGone' }],
     [
@@ -249,6 +277,7 @@ describe('decide: a provisioned machine that lost its Mac', () => {
       of(readySnapshot, { host: { ...host, nameVerified: false, nameMatches: false } }),
       { kind: 'wait' },
     ],
+    ['it has no login any more', of(readySnapshot, { login: { kind: 'missing' } }), { kind: 'fetch credentials' }],
     [
       'it has no password any more',
       of(readySnapshot, { login: { kind: 'known', hasPassword: false } }),
@@ -286,7 +315,31 @@ describe('decide: bootstrap and remediation', () => {
         machine: failed(3, { bootstrapRebootIssued: true }),
         host: { ...host, rebootRequestedAt: now - 60_000 },
       }),
-      { kind: 'back off', because: 'reboot' },
+      { kind: 'back off', forMs: 30_000, because: 'reboot' },
+    ],
+    [
+      'a reboot that is issued for an earlier request only',
+      of(claimedSnapshot, {
+        machine: failed(3, { bootstrapRebootIssued: true }),
+        host: { ...host, rebootRequestedAt: now - 200_000, rebootIssuedAt: now - 200_001 },
+      }),
+      { kind: 'back off', forMs: 30_000, because: 'reboot' },
+    ],
+    [
+      'a reboot that was issued a minute ago, as it was asked for',
+      of(claimedSnapshot, {
+        machine: failed(3, { bootstrapRebootIssued: true }),
+        host: { ...host, rebootRequestedAt: now - 60_000, rebootIssuedAt: now - 60_000 },
+      }),
+      { kind: 'bootstrap' },
+    ],
+    [
+      'a reboot that has 15 seconds left',
+      of(claimedSnapshot, {
+        machine: failed(3, { bootstrapRebootIssued: true }),
+        host: { ...host, rebootRequestedAt: now - 585_000, serverStatus: 'rebooting' },
+      }),
+      { kind: 'back off', forMs: 15_000, because: 'reboot' },
     ],
     [
       'a reboot under way',
@@ -322,8 +375,13 @@ describe('decide: bootstrap and remediation', () => {
     ],
     [
       'eight failures',
-      of(claimedSnapshot, { machine: failed(8) }),
-      { kind: 'release failed host', reason: 'BootstrapExhausted' },
+      of(claimedSnapshot, { machine: failed(8), host: { ...host, poolPrefix: 'other-pool-' } }),
+      { kind: 'release failed host', reason: 'BootstrapExhausted', poolPrefix: 'other-pool-' },
+    ],
+    [
+      'eight failures, and the Mac came from a pool that is not known',
+      of(claimedSnapshot, { machine: failed(8), host: { ...host, poolPrefix: undefined } }),
+      { kind: 'release failed host', poolPrefix: 'tuist-pool-' },
     ],
     [
       'eight failures while Pods run there',
@@ -371,8 +429,13 @@ describe('decide: the join token', () => {
     ],
     [
       'it has expired',
-      of(readySnapshot, { machine: provisioned({ ...token, joinTokenExpires: at(1) }) }),
+      of(readySnapshot, { machine: provisioned({ ...token, joinTokenExpires: at(0) }) }),
       { kind: 'retire token', certificateExpires: undefined },
+    ],
+    [
+      'nobody knows when it expires',
+      of(readySnapshot, { machine: provisioned({ joinTokenID: 'tok111' }) }),
+      { kind: 'retire token' },
     ],
   ]);
 });
@@ -383,7 +446,7 @@ describe('decide: a Node that is missing or not Ready', () => {
     [
       'missing for a minute',
       of(readySnapshot, { node: { kind: 'missing', forMs: 60_000 } }),
-      { kind: 'wait', forMs: 60_000 },
+      { kind: 'wait', drift: 'not reported', forMs: 60_000 },
     ],
     [
       'missing for two minutes, and its certificate is good',
@@ -391,7 +454,7 @@ describe('decide: a Node that is missing or not Ready', () => {
         node: { kind: 'missing', forMs: 120_000 },
         join: { lease: { nodeName: 'mac-1', renewedAt: now - 1000 }, identity: undefined },
       }),
-      { kind: 're-register', newJoin: false },
+      { kind: 're-register', newJoin: false, because: 'The Node is gone.' },
     ],
     [
       'missing for two minutes, and it never joined',
@@ -419,7 +482,33 @@ describe('decide: a Node that is missing or not Ready', () => {
         node: { ...node, ready: 'Unknown' },
         join: { lease: { nodeName: 'mac-1', renewedAt: now - week - 1 }, identity: undefined },
       }),
-      { kind: 're-register', newJoin: true },
+      {
+        kind: 're-register',
+        newJoin: true,
+        because: 'The certificate of the Mac has expired: it was off for too long to renew it.',
+      },
+    ],
+    [
+      'Ready, whatever its Lease says',
+      of(readySnapshot, { join: { lease: { nodeName: 'mac-1', renewedAt: now - week - 1 }, identity: undefined } }),
+      { kind: 'wait', drift: 'up to date' },
+    ],
+    [
+      'a foreign Node, and its certificate expired',
+      of(readySnapshot, {
+        node: { kind: 'foreign', providerID: 'x' },
+        join: { lease: { nodeName: 'mac-1', renewedAt: now - week - 1 }, identity: undefined },
+      }),
+      { kind: 'wait', drift: 'up to date' },
+    ],
+    [
+      'renewed its Lease when the recorded certificate expired: it has another one',
+      of(readySnapshot, {
+        machine: provisioned({ certificateExpires: at(60) }),
+        node: { ...node, ready: 'Unknown' },
+        join: { lease: { nodeName: 'mac-1', renewedAt: now - 60 * 60_000 }, identity: undefined },
+      }),
+      { kind: 'wait' },
     ],
     [
       'no Lease, and the recorded certificate expired',
@@ -470,6 +559,27 @@ describe('decide: drift and roll', () => {
   check([
     ['nothing new', readySnapshot, { kind: 'wait', drift: 'up to date', forMs: 300_000 }],
     ['no turn', of(driftedSnapshot, { turn: undefined }), { kind: 'wait', drift: 'no turn' }],
+    [
+      'no turn, and nobody knows what it has',
+      of(driftedSnapshot, {
+        turn: undefined,
+        machine: machineWith({ initialization: { provisioned: true } }),
+        node: { ...node, summary: undefined },
+      }),
+      { kind: 'wait', drift: 'not reported' },
+    ],
+    [
+      'all but a step that may fail',
+      of(driftedSnapshot, {
+        machine: provisioned({ leftOut: { desired: 'b', actual: 'a', message: 'm', at: at(1) } }),
+      }),
+      { kind: 'wait', drift: 'up to date' },
+    ],
+    [
+      'Pods, and cordoned by somebody else',
+      of(driftedSnapshot, { idle: false, node: { ...node, unschedulable: true } }),
+      { kind: 'roll', idle: false },
+    ],
     [
       'a turn for something else',
       of(driftedSnapshot, { turn: { hash: 'c', rollBack: false } }),
@@ -542,7 +652,12 @@ describe('decide: drift and roll', () => {
       of(driftedSnapshot, { machine: provisioned(tried('Update', 'Rejected', 2, 1)) }),
       { kind: 'roll' },
     ],
-    ['refused for good', of(driftedSnapshot, { machine: refused }), { kind: 'wait', drift: 'refused' }],
+    ['refused for good', of(driftedSnapshot, { machine: refused }), { kind: 'wait', drift: 'refused', forMs: 300_000 }],
+    [
+      'refused for good, to be tried again in two minutes',
+      of(driftedSnapshot, { machine: provisioned({ failedHostConfigHash: 'b', lastUpdateFailureTime: at(28) }) }),
+      { kind: 'wait', drift: 'refused', forMs: 120_000 },
+    ],
     ['cordoned, and refused for good', of(driftedSnapshot, { machine: refused, node: cordoned }), { kind: 'uncordon' }],
     [
       'refused for good half an hour ago',
@@ -560,7 +675,15 @@ describe('decide: drift and roll', () => {
         machine: provisioned({ failedHostConfigHash: 'b', lastUpdateFailureTime: at(1e4) }),
         policy: { ...claimedSnapshot.policy, updateRetryAfterMs: undefined },
       }),
-      { kind: 'wait', drift: 'refused' },
+      { kind: 'wait', drift: 'refused', forMs: 300_000 },
+    ],
+    [
+      'rejected at an unknown time, and automatic retries are off',
+      of(driftedSnapshot, {
+        machine: provisioned({ failedHostConfigHash: 'b' }),
+        policy: { ...claimedSnapshot.policy, updateRetryAfterMs: undefined },
+      }),
+      { kind: 'wait', drift: 'refused', forMs: 300_000 },
     ],
     [
       'refused something else',
@@ -588,6 +711,11 @@ describe('decide: drift and roll', () => {
       { kind: 'roll back', hash: 'b' },
     ],
     [
+      'to be rolled back, but there is no key',
+      of(driftedSnapshot, { turn: { hash: 'b', rollBack: true }, fleetKey: { kind: 'pending' } }),
+      { kind: 'wait', drift: 'no key' },
+    ],
+    [
       'to be rolled back, whatever hash is desired now',
       of(readySnapshot, { turn: { hash: 'b', rollBack: true } }),
       { kind: 'roll back', hash: 'b' },
@@ -604,6 +732,11 @@ describe('decide: drift and roll', () => {
         machine: provisioned(tried('RollBack', 'HostUnreachable', 4)),
       }),
       { kind: 'wait', drift: 'pausing', forMs: 60_000 },
+    ],
+    [
+      'desired state unknown, and cordoned by us',
+      of(readySnapshot, { desired: { kind: 'problem', message: '' }, node: cordoned }),
+      { kind: 'uncordon' },
     ],
     [
       'desired state unknown',
@@ -724,6 +857,40 @@ describe('decide: deletion', () => {
   ]);
 });
 
+describe('decide: what is said of a runner when its machine is deleted', () => {
+  const left =
+    'Its runner is still on the list at GitHub, which forgets a runner that has been offline for 14 days. Remove it there if it is in the way. m';
+  const silence = 'Its runner could not be taken off the list at GitHub yet: m';
+  const release = { kind: 'release', poolPrefix: 'tuist-pool-' } as const;
+  const abandoned = { kind: 'clean up', because: 'abandoned' } as const;
+  const rows: readonly [string, Partial<Snapshot>, Decision][] = [
+    ['nothing, without one', {}, release],
+    ['that it is left, after a long silence', { runner: silent(600_000) }, { ...release, runnerLeft: left }],
+    ['why it is waited for', { runner: silent(0) }, { kind: 'await runner', message: silence }],
+    [
+      'that it had a job',
+      { runner: silent(0, true) },
+      { kind: 'await runner', message: `Its runner had a job when GitHub was last heard. ${silence}` },
+    ],
+    [
+      'that it has a job',
+      { runner: busyRunner },
+      {
+        kind: 'await runner',
+        message:
+          'Its runner has a job at GitHub. The Mac goes back when that has ended; cancel it there if nobody needs it.',
+      },
+    ],
+    ['nothing, without one on an abandoned Mac', { host: { ...host, abandoned: true } }, abandoned],
+    [
+      'that it may be left, on an abandoned Mac',
+      { host: { ...host, abandoned: true }, runner: silent(0) },
+      { ...abandoned, runnerLeft: 'Its runner may still be on the list at GitHub: remove it there.' },
+    ],
+  ];
+  for (const [what, more, expected] of rows) it(what, () => assert.deepEqual(decide(deletingOf(more)), expected));
+});
+
 describe('decide: machines that are refused', () => {
   const refusal = { reason: 'NotInCluster', message: 'm' } as const;
   const outside = { pauseReasons: [], refusal, waitingFor: undefined };
@@ -766,9 +933,26 @@ describe('decide: machines that are refused', () => {
     ['its own Node', of(hostless, { node }), { kind: 'reserve' }],
   ]);
 
-  it('says what to do about a Node without a providerID', () => {
-    const decision = decide(of(claimedSnapshot, { node: { kind: 'foreign', providerID: '' } }));
-    assert.ok(decision.kind === 'refuse');
-    assert.match(decision.message, /not at the address .* set its spec\.providerID to scw-applesilicon:\/\//);
-  });
+  const remedy = 'Delete the Machine, to get one with another name; or delete the Node, if nobody needs it';
+  const unknown = "has no providerID, and is not at the address of this machine's Mac";
+  const messages: readonly [string, Snapshot, who: string, remedies: string][] = [
+    ['of another server', of(claimedSnapshot, { node: foreign }), 'is another server (aws://x)', remedy],
+    [
+      'without a providerID',
+      of(claimedSnapshot, { node: { kind: 'foreign', providerID: '' } }),
+      unknown,
+      `${remedy}; or set its spec.providerID to scw-applesilicon://fr-par-1/server-1, if it is that Mac`,
+    ],
+    [
+      'without a providerID, for a machine that has none',
+      of(hostless, { node: { kind: 'foreign', providerID: '' } }),
+      unknown,
+      remedy,
+    ],
+  ];
+  for (const [what, snapshot, who, remedies] of messages)
+    it(`says what to do about a Node ${what}`, () =>
+      assert.partialDeepStrictEqual(decide(snapshot), {
+        message: `The Node mac-1 ${who}. Nobody else gets an identity under its name. ${remedies}.`,
+      }));
 });

@@ -142,7 +142,7 @@ const cooledDown = ({ now, policy }: Snapshot, failedAt: string | undefined): bo
 
 const retryInMs = ({ now, policy }: Snapshot, failedAt: string | undefined): number => {
   const left = Date.parse(failedAt ?? '') + (policy.updateRetryAfterMs ?? Infinity) - now;
-  return left > 0 && left < intervals.resync ? left : intervals.resync;
+  return left < intervals.resync ? left : intervals.resync;
 };
 
 /**

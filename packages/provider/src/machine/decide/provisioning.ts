@@ -3,7 +3,7 @@ import type { Decision } from '../decision.ts';
 import { failuresOf, lastAttemptOf, pauseMs, type Task } from '../last-attempt.ts';
 import { intervals } from '../requeue.ts';
 import type { PresentHost } from '../observe/host.ts';
-import { type HostFacts, isProvisioned, type MachineFacts, type Snapshot } from '../snapshot.ts';
+import { isProvisioned, type MachineFacts, type Snapshot } from '../snapshot.ts';
 
 /** What is needed until the machine can log in to a Mac; `undefined`: nothing. */
 export const decideClaim = (snapshot: Snapshot): Decision | undefined => {
@@ -102,7 +102,7 @@ const checkHold = (host: PresentHost, machine: MachineFacts): Decision | undefin
 };
 
 const checkLogin = (snapshot: Snapshot): Decision | undefined => {
-  const { host, login, machine } = snapshot;
+  const { login, machine } = snapshot;
   const provisioned = isProvisioned(machine.status);
   if (login.kind === 'foreign') return cannotClaim('CredentialsPersistFailed', login.message);
   if (login.kind !== 'known') return { kind: 'fetch credentials' };
@@ -110,19 +110,17 @@ const checkLogin = (snapshot: Snapshot): Decision | undefined => {
     const left = pauseAfterMs('Credentials', snapshot);
     return left > 0 ? { kind: 'back off', forMs: left, because: 'no password' } : { kind: 'fetch credentials' };
   }
-  if (machine.providerID === undefined) return { kind: 'set provider id' };
-  if (parseProviderID(machine.providerID)?.serverID === machine.status.serverID) return undefined;
-  return providerIDMismatch(host, machine);
+  const { providerID } = machine;
+  const { serverID = '' } = machine.status;
+  if (providerID === undefined) return { kind: 'set provider id' };
+  if (parseProviderID(providerID)?.serverID === serverID) return undefined;
+  // A providerID is never overwritten: Cluster API has bound a Node by it, or is about to.
+  return {
+    kind: 'lost host',
+    reason: 'HostReleased',
+    message: `spec.providerID is ${providerID}, but the machine has the server ${serverID}, which it holds. Delete the Machine to get another one.`,
+  };
 };
-
-/** A providerID is never overwritten: Cluster API has bound a Node by it, or is about to. */
-const providerIDMismatch = (host: HostFacts, { providerID = '', status }: MachineFacts): Decision => ({
-  kind: 'lost host',
-  reason: 'HostReleased',
-  message: `spec.providerID is ${providerID}, but the machine has the server ${status.serverID ?? '(none)'}${
-    host.kind === 'present' && host.holder === 'me' ? ', which it holds' : ''
-  }. Delete the Machine to get another one.`,
-});
 
 /**
  * Provisioning: retry, restart once, release (tuist/tuist#11013). The release is checked first, so that failing restarts do not delay it.
@@ -160,6 +158,5 @@ const rebootRemainingMs = ({ now, host }: Snapshot): number => {
   // Scaleway still reports `ready` for a moment after the request.
   const issued = rebootIssuedAt !== undefined && rebootIssuedAt >= rebootRequestedAt ? rebootIssuedAt : Infinity;
   const over = now - issued >= intervals.afterFailure && serverStatus === 'ready';
-  const left = rebootRequestedAt + intervals.reboot - now;
-  return over || !(left > 0) ? 0 : Math.min(left, intervals.reboot);
+  return over ? 0 : rebootRequestedAt + intervals.reboot - now;
 };
