@@ -126,6 +126,11 @@ const table: [string, Facts, string][] = [
     held({ server: { kind: 'unknown', why: 'x' }, status: { name: 'mac-1' } }),
     'read server',
   ],
+  [
+    'not listed, held under another name',
+    held({ server: { kind: 'unknown', why: 'x' }, status: { ...settled, name: 'x' } }),
+    'read server',
+  ],
   // Gone.
   ['not in the list', { server: { kind: 'missing', fresh: false } }, 'read server'],
   ['gone, nobody’s', { server: { kind: 'missing', fresh: true } }, 'delete'],
@@ -141,7 +146,13 @@ const table: [string, Facts, string][] = [
     held({ server: { kind: 'missing', fresh: true }, holder: { kind: 'gone' } }),
     'delete',
   ],
+  [
+    'gone, and its holder has another one',
+    held({ server: { kind: 'missing', fresh: true }, holder: { kind: 'elsewhere', serverID: 'x' } }),
+    'delete',
+  ],
   // Held.
+  ['held, holder not looked for', held({ holder: { kind: 'none' } }), 'read holder'],
   ['held, pool name in the list', held({ server: listed() }), 'read server'],
   ['held, pool name', held(), 'rename to mac-1'],
   ['held, pool name, rebooting', held({ server: seen({ status: 'rebooting' }) }), 'report, again in 10 s'],
@@ -195,6 +206,11 @@ const table: [string, Facts, string][] = [
     held({ server: seen(mine), status: { claim: { uid: 'u', namedAt: at(-minute) } } }),
     'settle',
   ],
+  [
+    'held, name right for just long enough',
+    held({ server: seen(mine), status: { claim: { uid: 'u', namedAt: at(-21_000) } } }),
+    'settle',
+  ],
   ['held, name right, settled', held({ server: listed(mine), status: settled }), 'report'],
   ['held, holder not seen', held({ holder: { kind: 'unseen' } }), 'read holder'],
   ['held, holder gone', held({ holder: { kind: 'gone' } }), 'report, again in 300 s'],
@@ -246,6 +262,12 @@ const table: [string, Facts, string][] = [
     'rename to tuist-releasing-tuist-pool-abcdef01',
   ],
   [
+    'release, name of its holder, a minute ago',
+    back({ server: seen(mine) }, { requestedAt: at(-minute) }),
+    'rename to tuist-releasing-tuist-pool-abcdef01',
+  ],
+  ['release, the releasing name', back({}, { serverName: 'mac-1' }), 'request wipe 1'],
+  [
     "release, another machine's name",
     back({ server: seen({ name: 'theirs' }) }, { serverName: 'mac-1' }),
     'give up theirs',
@@ -294,11 +316,11 @@ const table: [string, Facts, string][] = [
   ['it failed its bootstraps', back({}, { reason: 'BootstrapExhausted' }), 'request wipe 1 and quarantine'],
   ['it was not wiped', back({}, { reason: 'NotWiped' }), 'request wipe 1 and quarantine'],
   ['broken already', back({ server: seen({ ...releasing, status: 'error' }) }), 'request wipe 1'],
-  [
-    'busy',
-    back({ server: seen({ ...releasing, status: 'rebooting' }) }, { requestedAt: at(-59 * minute) }),
+  ...['starting', 'rebooting', 'updating', 'locking', 'unlocking', 'busy'].map((status): [string, Facts, string] => [
+    `busy, ${status}`,
+    back({ server: seen({ ...releasing, status }) }, { requestedAt: at(-59 * minute) }),
     'report, again in 10 s',
-  ],
+  ]),
   [
     'reinstalled by somebody else',
     back({ server: seen({ ...releasing, status: 'reinstalling' }) }, { requestedAt: at(-59 * minute) }),
@@ -306,6 +328,12 @@ const table: [string, Facts, string][] = [
   ],
   ['asked for', back({ status: wipe() }), 'report, again in 10 s'],
   ['asked for, seen in a list', back({ status: wipe(), server: listed(releasing, 4000) }), 'report, again in 6 s'],
+  ['asked for, seen in a list of now', back({ status: wipe(), server: listed(releasing) }), 'report, again in 10 s'],
+  [
+    'asked for, seen in a list of a time to come',
+    back({ status: wipe(), server: listed(releasing, -1) }),
+    'read server',
+  ],
   ['asked for, seen in an old list', back({ status: wipe(), server: listed(releasing, 10_000) }), 'read server'],
   [
     'asked for, the list says reinstalling',
@@ -386,6 +414,16 @@ const table: [string, Facts, string][] = [
     'rename to tuist-releasing-tuist-pool-abcdef01',
   ],
   [
+    'the releasing name was refused, and the list has a pool name',
+    back({ status: wipe({ refusedAt: at(-minute) }), server: listed() }),
+    'report, again in 60 s',
+  ],
+  [
+    'the releasing name was refused for the third time, a while ago',
+    back({ status: wipe({ attempts: 3, refusedAt: at(-20 * minute) }), server: seen({ name: 'mac-1' }) }),
+    'rename to tuist-releasing-tuist-pool-abcdef01',
+  ],
+  [
     'the releasing name was refused for the third time, an hour after the release',
     back({ status: wipe({ attempts: 3, refusedAt: at(-minute) }), server: seen({ name: 'mac-1' }) }),
     'quarantine',
@@ -427,6 +465,11 @@ const table: [string, Facts, string][] = [
     'report, again in 10 s',
   ],
   ['failed a while ago', back({ status: begun, server: seen({ ...releasing, status: 'error' }) }), 'request wipe 2'],
+  [
+    'failed a while ago, as the list says',
+    back({ status: begun, server: listed({ ...releasing, status: 'error' }) }),
+    'read server',
+  ],
   [
     'just failed',
     back({
@@ -506,13 +549,36 @@ const table: [string, Facts, string][] = [
     held({ abandoned: 'x', schedulableNodes: ['mac-1'], holder: { kind: 'unseen' } }),
     'read holder',
   ],
+  ...(
+    [
+      [{ kind: 'gone' }, 'cordon mac-1'],
+      [{ kind: 'elsewhere', serverID: 'x' }, 'cordon mac-1'],
+      [{ kind: 'unknown' }, 'report'],
+    ] as const
+  ).map(([holder, expected]): [string, Facts, string] => [
+    `abandoned, its Node takes Pods, machine ${holder.kind}`,
+    held({ abandoned: 'x', schedulableNodes: ['mac-1'], holder }),
+    expected,
+  ]),
   ['on its way back, and its Node takes Pods', back({ schedulableNodes: ['mac-1'] }), 'request wipe 1'],
   [
     'stuck, and its Node takes Pods',
     back({ schedulableNodes: ['mac-1'], status: wipe({ stuckAt: at(-minute) }) }),
     'cordon mac-1',
   ],
+  // Paused.
+  ['paused, releasing name', back({ pauses: ['x'] }), 'report, again in 300 s'],
+  ['paused, not listed, to be released', back({ pauses: ['x'], server: { kind: 'unknown', why: 'x' } }), 'read server'],
+  ['paused, holder not seen', held({ pauses: ['x'], holder: { kind: 'unseen' } }), 'read holder'],
+  [
+    'paused, asked for, and reinstalling',
+    back({ pauses: ['x'], status: wipe(), server: seen({ ...releasing, status: 'reinstalling' }) }),
+    'record wipe start',
+  ],
+  ['paused, begun and ready', back({ pauses: ['x'], status: begun }), 'record wipe end'],
+  ['paused, in the pool', { pauses: ['x'] }, 'report'],
   // Without a holder.
+  ['free, and a machine looks for others now', { otherOS: { family: undefined, inMs: 0 } }, 'report, again in 0 s'],
   ['free, and machines look for others', { otherOS: { family: undefined, inMs: 300_000 } }, 'report, again in 300 s'],
   ['free, another macOS is wanted soon', { otherOS: { family: 'sequoia', inMs: 20_000 } }, 'report, again in 20 s'],
   [
@@ -549,6 +615,28 @@ describe('decide, for a MacHost', () => {
     it(`${name}: ${expected}`, () => {
       assert.equal(brief(decide(snapshotOf(facts))), expected);
     });
+
+  it('a rename says why', () => {
+    const why = (facts: Facts): unknown => (decide(snapshotOf(facts)) as { why?: string }).why;
+    assert.equal(why(held()), 'held');
+    assert.equal(why(back({ server: seen(mine) })), 'releasing');
+    assert.equal(why(back({ status: wipe({ readyAt: at(0) }) })), 'wiped');
+  });
+
+  it('a name is recorded for its machine, with the time', () => {
+    const namedAt = '2026-01-01T12:00:00Z';
+    const first = decide(snapshotOf(held({ server: listed(mine) })));
+    assert.deepEqual(first, { kind: 'record name', claim: { uid: 'u', namedAt } });
+    const status = { claim: { uid: 'u', namedAt: at(-minute) } };
+    const settling = decide(snapshotOf(held({ server: seen(mine), status })));
+    assert.deepEqual(settling, { kind: 'record name', claim: { ...status.claim, settledAt: namedAt } });
+  });
+
+  it('a reinstall is for the longest prefix that its name begins with', () => {
+    const poolPrefixes = new Set(['tuist-', 'tuist-pool-', 'another-long-pool-']);
+    const decision = decide(snapshotOf({ poolPrefixes, otherOS: { family: 'sequoia', inMs: 0 } }));
+    assert.deepEqual(decision, { kind: 'reinstall', family: 'sequoia', poolPrefix: 'tuist-pool-' });
+  });
 
   it('a wipe is never older than its release, whoever’s clock that was from', () => {
     for (const ahead of [-400, 0, 50, 700, 5000]) {
