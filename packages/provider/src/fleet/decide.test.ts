@@ -54,6 +54,17 @@ const table: [string, Snapshot, RollState, string][] = [
   ['a first machine that did not answer', snapshotOf([{ ...a, unreachableAt: now }, b]), 'canary', 'b!'],
   ['a first machine that failed once', snapshotOf([{ ...a, lastFailure: now - 60 * minute }, b]), 'canary', 'b!'],
 
+  ['machines in another order', snapshotOf([b, a]), 'canary', 'a!'],
+  [
+    'one that refused and one that did not answer',
+    snapshotOf([
+      { ...a, failed: 'a-2', lastFailure: now - 60 * minute },
+      { ...b, unreachableAt: now },
+    ]),
+    'canary',
+    'b!',
+  ],
+
   ['a canary under way', snapshotOf([a, b], { turns: [turnFor('a', { canary: true })] }), 'canary', 'a!'],
   [
     'a canary that is done',
@@ -69,6 +80,7 @@ const table: [string, Snapshot, RollState, string][] = [
   ],
   ['a Mac that had it before the roll', snapshotOf([updated('a'), b, c]), 'canary', 'b!'],
   ['a wave', snapshotOf([updated('a'), b, c, machineFacts('d')], { ...proven, turns: [turnFor('b')] }), 'wave', 'b c'],
+  ['a wave that began with the last', snapshotOf([a, c], { ...proven, turns: [turnFor('c')] }), 'wave', 'a c'],
   ['a full wave', snapshotOf([a, b, c], { ...proven, turns: [turnFor('a'), turnFor('b')] }), 'wave', 'a b'],
   [
     'a wave that is too wide by now',
@@ -139,7 +151,37 @@ const table: [string, Snapshot, RollState, string][] = [
     'stalled',
     '',
   ],
+  [
+    'one that says that it has it, though nobody remembers the push',
+    snapshotOf([{ ...a, ...down, actual: 'a-2' }, b], { turns: [turnFor('a', { grantedAt: ago(20) })] }),
+    'stalled',
+    'a<',
+  ],
+  [
+    'a refusal by one that was down before',
+    snapshotOf([{ ...a, ...refusal }, b], { ...proven, turns: [turnFor('a')], passedOver: [passed('a', 1)] }),
+    'wave',
+    'b',
+  ],
+  [
+    'a refusal beside one that was down before',
+    snapshotOf([{ ...a, ...refusal }, b], { ...proven, turns: [turnFor('a')], passedOver: [passed('b', 1)] }),
+    'stalled',
+    '',
+  ],
   ['a stop', snapshotOf([a, b], stalled), 'stalled', ''],
+  [
+    'a stop with a roll back of one that came up after all',
+    snapshotOf([updated('a')], { ...stalled, turns: [turnFor('a', { rollBack: true })] }),
+    'stalled',
+    'a<',
+  ],
+  [
+    'a stop, and the one at fault is deleted',
+    snapshotOf([{ ...a, deleting: true }, updated('b')], stalled),
+    'upToDate',
+    '',
+  ],
   [
     'a stop with a roll back',
     snapshotOf([updated('a', down), b], { ...stalled, turns: [turnFor('a', { rollBack: true })] }),
@@ -175,6 +217,7 @@ const table: [string, Snapshot, RollState, string][] = [
   ],
   ['one that was passed over just now', snapshotOf([a], { passedOver: [passed('a', 9)] }), 'waitingForMachines', ''],
   ['one that was passed over long ago', snapshotOf([a], { passedOver: [passed('a', 10)] }), 'canary', 'a!'],
+  ['two the other way round', snapshotOf([a, b], { passedOver: [passed('a', 12), passed('b', 11)] }), 'canary', 'a!'],
   ['two that were passed over', snapshotOf([a, b], { passedOver: [passed('a', 11), passed('b', 12)] }), 'canary', 'b!'],
   [
     'one that went down in its turn',
@@ -218,6 +261,24 @@ const table: [string, Snapshot, RollState, string][] = [
     ),
     'wave',
     'a b',
+  ],
+  ...(
+    [
+      ['has that', { actual: 'a-3' }],
+      ['is paused', { paused: true }],
+      ['has refused that', { failed: 'a-3', lastFailure: now }],
+    ] as const
+  ).map(([what, more]): (typeof table)[number] => [
+    `one that is down, wants something else and ${what}`,
+    snapshotOf([{ ...a, ...down, desired: 'a-3', ...more }], { turns: [turnFor('a')] }),
+    'canary',
+    'a~',
+  ]),
+  [
+    'one that is down and wants something else, beside one that is on it',
+    snapshotOf([{ ...a, ...down, desired: 'a-3' }, b], { turns: [turnFor('a'), turnFor('b')] }),
+    'canary',
+    'a~ b',
   ],
   [
     'the same in a pause',
@@ -275,6 +336,23 @@ describe('decide: what status remembers of a roll', () => {
     assert.equal(memory.provenRevision, undefined);
   });
 
+  it('a stop without a message of the machine', () => {
+    const stopOf = (snapshot: Snapshot) => remembered(snapshot).stop;
+    const turns = [turnFor('a', { grantedAt: ago(20) })];
+    assert.deepEqual(stopOf(snapshotOf([{ ...a, ...refusal }], { turns })), {
+      reason: 'PushRejected',
+      machine: 'a',
+      message: 'It refused what was sent to it.',
+      at: ago(0),
+    });
+    assert.deepEqual(stopOf(snapshotOf([updated('a', down)], { turns })), {
+      reason: 'GateDeadlineExceeded',
+      machine: 'a',
+      message: 'It is not Ready.',
+      at: ago(0),
+    });
+  });
+
   it('a second failure does not replace the first', () => {
     const late = updated('b', down);
     const turns = [turnFor('b', { grantedAt: ago(20) })];
@@ -300,10 +378,16 @@ describe('decide: what status remembers of a roll', () => {
     assert.deepEqual(idle, turnFor('a', { grantedAt: ago(0) }));
   });
 
+  it('a turn that goes on keeps its time', () => {
+    assert.deepEqual(remembered(snapshotOf([a], { turns: [turnFor('a')] })).turns, [turnFor('a')]);
+  });
+
   it('when a roll began, until it has finished or another one begins', () => {
     const running = { ...proven, turns: [turnFor('a')] };
     assert.equal(remembered(snapshotOf([a], running)).rollStartedAt, proven.rollStartedAt);
     assert.equal(remembered(snapshotOf([updated('a')], running)).rollStartedAt, undefined);
+    assert.equal(remembered(snapshotOf([updated('a', down)], running)).rollStartedAt, proven.rollStartedAt);
+    assert.equal(remembered(snapshotOf([a], {}, { paused: true })).rollStartedAt, undefined);
     assert.equal(
       remembered(snapshotOf([updated('a'), { ...b, ...down }], running)).rollStartedAt,
       proven.rollStartedAt,
@@ -320,12 +404,34 @@ describe('decide: what status remembers of a roll', () => {
     assert.deepEqual(remembered(snapshotOf([a], { passedOver })).passedOver, passedOver);
     assert.deepEqual(remembered(snapshotOf([updated('a')], { passedOver })).passedOver, []);
     assert.deepEqual(remembered(snapshotOf([], { passedOver })).passedOver, []);
+    assert.deepEqual(remembered(snapshotOf([updated('a'), b], { passedOver })).passedOver, []);
+    assert.deepEqual(remembered(snapshotOf([{ ...a, deleting: true }], { passedOver })).passedOver, []);
+    const again = { turns, passedOver: [passed('a', 20), passed('b', 1)] };
+    assert.deepEqual(remembered(snapshotOf([silent, b], again)).passedOver, [passed('a', 0), passed('b', 1)]);
     assert.deepEqual(remembered(snapshotOf([a], { passedOver: [passed('a', 10)] })).passedOver, []);
   });
 
   it('a machine that is not Ready and gets a turn stays marked, and so never stops the roll', () => {
     const passedOver = [passed('a', 10)];
     assert.deepEqual(remembered(snapshotOf([{ ...a, ...down }], { passedOver })).passedOver, [passed('a', 0)]);
+    assert.deepEqual(remembered(snapshotOf([{ ...a, ...down }, updated('b')], { passedOver })).passedOver, [
+      passed('a', 0),
+    ]);
+    const recently = [passed('a', 5)];
+    assert.deepEqual(remembered(snapshotOf([{ ...a, ...down }, b], { passedOver: recently })).passedOver, recently);
+    const two = [passed('c', 5), passed('a', 10)];
+    assert.deepEqual(
+      remembered(
+        snapshotOf(
+          [
+            { ...a, ...down },
+            { ...c, ...down },
+          ],
+          { passedOver: two },
+        ),
+      ).passedOver,
+      [passed('a', 0), passed('c', 5)],
+    );
     const stranded = { ...a, ...down, desired: 'a-3' };
     assert.deepEqual(remembered(snapshotOf([stranded], { turns: [turnFor('a')] })).passedOver, [passed('a', 0)]);
   });
@@ -337,6 +443,8 @@ describe('decide: what status remembers of a roll', () => {
     const turns = [turnFor('a', { grantedAt: ago(20) })];
     assert.deepEqual(remembered(snapshotOf([wasDown], { turns })).passedOver, [passed('a', 0)]);
     assert.deepEqual(remembered(snapshotOf([{ ...a, ...refusal }], { turns })).passedOver, []);
+    const downNow = { ...a, ready: false, notReadySince: now - minute };
+    assert.deepEqual(remembered(snapshotOf([downNow], { turns: [turnFor('a')] })).passedOver, []);
   });
 });
 
@@ -355,4 +463,9 @@ describe('whether there is a MacFleet', () => {
     it(`${name}: ${kind}`, () => {
       assert.equal(decide(snapshot).kind, kind);
     });
+
+  it('why it is left', () => {
+    assert.deepEqual(decide(without), { kind: 'leave', because: 'notNeeded' });
+    assert.deepEqual(decide(snapshotOf([a], {}, { deleting: true })), { kind: 'leave', because: 'deleting' });
+  });
 });

@@ -136,7 +136,7 @@ const wasPassedOver = ({ passedOver }: Pick<Memory, 'passedOver'>, uid: string):
 /** Adds machines that missed their turn, and removes those that are ready and updated, or gone. */
 const passedOverOf = (judged: readonly JudgedTurn[], { machines, now }: Snapshot, memory: Memory): PassedOver => {
   const added = judged
-    .filter((each) => each.machine !== undefined && missedTurn(each, now))
+    .filter((each) => missedTurn(each, now))
     .map(({ turn: { machine, uid } }) => ({ machine, uid, at: timestamp(now) }));
   return [...memory.passedOver.filter(({ uid }) => !added.some((entry) => entry.uid === uid)), ...added].filter(
     ({ uid }) => machines.some((machine) => machine.uid === uid && isRollable(machine) && !isReadyAndUpdated(machine)),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { judgeTurn, type MachineFacts, mayRetry, type TurnContext, type Verdict } from './judge-turn.ts';
+import { defaultLimits, judgeTurn, type MachineFacts, mayRetry, type TurnContext, type Verdict } from './judge-turn.ts';
 import { ago, limits, machineFacts, minute, now, turnFor, updated } from './testing/fixtures.ts';
 import type { Turn } from './turns.ts';
 
@@ -28,6 +28,12 @@ const table: [string, Turn, MachineFacts | undefined, Verdict, ('wasDown' | unde
   ['a machine that was paused while it is down', wave, down(1, { paused: true }), 'busy'],
 
   ['a machine that wants something else', wave, a({ desired: 'a-3' }), 'over'],
+  [
+    'a machine that says neither what it wants nor what it has',
+    wave,
+    a({ desired: undefined, actual: undefined }),
+    'over',
+  ],
   ['a machine that wants what it has', wave, a({ desired: 'a-1' }), 'done'],
   ['a machine that is down and wants something else', wave, down(1, { desired: 'a-3' }), 'stranded'],
   ['the same after the deadline', old(wave, 20), down(15, { desired: 'a-3' }), 'passedOver'],
@@ -80,6 +86,23 @@ describe('judgeTurn', () => {
     it(`${name}: ${verdict}`, () => {
       assert.equal(judgeTurn(turn, machine && { ...machine, name: 'a' }, wasDown !== undefined, rules), verdict);
     });
+
+  it('a refusal shortly before a turn counts, as clocks differ, but never for as long as a refusal is final', () => {
+    const verdict = (beforeMs: number, retryAfterMs: number | undefined): Verdict =>
+      judgeTurn(old(wave, 1), a({ failed: 'a-2', lastFailure: now - minute - beforeMs }), false, {
+        ...rules,
+        limits: { ...limits, retryAfterMs },
+      });
+    assert.equal(verdict(minute, 30 * minute), 'rejected');
+    assert.equal(verdict(minute + 1, 30 * minute), 'busy');
+    assert.equal(verdict(minute, undefined), 'rejected');
+    assert.equal(verdict(10_000, 20_000), 'rejected');
+    assert.equal(verdict(10_001, 20_000), 'busy');
+  });
+
+  it('the limits are two minutes, half an hour and a quarter of an hour', () => {
+    assert.deepEqual(defaultLimits, { unreachableMs: 120_000, longestTurnMs: 1_800_000, passAgainMs: 900_000 });
+  });
 
   it('is total', () => {
     const hash = fc.constantFrom(undefined, 'a-1', 'a-2', 'a-3');

@@ -146,9 +146,7 @@ const isPushed = (turn: Turn, { actual, pushed }: MachineFacts): boolean =>
 
 /** A refusal counts until the desired hash changes, or the retry time is over. */
 export const mayRetry = ({ failed, desired, lastFailure }: MachineFacts, now: number, limits: Limits): boolean =>
-  failed === undefined ||
-  failed !== desired ||
-  (limits.retryAfterMs !== undefined && now - (lastFailure ?? 0) >= limits.retryAfterMs);
+  failed !== desired || (limits.retryAfterMs !== undefined && now - (lastFailure ?? 0) >= limits.retryAfterMs);
 
 export interface JudgedTurn {
   turn: Turn;
