@@ -240,6 +240,39 @@ describe('decide for garbage collection', () => {
       [],
     ],
     [
+      'a base is kept for longer than its retention',
+      snapshotWith([entry(golden('a')), entry(golden('b'))], {
+        lastUsed: new Map([[golden('a'), now - retentionMs]]),
+      }),
+      [golden('a')],
+    ],
+    [
+      'a tag that cannot be resolved makes all bases stale (INC-48)',
+      snapshotWith([entry(golden('a')), entry(golden('b'))], {
+        lastUsed: usedLongAgo('a', 'b'),
+        pods: [pod('y', `${repository}:1`)],
+      }),
+      [],
+    ],
+    [
+      'a disk that is just roomy enough counts as full',
+      snapshotWith([entry('x'), entry('y')], { disk: { freeBytes: 15, totalBytes: 100 } }),
+      ['x', 'y'],
+    ],
+    [
+      'an image is in use because nobody looked for its open files',
+      snapshotWith([entry(image('a'))], { openFiles: new Map() }),
+      [image('a')],
+    ],
+    [
+      'a clone that is off protects its base',
+      snapshotWith([entry(golden('a'), { accessedAt: 1 }), entry(golden('b'), { accessedAt: 2 }), entry('x')], {
+        disk: full,
+        pods: [pod('x', image('a')), pod('y', image('b'))],
+      }),
+      [golden('a')],
+    ],
+    [
       'a clock that was set back deletes a base',
       snapshotWith([entry(golden('a')), entry(golden('b'))], {
         lastUsed: new Map([[golden('a'), now + 10 * retentionMs]]),
@@ -252,14 +285,52 @@ describe('decide for garbage collection', () => {
       assert.deepEqual(deletedNames(snapshot), expected);
     });
 
+  test('without pressure all garbage goes: clones, then each base after its tags and its image, and the last base stays', () => {
+    const entries = [golden('c'), golden('b'), golden('a'), image('a'), `${repository}:1`, 'x'].map((name) =>
+      entry(name),
+    );
+    const more = { lastUsed: usedLongAgo('a', 'b', 'c'), tags: new Map([[`${repository}:1`, digest('a')]]) };
+    const expected = ['x', `${repository}:1`, image('a'), golden('a'), golden('b')];
+    assert.deepEqual(deletedNames(snapshotWith(entries, more)), expected);
+    assert.deepEqual(deletedNames(snapshotWith(entries.toReversed(), more)), expected);
+  });
+
+  test('a deletion says what goes and why', () => {
+    const first = (snapshot: Snapshot): unknown => {
+      const decision = decide(snapshot);
+      return decision.kind === 'collect' ? decision.deletions[0] : decision;
+    };
+    const vm = (name: string, reason: string) => ({ kind: 'virtual machine', name, ownershipKey: name, reason });
+    const stored = (name: string, reason: string) => ({ kind: 'image', name, ownershipKey: image('a'), reason });
+    const bases = [entry(golden('a')), entry(golden('b'))];
+    const neededBases = { disk: full, pods: [pod('y', image('a'), image('b'))] };
+    const tags = new Map([[`${repository}:1`, digest('a')]]);
+    assert.deepEqual(first(snapshotWith([entry('x')])), vm('x', 'orphan clone'));
+    assert.deepEqual(
+      first(snapshotWith([entry(`${repository}:1`)], { tags })),
+      stored(`${repository}:1`, 'stale image'),
+    );
+    assert.deepEqual(first(snapshotWith(bases, { lastUsed: usedLongAgo('a') })), vm(golden('a'), 'stale golden base'));
+    assert.deepEqual(first(snapshotWith(bases, { disk: full })), vm(golden('a'), 'under pressure'));
+    assert.deepEqual(first(snapshotWith(bases, neededBases)), vm(golden('a'), 'under pressure'));
+    assert.deepEqual(first(snapshotWith([entry(image('a'))], neededBases)), stored(image('a'), 'under pressure'));
+    assert.equal(retentionMs, 86_400_000);
+  });
+
   test('garbage that is in use is reported with the reason', () => {
     const decision = decide(
-      snapshotWith([entry('x', { state: 'running' }), entry('y')], { namesInTartCommands: new Set(['y']) }),
+      snapshotWith([entry('x', { state: 'running' }), entry('y'), entry('z'), entry('open')], {
+        namesInTartCommands: new Set(['y']),
+        held: new Set(['z']),
+        openFiles: new Map([['open', 'open']]),
+      }),
     );
     assert.ok(decision.kind === 'collect');
     assert.deepEqual(decision.inUse, [
       { name: 'x', reason: 'running' },
       { name: 'y', reason: 'in use by tart' },
+      { name: 'z', reason: 'held' },
+      { name: 'open', reason: 'files are open' },
     ]);
   });
 });

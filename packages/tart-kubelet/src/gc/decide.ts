@@ -105,7 +105,7 @@ interface Candidate extends Deletion {
 const compareText = (one: string, other: string): number => (one < other ? -1 : Number(one > other));
 
 const isUnderDiskPressure = ({ disk, outOfSpace }: Snapshot): boolean =>
-  outOfSpace || (disk !== 'unknown' && disk.totalBytes > 0 && disk.freeBytes < disk.totalBytes * minFreeFraction);
+  outOfSpace || (disk !== 'unknown' && disk.freeBytes < disk.totalBytes * minFreeFraction);
 
 /** In use unless known not to be (INC-50). */
 const inUseReason = (snapshot: Snapshot, entry: VmEntry, ownershipKey: string): InUseReason | undefined => {
