@@ -54,6 +54,11 @@ const yes = (image = 'a', running = 1): Step => ({ works: image, running });
 const pass = (minutes: number): Step => ({ waits: minutes * minute });
 
 describe('start health', () => {
+  it('remembers the last 20 images that started', () => {
+    const images = Array.from({ length: 21 }, (_, index) => `image-${index}`);
+    assert.deepEqual(after(images.map((image) => yes(image))).evidence.started, images.slice(1));
+  });
+
   const table: readonly [string, readonly Step[], string][] = [
     ['no start attempts', [], 'works'],
     ['two refusals are not enough', [no(), no()], 'works'],
@@ -65,6 +70,8 @@ describe('start health', () => {
     ['one broken image taints no Mac on which others start', [yes('b'), no(), no(), no(), no(), no()], 'works'],
     ['two images are refused, and others have started', [yes('c'), no(), no(), no('b')], 'refused'],
     ['nobody is logged in, and others have started', [yes('b'), noSession, noSession, noSession], 'refused'],
+    ['nobody is logged in at first, and others have started', [yes('b'), noSession, no(), no()], 'refused'],
+    ['one of two images worked, long ago', [yes(), no('b'), no(), no('b'), pass(60)], 'refused'],
     ['a broken image taints no Mac for ever: its Pod is gone', [no(), no(), no(), pass(10)], 'works'],
     ['while its Pod waits and tries, it does', [no(), no(), no(), pass(9), no(), pass(9)], 'refused'],
     ['the next refusal after that counts at once', [no(), no(), no(), pass(11), no()], 'refused'],
