@@ -15,14 +15,24 @@ const choose = (hosts: Live<MacHost>[], reserved: string[] = [], by: HostRequire
   chooseHost(by, { hosts, reservedByOthers: new Set(reserved), now });
 const answer = (...[hosts, reserved, by]: Parameters<typeof choose>): string => {
   const choice = choose(hosts, reserved, by);
-  return choice.kind === 'none'
-    ? 'none'
-    : `${choice.kind === 'wait' ? 'wait for' : choice.because} ${choice.host.metadata.name}`;
+  switch (choice.kind) {
+    case 'none':
+      return 'none';
+    case 'wait':
+      return `wait for ${choice.host.metadata.name}`;
+    case 'chosen':
+      return `${choice.because} ${choice.host.metadata.name}`;
+  }
 };
 const mine = { spec: { consumerRef: heldBy(wanted.name, wanted.uid) } };
 const theirs = { spec: { consumerRef: heldBy('other', 'uid-other') } };
 /** Has the machine's name, and is recorded as its host if its id is z. */
 const recorded = (status: MacHostStatus = {}) => ({ status: { state: 'held', name: wanted.name, ...status } }) as const;
+
+const unseen = (name: string): Live<MacHost> => {
+  const { status: _, ...host } = hostWith(name);
+  return host;
+};
 
 const table: [title: string, hosts: Live<MacHost>[], expected: string, reserved?: string[]][] = [
   ['there is none', [], 'none'],
@@ -32,6 +42,7 @@ const table: [title: string, hosts: Live<MacHost>[], expected: string, reserved?
     [hostWith('a'), hostWith('z', { ...mine, status: { type: 'M1-M' } })],
     'held z',
   ],
+  ['of two that it holds, the first by name', [hostWith('b', mine), hostWith('a', mine)], 'held a'],
   ['its own comes before what is recorded', [hostWith('a', mine), hostWith('z', recorded())], 'held a'],
   ['what is recorded comes before the pool', [hostWith('a'), hostWith('z', recorded())], 'recorded z'],
   ['one that only has its name', [hostWith('h', recorded())], 'none'],
@@ -59,6 +70,7 @@ const table: [title: string, hosts: Live<MacHost>[], expected: string, reserved?
   ],
   ['one that is being deleted', [hostWith('h', { metadata: { deletionTimestamp: earlier } })], 'none'],
   ['one without a status', [{ ...hostWith('h'), status: {} }], 'none'],
+  ['one that was never looked at, recorded as its own', [unseen('z')], 'none'],
   ['one of another type', [hostWith('h', { status: { type: 'M1-M' } })], 'none'],
   ['one of another zone', [hostWith('h', { spec: { zone: 'fr-par-3' } })], 'none'],
   [
@@ -150,9 +162,37 @@ describe('when no Mac is available', () => {
     assert.match((choose([]) as { message: string }).message, /There is no Mac at all, or none has been listed yet/);
   });
 
+  const kinds: readonly [string, Live<MacHost>][] = [
+    ['unknown type with unknown OS not looked at yet', unseen('h')],
+    ['M2-L with Tahoe that Scaleway no longer has', hostWith('h', { metadata: { deletionTimestamp: earlier } })],
+    ['M2-L with Tahoe abandoned', hostWith('h', { status: { state: 'abandoned' } })],
+    ['M2-L with Tahoe releasing', hostWith('h', { status: { state: 'releasing' } })],
+  ];
+  for (const [kind, host] of kinds)
+    test(`the message lists: 1 ${kind}`, () => {
+      assert.match((choose([host]) as { message: string }).message, new RegExp(`there are: 1 ${kind}\\. Order one`));
+    });
+
+  test('the message says that no pool is wanted', () => {
+    const choice = choose([hostWith('h')], [], { ...wanted, poolPrefix: '' }) as { message: string };
+    assert.match(choice.message, /whose name begins with \(no prefix\)\./);
+  });
+
+  test('the message of a wait says what is waited for', () => {
+    const messageOf = (status: MacHostStatus): string =>
+      (choose([hostWith('z', recorded(status))]) as { message: string }).message;
+    const recordedAs = 'The server z is recorded as that of tuist-tuist-a, but is';
+    assert.equal(messageOf({ serverStatus: 'rebooting' }), `${recordedAs} rebooting. It is taken once it is ready.`);
+    const { serverStatus: _, ...status } = hostWith('z', recorded()).status ?? {};
+    const { message } = choose([{ ...hostWith('z'), status }]) as { message: string };
+    assert.equal(message, `${recordedAs} in an unknown state. It is taken once it is ready.`);
+  });
+
   test('the message sums up beyond twelve kinds', () => {
     const hosts = Array.from({ length: 100 }, (_, at) => hostWith(`h${at}`, { status: { type: `T${at}` } }));
-    assert.match((choose(hosts) as { message: string }).message, /, 88 of other kinds\. Order one/);
+    const { message } = choose(hosts) as { message: string };
+    assert.match(message, /, 88 of other kinds\. Order one/);
+    assert.equal(message.match(/ with Tahoe free/g)?.length, 12);
   });
 });
 
