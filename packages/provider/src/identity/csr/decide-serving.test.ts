@@ -134,6 +134,15 @@ const rows: readonly Row[] = [
     'deny NotItsAddress',
   ],
   [
+    'an address of another network that its Node tells of',
+    {
+      ...named(ip(10, 64, 0, 7)),
+      ...at({ node: { kind: 'ours', internalAddresses: ['10.64.0.7'] } }),
+      createdAt: now - 5 * minute,
+    },
+    'deny NotItsAddress',
+  ],
+  [
     'an address just above the tailnets',
     { ...named(ip(100, 128, 0, 0)), ...at({ node: { kind: 'ours', internalAddresses: ['100.128.0.0'] } }), ...old },
     'deny NotItsAddress',
