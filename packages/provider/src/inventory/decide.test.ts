@@ -101,7 +101,7 @@ describe('what is observed of servers without a MacHost', () => {
   const live = { namespace: 'fleet', uid: 'u', resourceVersion: '1', creationTimestamp: now };
   const machineOf = (name: string, status: object | undefined, more: object = {}, spec: object = {}): Machine => {
     const metadata = { name, ...live, ...more };
-    return { ...machine.make({ metadata, spec }), metadata, ...(status && { status }) } as Machine;
+    return { ...machine.make({ metadata, spec }), metadata, ...(status && { status }) };
   };
   const macHosts = [{}, { poolPrefix: 'held-' }, { release: { poolPrefix: 'back-' } }].map((spec) => ({ spec }));
   const refOf = (name: string) => ({

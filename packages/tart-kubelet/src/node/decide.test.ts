@@ -163,10 +163,11 @@ describe('decisions about the Node', () => {
 
   const taint = /lacks the taint/;
   const provider = /provider id of another server/;
+  const { spec: _, ...unspecified } = registered();
   const problems: readonly [string, Snapshot, readonly RegExp[]][] = [
     ['no Node', unregistered, []],
     ['a Node as it was registered', known, []],
-    ['a Node without a spec', withNode(({ spec: _, ...node }) => node), [taint]],
+    ['a Node without a spec', { ...known, node: unspecified }, [taint]],
     ['only the taint of somebody else', withSpec({ taints: [{ key: 'a', effect: 'NoSchedule' }] }), [taint]],
     ['no provider ID', withSpec({ taints: [{ key: 'a', effect: 'NoSchedule' }, { ...macTaint }] }), []],
     ['the provider ID of another server', withSpec({ providerID: 'other' }), [provider, taint]],
