@@ -71,7 +71,7 @@ describe('the MacHost of a server that has none', () => {
         [name, 'Tahoe', 'Stranded', now],
       );
       assert.equal(`release to ${release?.poolPrefix}`, expected);
-      assert.match(release?.message ?? '', /on its way back to the pool/);
+      assert.match(release?.message ?? '', /It is wiped again\.$/);
     });
 
   it('is valid, and never held and releasing at once', () => {

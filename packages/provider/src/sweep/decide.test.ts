@@ -19,8 +19,7 @@ const messages: Readonly<Record<string, RegExp>> = {
   ReportOnly:
     /only reports\. With --orphan-reclaim-claim-name-prefix .* it would be (wiped and put back into the pool tuist-pool-|put back into a pool) if/,
   ClaimPending: /a claim is under way/,
-  NotOurs:
-    /(bears the name of the machine fleet\/tuist-tuist-x|does not begin with tuist-tuist-).*rename it at Scaleway/,
+  NotOurs: /(the name of the machine fleet\/tuist-tuist-x|does not begin with tuist-tuist-).*rename it at Scaleway/,
   NoAdoptPoolPrefix: /set --default-adopt-pool-prefix\./,
   Paused: /while it is paused: Cluster a\/b is paused, x\.$/,
   Reclaiming: /It is wiped and put back into the pool (tuist-pool-|other-)\./,
