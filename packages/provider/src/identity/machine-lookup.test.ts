@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { labels, machine, type MachineStatus, macHost } from '@tartan/api';
-import { createClient, namespaces, nodes } from '@tartan/kube';
+import { type CallOptions, type Client, createClient, KubeError, namespaces, nodes, type Resource } from '@tartan/kube';
 import { coreClusters } from '../core/kinds.ts';
 import { createHarness, namespace } from '../manager/testing/harness.ts';
-import { machineLookup } from './machine-lookup.ts';
+import { macAddressLookup, machineLookup } from './machine-lookup.ts';
 
 const { signal } = new AbortController();
 const clusters = coreClusters('v1beta2');
@@ -160,5 +160,50 @@ describe('the machine of a Node', () => {
     await setStatus({ serverID: '2f4b', hostKeyEpoch: 3 });
     await addHost('another');
     assert.equal((await of())?.node, 'foreign');
+  });
+});
+
+describe('the reads behind a verdict', () => {
+  const live = (name: string, uid: string, minutes: number) => ({
+    name,
+    uid,
+    resourceVersion: '1',
+    creationTimestamp: `2026-01-01T00:0${minutes}:00Z`,
+  });
+  const machineOf = (uid: string, minutes: number) => {
+    const metadata = { ...live('mac-1', uid, minutes), namespace, labels: { [labels.clusterName]: 'macs' } };
+    const deleted = { ...metadata, deletionTimestamp: '2026-01-01T00:09:00Z' };
+    return { ...machine.make({ metadata }), metadata: deleted, status: { serverID: '2f4b' } };
+  };
+  const bare = (name: string) => ({ apiVersion: 'v1', kind: 'Node', metadata: live(name, name, 0) });
+  const host = { metadata: live('2f4b', 'u', 0), spec: { zone: 'fr-par-1' } };
+  const answers = new Map<unknown, unknown>([
+    [nodes.kind, bare('mac-1')],
+    [macHost.resource.kind, host],
+  ]);
+  /** Two machines of one name, Nodes without a spec and a status, and a Mac that nobody holds. */
+  const client = {
+    list: async ({ kind }: Resource<never>, options?: CallOptions) => {
+      assert.equal(options?.signal, signal);
+      return { items: kind === nodes.kind ? [bare('mac-2')] : [machineOf('a', 2), machineOf('z', 1)] };
+    },
+    get: async ({ kind }: Resource<never>, _name: unknown, options?: CallOptions) => {
+      assert.equal(options?.signal, signal);
+      const found = answers.get(kind);
+      if (found === undefined) throw new KubeError('notFound', kind);
+      return found;
+    },
+  } as unknown as Pick<Client, 'get' | 'list'>;
+
+  test('carry the signal, and find the oldest machine and Nodes that say nothing', async () => {
+    const found = await machineLookup(client, clusters, [namespace])('mac-1', signal);
+    assert.ok(found);
+    assert.deepEqual([found.uid, found.deleting, found.node], ['z', true, 'foreign']);
+    assert.deepEqual(await macAddressLookup(client, { tailnet: true })('mac-1', found, signal), {
+      providerAddresses: [],
+      node: { kind: 'ours', internalAddresses: [] },
+      tailnet: true,
+      otherNodeAddresses: new Set(),
+    });
   });
 });
