@@ -23,6 +23,12 @@ const table: [title: string, secret: SecretFacts, registered: RegisteredKeys, ex
     { kind: 'register', publicKey: ours },
   ],
   [
+    'the same key in other white space',
+    usable('1'),
+    has(key('1', 'f', ' ssh-ed25519  AAAA\n')),
+    { kind: 'ready', verified: true, foreignKeys: [] },
+  ],
+  [
     'another kind of key with the same bytes',
     usable('1'),
     has(key('1', 'f', 'ssh-rsa AAAA')),

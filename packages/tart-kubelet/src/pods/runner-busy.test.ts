@@ -47,6 +47,15 @@ const table: readonly (readonly [
 ];
 
 describe('runnerBusyOf', () => {
+  test('gives the reason', () => {
+    const reasons = (['present', 'missing'] as const).map(
+      (ready) => runnerBusyOf(undefined, { ready, jobStarted: 'missing' }, true).reason,
+    );
+    assert.deepEqual(
+      [runnerBusyOf('True', noRunnerMarkers, true).reason, ...reasons],
+      ['JobStarted', 'WaitsForJob', 'NotReported'],
+    );
+  });
   test('the table covers every case once', () => {
     const cases = table.map(([ready, jobStarted, power]) => `${ready} ${jobStarted} ${power}`);
     assert.equal(new Set(cases).size, words.length ** 2 * 2);
