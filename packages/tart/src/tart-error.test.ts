@@ -2,19 +2,20 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { noSpaceTexts } from '@tartan/sim-mac';
 import fc from 'fast-check';
-import { classifyError, type TartReason } from './tart-error.ts';
+import { classifyError, isTartError, TartError, type TartReason } from './tart-error.ts';
 
 describe('classification of tart errors', () => {
   const table: readonly (readonly [command: string, code: number, text: string, reason: TartReason])[] = [
     ['get', 2, 'the specified VM "x" does not exist\n', 'missing'],
     ['run', 1, 'Error: the specified VM "x" does not exist\n', 'missing'],
     ['delete', 2, 'the specified VM "ghcr.io/a/b:1" does not exist\n', 'missing'],
-    ['run', 2, 'VM "x" is already running!\n', 'already running'],
+    ['run', 2, 'VM "mac-1" is already running!\n', 'already running'],
     ['run', 1, 'Error: Error Domain=VZErrorDomain Code=2 "Failed to lock auxiliary storage."\n', 'already running'],
-    ['stop', 2, 'VM "x" is not running\n', 'not running'],
+    ['stop', 2, 'VM "mac-1" is not running\n', 'not running'],
     ['exec', 2, 'VM "x" is not running\n', 'not running'],
-    ['delete', 1, 'VM "x" is running\n', 'running'],
+    ['delete', 1, 'VM "mac-1" is running\n', 'running'],
     ...noSpaceTexts.map((text) => ['pull', 1, `${text}\n`, 'no space'] as const),
+    ['pull', 1, 'The volume “Macintosh HD” is out of space.', 'no space'],
     ['pull', 1, 'You can’t save the file because there isn’t enough space.', 'no space'],
     ['run', 1, 'The number of VMs exceeds the system limit (other running VMs: a, b)\n', 'VM limit reached'],
     ['run', 1, 'Error: Error Domain=VZErrorDomain Code=-9 "…"', 'no GUI session'],
@@ -63,4 +64,15 @@ describe('classification of tart errors', () => {
       ),
     );
   });
+});
+
+test('a TartError is told by its reason', () => {
+  const cause = new Error('no disk');
+  const error = new TartError('no space', 'm', { command: 'pull', tail: 't', cause });
+  assert.deepEqual([error.name, error.command, error.tail, error.cause], ['TartError', 'pull', 't', cause]);
+  assert.equal(new TartError('other', 'm', { command: 'get' }).tail, '');
+  assert.deepEqual(
+    [isTartError(error), isTartError(error, 'other', 'no space'), isTartError(error, 'other'), isTartError(cause)],
+    [true, true, false, false],
+  );
 });
