@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
 import { ScalewayError, type ScalewayErrorKind } from '@tartan/scaleway';
-import { createRefusalBackoff } from './refusal-backoff.ts';
+import { createRefusalBackoff, isOutcomeUnknown } from './refusal-backoff.ts';
 
 const error = (kind: ScalewayErrorKind, retryAfter?: number): ScalewayError =>
   new ScalewayError('no', { kind, ...(retryAfter === undefined ? {} : { retryAfter }) });
@@ -21,6 +21,7 @@ describe('the back-off after a refusal of Scaleway', () => {
     const pauses = Array.from({ length: 7 }, () => refusals.record('a', 1, error('transient state')) / 1000);
     assert.deepEqual(pauses, [10, 20, 40, 80, 160, 300, 300]);
     assert.equal(refusals.record('b', 1, error('rate limited', 25_000)), 25_000);
+    assert.equal(refusals.record('c', 1, error('not found')), 10_000);
   });
 
   it('is per Mac and generation', () => {
@@ -34,5 +35,16 @@ describe('the back-off after a refusal of Scaleway', () => {
     );
     clock.advance(4000);
     assert.equal(refusals.remainingMs('a', 1), 0);
+    assert.equal(refusals.remainingMs('b', undefined), 0);
+    assert.equal(refusals.record('a', 2, error('denied')), 5000, 'another generation starts anew');
+    assert.equal(refusals.record('b', undefined, error('denied')), 5000);
   });
+});
+
+it('the outcome is unknown if Scaleway gave no answer that can be read', () => {
+  const kinds = ['no answer', 'unavailable', 'garbled', 'denied', 'not found', 'transient state'] as const;
+  assert.deepEqual(
+    kinds.filter((kind) => isOutcomeUnknown(error(kind))),
+    ['no answer', 'unavailable', 'garbled'],
+  );
 });
