@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import type { HostSpec } from '../host-spec.ts';
 import { hostname } from '../steps/hostname.ts';
 import type { Step } from '../steps/step.ts';
 import { exampleArtifact, exampleSpec } from '../testing/example-spec.ts';
+import { stepProgram, stripComments } from './compose-script.ts';
 import { stepHash, summaryHash, summaryOf, wantedStamps } from './step-hash.ts';
 
 describe('the hash of a step', () => {
@@ -62,9 +64,26 @@ describe('the hash of a step', () => {
     assert.deepEqual(changed, ['agent-release', 'agent-job']);
   });
 
+  test('is the one that hosts have: another would run every step of every fleet again', () => {
+    const hashOf = (...parts: string[]): string =>
+      createHash('sha256')
+        .update(parts.map((part) => `${Buffer.byteLength(part)}\0${part}`).join(''))
+        .digest('hex');
+    const program = stripComments(stepProgram('check() { :; }\n'));
+    const absent = fake({ intent: () => undefined });
+    assert.equal(stepHash(absent, spec), hashOf('fake', 'absent', '', program));
+    const present = fake({ intent: () => ({ c: null, b: [{ y: 2, x: 1 }], a: 'ä' }), environment: () => ({ A: '1' }) });
+    assert.equal(
+      stepHash(present, spec),
+      hashOf('fake', '{"a":"ä","b":[{"x":1,"y":2}],"c":null}', '{"A":"1"}', program),
+    );
+    const summary = createHash('sha256').update('a\t1\nb\t2\n').digest('hex');
+    assert.equal(summaryOf({ b: '2', a: '1' }), summary.slice(0, 16));
+  });
+
   test('is refused for an intent that is not plain data', () => {
-    assert.throws(() => stepHash(fake({ intent: () => ({ when: new Date(0) }) }), spec), TypeError);
-    assert.throws(() => stepHash(fake({ intent: () => ({ how: () => 1 }) }), spec), TypeError);
+    assert.throws(() => stepHash(fake({ intent: () => ({ when: new Date(0) }) }), spec), /an intent is plain data/);
+    assert.throws(() => stepHash(fake({ intent: () => ({ how: () => 1 }) }), spec), /an intent is plain data/);
   });
 
   test('the summary of all hashes does not depend on their order', () => {
