@@ -70,7 +70,7 @@ describe('start health', () => {
     ['one broken image taints no Mac on which others start', [yes('b'), no(), no(), no(), no(), no()], 'works'],
     ['two images are refused, and others have started', [yes('c'), no(), no(), no('b')], 'refused'],
     ['nobody is logged in, and others have started', [yes('b'), noSession, noSession, noSession], 'refused'],
-    ['nobody is logged in at first, and others have started', [yes('b'), noSession, no(), no()], 'refused'],
+    ['nobody is logged in at first, and others have started', [yes('b'), noSession, no(), no(), no()], 'refused'],
     ['one of two images worked, long ago', [yes(), no('b'), no(), no('b'), pass(60)], 'refused'],
     ['a broken image taints no Mac for ever: its Pod is gone', [no(), no(), no(), pass(10)], 'works'],
     ['while its Pod waits and tries, it does', [no(), no(), no(), pass(9), no(), pass(9)], 'refused'],
