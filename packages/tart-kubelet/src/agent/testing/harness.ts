@@ -180,8 +180,7 @@ export const withMac = async (
           client,
           tokens: createSubresources(guarded, { clock: systemClock }),
           events: {
-            event: ({ metadata }, happening) =>
-              void stage.events.push({ ...happening, podName: metadata?.name ?? '' }),
+            event: ({ metadata }, happening) => void stage.events.push({ ...happening, podName: metadata?.name ?? '' }),
           },
           paths: {
             guests: join(folder, paths.guests),
