@@ -25,7 +25,7 @@ type Call = Parameters<NonNullable<KubernetesOptions['authorize']>>[0];
 export const startCluster = async ({
   clock = systemClock,
   kinds = true,
-  isAllowed: isAllowed = () => true,
+  isAllowed = () => true,
 }: {
   clock?: Clock;
   kinds?: boolean;
