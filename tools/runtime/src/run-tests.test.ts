@@ -17,6 +17,10 @@ const files: Readonly<Record<string, string>> = {
   begunLater: 'await new Promise((resolve) => setTimeout(resolve, 20)); globalThis.all = true;',
   fails: "test('is wrong', () => { throw new Error('as it was told'); });",
   cannotBeLoaded: "import './nowhere.ts';",
+  rejects:
+    "test('loses', async () => { await null; Promise.reject(new Error('lost promise')); await new Promise((resolve) => setTimeout(resolve)); });",
+  throws:
+    "test('throws', async () => { await null; await new Promise((resolve) => setTimeout(() => { resolve(); throw new Error('lost timer'); })); });",
   exits: "test('a', () => {}); test('ends it', () => process.exit(0)); test('never', () => {});",
   waits: `
     import { spawn } from 'node:child_process';
@@ -86,6 +90,16 @@ describe('npm test', { timeout: 120_000 }, () => {
     assert.equal(code, 1);
     assert.match(stdout, /A process ended before all of its tests had.*\n {4}exits\.test\.ts\n$/);
   });
+
+  for (const [name, message] of [
+    ['rejects', 'lost promise'],
+    ['throws', 'lost timer'],
+  ] as const)
+    test(`fails when a test ${name} behind its back, and shows where`, async () => {
+      const { code, stdout } = await run(`${name}.test.ts`);
+      assert.equal(code, 1);
+      assert.match(stdout, new RegExp(`Error: ${message}\n +at .*${name}.test.ts:2:`));
+    });
 
   test('passes options on', async () => {
     const { code, stdout } = await run('passes.test.ts', '--test-name-pattern=two');

@@ -1,3 +1,4 @@
+import asyncHooks from 'node:async_hooks';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -47,6 +48,20 @@ const runInProcessGroup = (args: readonly string[]): void => {
 /** Twice the duration of the longest batch on a loaded machine. A test that never ends would block CI. */
 const longestBatchMs = 20 * 60_000;
 
+/**
+ * Node's test runner follows each promise from its creation to its collection, only to name the test that an uncaught error belongs to. That
+ * is a third of the CPU time of tests that compute. It gets no promises to follow, and uncaught errors are printed with their stack instead.
+ */
+const followNoPromises = (): void => {
+  const { createHook } = asyncHooks;
+  asyncHooks.createHook = (callbacks) => createHook({ ...callbacks, trackPromises: false });
+  const fail = (error: unknown): void => {
+    console.error(error);
+    process.exitCode = 1;
+  };
+  process.on('uncaughtException', fail).on('unhandledRejection', fail);
+};
+
 const insideGroupFlag = '--inside-group';
 
 /**
@@ -61,6 +76,7 @@ export const runBatch = async (
   // Many processes that tests start have their own groups; their starter ends them on exit.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   setTimeout(() => process.exit(1), longestBatchMs).unref();
+  followNoPromises();
   // Only here: a process that loads node:test reports tests.
   const { loadFiles } = await import('./load-files.ts');
   await loadFiles(files);
