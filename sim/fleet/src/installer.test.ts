@@ -75,7 +75,7 @@ test('a kind that the API server does not serve ends in an error', async () => {
   await assert.rejects(
     untilServed(client, [definition], clock),
     new RegExp(
-      `does not serve ${definition.metadata?.name} a minute after its definition was created\\. See its conditions`,
+      `does not serve ${definition.metadata?.name} six minutes after its definition was created\\. See its conditions`,
     ),
   );
 });

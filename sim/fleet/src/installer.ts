@@ -9,9 +9,10 @@ import {
 import { type Clock, sleep, systemClock } from '@tartan/kube/clock';
 
 const pollMs = 100;
-const timeoutMs = 60_000;
+/** A controller of the API server that has missed a change resyncs after five minutes (apiextensions-apiserver, `apiserver.go`). */
+const timeoutMs = 6 * 60_000;
 
-/** Polls until it holds. Rejects with the message after a minute. */
+/** Polls until it holds. Rejects with the message after six minutes. */
 export const pollUntil = async (
   holds: () => Promise<boolean>,
   message: () => string,
@@ -48,7 +49,7 @@ export const createInstaller = (client: Client): Installer => {
         await ignoreNotFound(client.delete(resource, which));
         await pollUntil(
           async () => (await ignoreNotFound(client.get(resource, which))) === undefined,
-          () => `${resource.kind} ${name} is still there a minute after its deletion. Check its finalizers.`,
+          () => `${resource.kind} ${name} is still there six minutes after its deletion. Check its finalizers.`,
         );
       });
     },
@@ -75,7 +76,7 @@ export const untilServed = async (
     await pollUntil(
       isEstablished,
       () =>
-        `The API server does not serve ${name} a minute after its definition was created. See its conditions: kubectl describe crd ${name}`,
+        `The API server does not serve ${name} six minutes after its definition was created. See its conditions: kubectl describe crd ${name}`,
       clock,
     );
   }

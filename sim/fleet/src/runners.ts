@@ -106,6 +106,6 @@ export const deleteRunners = async (client: Client): Promise<void> => {
   };
   await pollUntil(
     deleteAll,
-    () => `${left} runner Pods are still there a minute after their deletion. Check their Nodes.`,
+    () => `${left} runner Pods are still there six minutes after their deletion. Check their Nodes.`,
   );
 };
