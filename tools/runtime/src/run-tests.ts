@@ -16,11 +16,11 @@ import slowFiles from './run-tests/slow-files.json' with { type: 'json' };
  */
 const root = process.cwd();
 const testArguments = parseTestArguments(process.argv.slice(2));
-/** Many tests wait more than they compute; fleet tests less so. */
-const workers = availableParallelism() + (testArguments.isEverything ? 2 : 1);
+/** Many tests wait more than they compute. */
+const workers = availableParallelism() + 2;
 
 /**
- * CPU seconds of slow test files. Used only to balance batches: a file that is not listed counts as short. `npm test -- --slowest` shows
+ * Seconds of slow test files. Used only to balance batches: a file that is not listed counts as short. `npm test -- --slowest` shows
  * the current values.
  */
 const slow = new Map(Object.entries(slowFiles));
