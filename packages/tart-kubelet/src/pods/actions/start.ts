@@ -32,22 +32,22 @@ const recordRefusedStart = async (context: ActionContext, reason: TartReason, me
   await context.deps.startRecorder.recordRefusal({ reason, message, image: image.digest ?? image.reference, running });
 };
 
-/** Ensures the console session, prepares the guest's inputs and reads the slots; or returns the failure. */
+/** Ensures the console session and prepares the guest's inputs, then reads the slots; or returns the failure. */
 const prepareStart = async (context: ActionContext, pod: Live<Pod>) => {
   const { signal, vm, deps } = context;
-  try {
-    await deps.session.ensure(signal);
-  } catch (error) {
-    if (!signal.aborted) await recordRefusedStart(context, 'no GUI session', errorMessage(error));
-    return failed(error);
+  const [session, guest] = await Promise.allSettled([
+    deps.session.ensure(signal),
+    deps.guests.prepare(pod, vm, { hostIP: deps.hostIP() }, signal),
+  ]);
+  if (session.status === 'rejected') {
+    if (!signal.aborted) await recordRefusedStart(context, 'no GUI session', errorMessage(session.reason));
+    return failed(session.reason);
   }
-  try {
-    const guest = await deps.guests.prepare(pod, vm, { hostIP: deps.hostIP() }, signal);
-    return { kind: 'ready' as const, ...guest, slots: await readSlots(context) };
-  } catch (error) {
-    if (error instanceof GuestConfigError) return failed(error, error.reason);
-    throw error;
+  if (guest.status === 'rejected') {
+    if (guest.reason instanceof GuestConfigError) return failed(guest.reason, guest.reason.reason);
+    throw guest.reason;
   }
+  return { kind: 'ready' as const, ...guest.value, slots: await readSlots(context) };
 };
 
 /** Clones to a free name: the driver refuses a name that is taken (INC-429). A failed clone deletes nothing (INC-47). */
