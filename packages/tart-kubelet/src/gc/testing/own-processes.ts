@@ -5,16 +5,24 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const ticksPerSecond = 100;
 
-/** Reads a process from /proc, see proc_pid_stat(5). `undefined`: the process is gone, or a zombie, which has no command line. */
+/**
+ * From /proc, see proc_pid_stat(5). `undefined`: it is gone. A process that has ended and a thread of the kernel have neither a command line
+ * nor memory; one that is just replaced by execve(2) has memory, and its command line follows at once.
+ */
 const fromProc = (pid: number, folder = ''): HostProcess | undefined => {
   try {
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trimEnd();
-    if (command === '' || !command.includes(folder)) return undefined;
+    if (command !== '' && !command.includes(folder)) return undefined;
+    // The name may contain anything. After it, the 22nd field is the start time, in ticks since this machine booted; then the memory.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name may contain anything. After it, the 22nd field is the start time, in ticks since this machine booted.
-    const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
+    const [ticks, memory] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(19, 21)
+      .map(Number);
+    if (command === '') return memory === 0 ? undefined : fromProc(pid, folder);
     const booted = Number(/^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]);
-    return { pid, startedAt: (booted + Math.floor(ticks / ticksPerSecond)) * 1000, command };
+    return { pid, startedAt: (booted + Math.floor((ticks ?? 0) / ticksPerSecond)) * 1000, command };
   } catch {
     return undefined;
   }
