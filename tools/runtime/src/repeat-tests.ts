@@ -41,7 +41,10 @@ const main = async (): Promise<number> => {
     const named = failuresIn(output);
     const failed = error === null || named.length > 0 ? named : [`(no test was named: ${error.message})`];
     for (const name of failed) failures.set(name, (failures.get(name) ?? 0) + 1);
-    if (error !== null) failedRuns += 1;
+    if (error !== null) {
+      failedRuns += 1;
+      process.stderr.write(output.slice(Math.max(0, output.lastIndexOf('failing tests:'))));
+    }
     const result = error === null ? 'passed' : `${failed.length} failed`;
     process.stdout.write(
       `run ${run} of ${wanted.times}: ${result}, ${((performance.now() - began) / 1000).toFixed(0)} s\n`,
