@@ -68,7 +68,7 @@ const needsIdle = new Set(hostSteps.filter((step) => step.needsIdle === true).ma
 export interface MacPlan {
   /** Stamps to set, by part. */
   readonly changes: ReadonlyMap<Part, Stamps>;
-  readonly deferred: readonly { readonly step: string; readonly because: 'the host is not idle' }[];
+  readonly deferred: readonly { readonly step: string; readonly reason: 'the host is not idle' }[];
 }
 
 /** What a push would change, as planned by the engine of packages/host: only steps that differ, and none that needs an idle Mac. */
@@ -83,6 +83,6 @@ export const planFor = (mac: Mac, spec: HostSpec, idle: boolean): MacPlan => {
   }
   return {
     changes,
-    deferred: steps.filter(isDeferred).map((step) => ({ step, because: 'the host is not idle' })),
+    deferred: steps.filter(isDeferred).map((step) => ({ step, reason: 'the host is not idle' })),
   };
 };

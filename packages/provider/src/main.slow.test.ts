@@ -20,7 +20,7 @@ const credentials = { SCW_ACCESS_KEY: accessKey, SCW_SECRET_KEY: secretKey, SCW_
 const limit = { timeout: 60_000 };
 
 describe('the manager as a program, with input that it rejects', limit, () => {
-  test('--help is for people, and comes before everything else (INC-01)', async (t) => {
+  test('--help prints text, also with invalid flags (INC-01)', async (t) => {
     const { code, stdout, stderr } = await startManager(t, ['--nonsense', '--help']).ended;
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /--orphan-reclaim-zones/);
@@ -33,7 +33,7 @@ describe('the manager as a program, with input that it rejects', limit, () => {
     assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
   });
 
-  test('an unknown flag names the nearest, and every variable that is missing is named with it', async (t) => {
+  test('an unknown flag is reported with the nearest one, together with every missing variable', async (t) => {
     const { code, stdout, stderr } = await startManager(t, ['--orphan-reclaim-zone=x'], {
       SCW_ACCESS_KEY: accessKey,
     }).ended;
@@ -44,7 +44,7 @@ describe('the manager as a program, with input that it rejects', limit, () => {
     assert.doesNotMatch(stderr, /SCW_ACCESS_KEY/);
   });
 
-  test('no cluster: one readable line, no stack', async (t) => {
+  test('an unreachable cluster is reported in one line, without a stack', async (t) => {
     const noCluster = await startManager(t, ['--kubeconfig=/nowhere/kubeconfig'], credentials).ended;
     assert.equal(noCluster.code, 1);
     const { level, msg, error } = JSON.parse(noCluster.stderr) as Record<string, unknown>;
@@ -104,7 +104,7 @@ describe('the manager as a process', limit, () => {
     for (const line of stderr.trim().split('\n')) assert.doesNotThrow(() => JSON.parse(line), line);
   });
 
-  test('without the files that Macs are given it does not start, and names the flags', async (t) => {
+  test('does not start without the files for Macs, and names the flags', async (t) => {
     const { argv, env } = await setWorld(t);
     const { code, stderr } = await startManager(t, [...argv, '--tart-tarball-path=/nowhere/tart'], env).ended;
     assert.equal(code, 1);
@@ -112,7 +112,7 @@ describe('the manager as a process', limit, () => {
     assert.doesNotMatch(stderr, /this process leads/);
   });
 
-  test('when its key is refused it says so, and goes on', async (t) => {
+  test('reports refused Scaleway credentials, and keeps running', async (t) => {
     const { argv, env } = await setWorld(t);
     const wrong = '99999999-2222-4333-8444-555555555555';
     const manager = startManager(t, argv, { ...env, SCW_SECRET_KEY: wrong });

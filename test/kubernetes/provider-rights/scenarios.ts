@@ -275,7 +275,7 @@ export const scenariosOf = ({ client, as, plane, scaleway, eventually }: Prepare
     },
     /** What the next push encounters, and a Pod for which it waits. */
     busy: async ({ work }: RunningManager) => {
-      const deferred = [{ step: 'a', because: 'the host is not idle' }];
+      const deferred = [{ step: 'a', reason: 'the host is not idle' }];
       work.next(async (job) => doneOutcome(job, { summary: 'half', deferred }));
     },
     startJob: async () => {

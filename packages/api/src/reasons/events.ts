@@ -70,7 +70,7 @@ export const events = {
   // An ExternalControlPlane.
   KubeconfigMinted: ['Normal', 'The kubeconfig has a new token.'],
   KubeconfigFailed: ['Warning', 'The kubeconfig could not be written.'],
-  KubeconfigLetGo: [
+  KubeconfigReleased: [
     'Normal',
     'The kubeconfig is provided by another writer, as configured. The provider does not write it any more.',
   ],

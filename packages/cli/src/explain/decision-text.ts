@@ -45,7 +45,7 @@ export const machineDecisionText = (decision: MachineDecision, context: MachineT
         ['If Scaleway does not reinstall it: check the server at Scaleway, and explain its MacHost.'],
       );
     case 'clean up':
-      return decisionText(cleanUpTexts[decision.because], [
+      return decisionText(cleanUpTexts[decision.reason], [
         'The manager deletes its Secret, its identity and its Node, then removes the finalizer.',
       ]);
     case 'add finalizer':
@@ -128,7 +128,7 @@ export const machineDecisionText = (decision: MachineDecision, context: MachineT
       ]);
     case 'back off':
       return decisionText(
-        decision.because === 'reboot'
+        decision.reason === 'reboot'
           ? `The Mac reboots; the manager tries again in at most ${age(decision.forMs)}.`
           : `The preparation failed${attemptsText(memory)}; the manager tries again in ${age(decision.forMs)}.`,
         ['After some failures the manager reboots the Mac once, and later releases it for another one.'],
@@ -148,7 +148,7 @@ export const machineDecisionText = (decision: MachineDecision, context: MachineT
       return decisionText('The manager deletes the join token of the Mac, which is not needed any more.', [byItself]);
     case 're-register':
       return decisionText(
-        `The manager restarts the agent, which registers the Node again. ${decision.because}`,
+        `The manager restarts the agent, which registers the Node again. ${decision.reason}`,
         ['The Node comes back within minutes.'],
         ['If not: run tartan doctor with the address of the Mac.'],
       );

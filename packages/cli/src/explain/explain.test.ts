@@ -188,20 +188,20 @@ describe('explain a machine', () => {
       { kind: 'await runner', message: 'm' },
       { kind: 'remove runner', id: 7 },
       ...(['no host', 'released', 'skipped', 'host gone'] as const).map(
-        (because) => ({ kind: 'clean up', because }) as const,
+        (reason) => ({ kind: 'clean up', reason }) as const,
       ),
       { kind: 'await key', message: 'm' },
       { kind: 'detach host', message: 'm' },
       { kind: 'fetch credentials' },
       { kind: 'set provider id' },
       ...(['failure', 'reboot', 'no password'] as const).map(
-        (because) => ({ kind: 'back off', forMs: 1000, because }) as const,
+        (reason) => ({ kind: 'back off', forMs: 1000, reason }) as const,
       ),
       { kind: 'reboot' },
       { kind: 'release failed host', reason: 'BootstrapExhausted', poolPrefix: 'p-' },
       { kind: 'retire token', certificateExpires: 1 },
       { kind: 'roll back', hash: 'h' },
-      { kind: 'clear refusal', because: 'cooldown' },
+      { kind: 'clear refusal', reason: 'cooldown' },
       { kind: 'uncordon' },
       ...(['not reported', 'waiting for idle', 'refused', 'pausing', 'no plan', 'no key'] as const).map(
         (drift) => ({ kind: 'wait', drift, forMs: 1000 }) as const,

@@ -131,8 +131,8 @@ const terminating = (pod: Pod, node: Node | undefined, { now, unreadable }: Expl
         'Its Node is gone, and its grace period ended less than 5 minutes ago: the Node may come back.',
         `The manager removes its finalizer in ${age(decision.forMs)}.`,
       );
-    case 'leave':
-      if (decision.because === 'notHeld')
+    case 'skip':
+      if (decision.reason === 'notHeld')
         return computed(
           'ending',
           'The Pod is being deleted, and no agent holds it.',

@@ -102,7 +102,7 @@ const releasePod = async (cluster: Cluster, first: Live<Pod>, call: CallOptions)
   }
 };
 
-const isReleased = ({ decision }: StuckPod): boolean => decision.kind === 'leave' && decision.because !== 'nodeExists';
+const isReleased = ({ decision }: StuckPod): boolean => decision.kind === 'skip' && decision.reason !== 'nodeExists';
 
 /** The current version of the Pod; undefined if it is gone or replaced. */
 const readAgain = async ({ client }: Cluster, pod: Live<Pod>, call: CallOptions): Promise<Live<Pod> | undefined> => {

@@ -131,10 +131,10 @@ const whyOf = (outcome: ReleaseOutcome): string => {
 const causeOf = ({ stuck: { decision, node } }: ReleaseOutcome): string => {
   switch (decision.kind) {
     case 'release':
-      return decision.because === 'nodeGone' ? 'its Node is gone' : 'it never had a Node';
+      return decision.reason === 'nodeGone' ? 'its Node is gone' : 'it never had a Node';
     case 'wait':
       return `its grace period ended less than 5 minutes ago; wait ${Math.ceil(decision.forMs / 1000)} s`;
-    case 'leave':
+    case 'skip':
       return node.ready === false
         ? 'its Node exists but is not Ready: the VM may still run, and the agent releases the Pod when it is back; if the Mac is lost, delete its Machine'
         : 'its Node exists: the agent removes the VM and releases the Pod';

@@ -193,7 +193,7 @@ describe('a host is converged', () => {
   test('but for what would disturb virtual machines, until it is idle', async () => {
     const heavy = fakeStep('heavy', { needsIdle: true, artifact: () => spec.tart });
     const busy = work(await converge([heavy, a], { idle: false }));
-    assert.deepEqual(busy.deferred, [{ step: 'heavy', because: 'the host is not idle' }]);
+    assert.deepEqual(busy.deferred, [{ step: 'heavy', reason: 'the host is not idle' }]);
     assert.deepEqual([applied(), journal()], [['a'], ['a']]);
     assert.ok(busy.kind === 'converged' && !('heavy' in busy.stamps));
     assert.equal(existsSync(mac.path(`/var/db/tartan/artifacts/${spec.tart.sha256}`)), false);
@@ -213,7 +213,7 @@ describe('a host is converged', () => {
   test('but for the network that carries the connection', async () => {
     const network = fakeStep('network', { restartsTransport: 'tailnet' });
     const over = work(await converge([network], { transport: 'tailnet' }));
-    assert.deepEqual(over.deferred, [{ step: 'network', because: 'the connection runs over it' }]);
+    assert.deepEqual(over.deferred, [{ step: 'network', reason: 'the connection runs over it' }]);
     work(await converge([network], { transport: 'public' }));
     assert.deepEqual(applied(), ['network']);
   });

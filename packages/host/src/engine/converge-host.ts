@@ -185,7 +185,7 @@ const perform = async (
     const outcome = await performAction(action, lockOwner, session);
     if (outcome.kind === 'finished') {
       if (outcome.result === 'deferred' && deferReason !== undefined)
-        session.deferred.push({ step: step.name, because: deferReason });
+        session.deferred.push({ step: step.name, reason: deferReason });
       continue;
     }
     const error = stepErrorOf(step, outcome, session.redact);

@@ -25,7 +25,7 @@ export const interruptedBy = (
 /** A step that has something to change but may not do it now. It gets no stamp. */
 export interface Deferred {
   readonly step: string;
-  readonly because: DeferReason;
+  readonly reason: DeferReason;
 }
 
 export interface StepFailed {

@@ -122,5 +122,5 @@ export interface RemovedFlag {
   readonly name: string;
   readonly env: string | undefined;
   /** Completes: `removed: …`. */
-  readonly because: string;
+  readonly reason: string;
 }

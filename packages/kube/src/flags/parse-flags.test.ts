@@ -22,7 +22,7 @@ const table: FlagTable = {
       problem: (read) => (read(least) > read(most) ? '--least is above --most. Lower it.' : undefined),
     },
   ],
-  removed: [{ name: 'old', env: 'OLD', because: 'nobody needs it' }],
+  removed: [{ name: 'old', env: 'OLD', reason: 'nobody needs it' }],
 };
 
 const valuesOf = (argv: readonly string[], env: Readonly<Record<string, string>> = {}): unknown[] => {

@@ -69,7 +69,7 @@ const quoteName = (name: string): string => (/^[\w.-]{1,80}$/.test(name) ? `--${
 /** Shows only the name: the value may be a secret. */
 const unknownFlagMessage = (name: string, known: readonly string[], { removed = [] }: FlagTable): string => {
   const gone = removed.find((flag) => flag.name === name);
-  if (gone !== undefined) return `--${name}: removed: ${gone.because}. Delete it from the arguments.`;
+  if (gone !== undefined) return `--${name}: removed: ${gone.reason}. Delete it from the arguments.`;
   return (
     `${quoteName(name)}: there is no such flag; the nearest is --${nearestName(name, known)}. ` +
     'Correct or delete it. If it is a flag of another release, use the chart, the image and the agent of one release.'
@@ -137,6 +137,6 @@ const readEnvironment = (
       }),
     problems: removed
       .filter(({ env: variable }) => set(variable) !== undefined)
-      .map(({ env: variable, because }) => `${variable}: removed: ${because}. Delete it from the environment.`),
+      .map(({ env: variable, reason }) => `${variable}: removed: ${reason}. Delete it from the environment.`),
   };
 };

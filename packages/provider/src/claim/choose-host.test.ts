@@ -21,7 +21,7 @@ const answer = (...[hosts, reserved, by]: Parameters<typeof choose>): string => 
     case 'wait':
       return `wait for ${choice.host.metadata.name}`;
     case 'chosen':
-      return `${choice.because} ${choice.host.metadata.name}`;
+      return `${choice.reason} ${choice.host.metadata.name}`;
   }
 };
 const mine = { spec: { consumerRef: heldBy(wanted.name, wanted.uid) } };
@@ -236,7 +236,7 @@ describe('chooseHost, for any pool', () => {
         const choice = choose(hosts, reserved);
         if (choice.kind === 'none') return assert.ok(choice.message.startsWith('No M2-L with Tahoe is free'));
         const { spec, status = {}, metadata } = choice.host;
-        if (choice.kind === 'chosen' && choice.because === 'held')
+        if (choice.kind === 'chosen' && choice.reason === 'held')
           return assert.equal(spec.consumerRef?.uid, wanted.uid);
         chosen += 1;
         assert.equal(spec.consumerRef, undefined);
@@ -253,7 +253,7 @@ describe('chooseHost, for any pool', () => {
           return assert.deepEqual([metadata.name, status.name], [wanted.recordedServer, wanted.name]);
         }
         assert.equal(status.serverStatus, 'ready');
-        if (choice.because === 'recorded')
+        if (choice.reason === 'recorded')
           return assert.deepEqual([metadata.name, status.name], [wanted.recordedServer, wanted.name]);
         assert.equal(status.state, 'pool');
         assert.ok(status.name?.startsWith('tuist-pool-'));

@@ -78,7 +78,7 @@ type Choice =
   | {
       readonly kind: 'chosen';
       /** `held`: the machine holds it already. `recorded`: the machine held it, but its status is lost. `free`: it is in the pool. */
-      readonly because: 'held' | 'recorded' | 'free';
+      readonly reason: 'held' | 'recorded' | 'free';
       readonly host: Host;
     }
   /** The recorded host is usable, but not now. Taking another one could mean holding two. */
@@ -96,7 +96,7 @@ interface Candidate {
  */
 export const chooseHost = (wanted: HostRequirements, { hosts, reservedByOthers, now }: Supply): Choice => {
   const held = hosts.filter((host) => isHeldBy(host, wanted.uid)).sort(byName)[0];
-  if (held) return { kind: 'chosen', because: 'held', host: held };
+  if (held) return { kind: 'chosen', reason: 'held', host: held };
 
   const candidates = hosts
     .filter(({ metadata }) => !reservedByOthers.has(metadata.name))
@@ -105,11 +105,11 @@ export const chooseHost = (wanted: HostRequirements, { hosts, reservedByOthers, 
 
   const mine = candidates.filter(({ host }) => isRecorded(wanted, host));
   const recorded = pickFirst(mine.filter(isFree));
-  if (recorded) return { kind: 'chosen', because: 'recorded', host: recorded };
+  if (recorded) return { kind: 'chosen', reason: 'recorded', host: recorded };
   const busy = pickFirst(mine.filter(({ blockedBy }) => blockedBy === 'not ready'));
   if (busy) return { kind: 'wait', host: busy, message: waitMessage(wanted, busy) };
   const free = pickFirst(candidates.filter(isFree));
-  if (free) return { kind: 'chosen', because: 'free', host: free };
+  if (free) return { kind: 'chosen', reason: 'free', host: free };
   return { kind: 'none', message: noAvailableHostMessage(wanted, { hosts, reservedByOthers, now }) };
 };
 

@@ -37,7 +37,7 @@ describe('releaseHeldHost', () => {
     ['another machine of its name holds', { consumerRef: heldBy('m', 'uid-older') }],
     ['nobody holds', {}],
   ] as const) {
-    test(`never one that ${title}`, async (t) => {
+    test(`never releases a Mac that ${title}`, async (t) => {
       const { client, fixtures, requests } = await createHarness(t);
       await fixtures.addHost('a', spec);
       assert.equal(await releaseHeldHost(client, back), 'not held');

@@ -10,15 +10,15 @@ const now = Date.parse('2026-06-01T00:00:00Z');
 
 /** A machine that has reserved the Mac `a`, which is free. */
 const reserved = async (t: TestContext) => {
-  const stage = await createHarness(t);
-  const { fixtures, client, requests } = stage;
+  const harness = await createHarness(t);
+  const { fixtures, client, requests } = harness;
   const fresh = await fixtures.addMachine('m');
   const host = await fixtures.addHost('a');
   const machine = await reserveHost(client, fresh, host);
   assert.ok(machine);
   const wanted = { ...anyone, name: 'm', uid: machine.metadata.uid };
   requests.length = 0;
-  return { ...stage, host, machine, wanted, take: () => takeHost(client, { machine, wanted, host, now }) };
+  return { ...harness, host, machine, wanted, take: () => takeHost(client, { machine, wanted, host, now }) };
 };
 
 describe('reserveHost', () => {
@@ -114,12 +114,12 @@ describe('takeHost', () => {
   });
 
   for (const [title, change] of [
-    ['a release', (people) => people.changeHost('a', { release: exampleRelease })],
-    ['a quarantine', (people) => people.touchHost('a', { state: 'quarantined' })],
-    ['somebody who renamed it', (people) => people.touchHost('a', { name: 'mine-now' })],
-    ['a restart', (people) => people.touchHost('a', { serverStatus: 'rebooting' })],
-  ] as [string, (people: Awaited<ReturnType<typeof createHarness>>['fixtures']) => Promise<unknown>][]) {
-    test(`or loses it to ${title}`, async (t) => {
+    ['a release', (fixtures) => fixtures.changeHost('a', { release: exampleRelease })],
+    ['a quarantine', (fixtures) => fixtures.touchHost('a', { state: 'quarantined' })],
+    ['somebody who renamed it', (fixtures) => fixtures.touchHost('a', { name: 'mine-now' })],
+    ['a restart', (fixtures) => fixtures.touchHost('a', { serverStatus: 'rebooting' })],
+  ] as [string, (fixtures: Awaited<ReturnType<typeof createHarness>>['fixtures']) => Promise<unknown>][]) {
+    test(`loses the Mac to ${title}`, async (t) => {
       const { take, fixtures } = await reserved(t);
       await change(fixtures);
       assert.equal((await take()).kind, 'lost');
@@ -204,13 +204,13 @@ describe('takeHost', () => {
 
 /** A machine that has reserved the Mac `a` and is being deleted. */
 const leaving = async (t: TestContext) => {
-  const stage = await createHarness(t);
-  const { client, fixtures } = stage;
+  const harness = await createHarness(t);
+  const { client, fixtures } = harness;
   const [fresh, host] = [await fixtures.addMachine('m'), await fixtures.addHost('a')];
   const machine = await reserveHost(client, fresh, host);
   assert.ok(machine);
   const mine = { ...wanted, name: 'm', uid: machine.metadata.uid };
-  return { ...stage, machine, host, take: () => takeHost(client, { machine, wanted: mine, host, now: 0 }) };
+  return { ...harness, machine, host, take: () => takeHost(client, { machine, wanted: mine, host, now: 0 }) };
 };
 
 describe('endReservation', () => {

@@ -6,97 +6,97 @@ import { createClusterController } from './controller.ts';
 import { clusters, createHarness, namespace } from './testing/harness.ts';
 
 const begin = async (t: TestContext, metadata: ObjectMeta = {}, { owned = true } = {}) => {
-  const stage = await createHarness(t);
-  const { client, owner, clock, log } = stage;
+  const harness = await createHarness(t);
+  const { client, owner, clock, log } = harness;
   await client.create(
     cluster.resource,
     cluster.make({ metadata: { name: 'macs', namespace, ...(owned && { ownerReferences: [owner] }), ...metadata } }),
   );
   const start = async () => {
-    const infrastructureClusters = await stage.follow(cluster.resource);
+    const infrastructureClusters = await harness.follow(cluster.resource);
     const controller = createClusterController({
-      client: stage.theirs,
+      client: harness.theirs,
       infrastructureClusters,
-      clusters: await stage.follow(clusters),
+      clusters: await harness.follow(clusters),
       clock,
       log,
     });
-    await stage.run(controller);
+    await harness.run(controller);
   };
   const get = () => client.get(cluster.resource, { namespace, name: 'macs' });
   const reasonOf = async (type: string) => getCondition((await get()).status?.conditions, type)?.reason;
   const patch = async (body: object) => {
     await client.patch(cluster.resource, { namespace, name: 'macs' }, { type: 'merge', body });
-    await stage.settle();
+    await harness.settle();
   };
-  return { ...stage, start, get, reasonOf, patch };
+  return { ...harness, start, get, reasonOf, patch };
 };
 
-test('the infrastructure is provisioned at once, by both contracts, and written once', async (t) => {
-  const stage = await begin(t);
-  await stage.start();
-  const { status, metadata } = await stage.get();
+test('status reports the infrastructure as provisioned at once, in both contract versions, with one write', async (t) => {
+  const harness = await begin(t);
+  await harness.start();
+  const { status, metadata } = await harness.get();
   assert.equal(status?.ready, true);
   assert.deepEqual(status.initialization, { provisioned: true });
   assert.equal(status.observedGeneration, metadata.generation);
-  assert.equal(await stage.reasonOf('Ready'), 'Provisioned');
+  assert.equal(await harness.reasonOf('Ready'), 'Provisioned');
   assert.equal(metadata.finalizers, undefined);
-  await stage.pass(60);
-  assert.equal(stage.writes.length, 2, 'the annotation, and the status');
+  await harness.pass(60);
+  assert.equal(harness.writes.length, 2, 'the annotation, and the status');
 });
 
-test('clusterctl is kept from moving it, and a condition says why', async (t) => {
-  const stage = await begin(t);
-  await stage.start();
-  assert.ok(annotations.blockMove in ((await stage.get()).metadata.annotations ?? {}));
-  assert.equal(await stage.reasonOf('MoveBlocked'), 'MacsAreNodesHere');
-  await stage.patch({ metadata: { annotations: { [annotations.blockMove]: null } } });
-  assert.ok(annotations.blockMove in ((await stage.get()).metadata.annotations ?? {}), 'it is put back');
+test('the annotation that blocks clusterctl move is set, and a condition says why', async (t) => {
+  const harness = await begin(t);
+  await harness.start();
+  assert.ok(annotations.blockMove in ((await harness.get()).metadata.annotations ?? {}));
+  assert.equal(await harness.reasonOf('MoveBlocked'), 'MacsAreNodesHere');
+  await harness.patch({ metadata: { annotations: { [annotations.blockMove]: null } } });
+  assert.ok(annotations.blockMove in ((await harness.get()).metadata.annotations ?? {}), 'it is put back');
 });
 
-test('while it is paused, it gets no annotation', async (t) => {
-  const stage = await begin(t);
-  await stage.setPaused(true);
-  await stage.start();
-  assert.equal((await stage.get()).metadata.annotations, undefined);
+test('a paused object gets no annotation', async (t) => {
+  const harness = await begin(t);
+  await harness.setPaused(true);
+  await harness.start();
+  assert.equal((await harness.get()).metadata.annotations, undefined);
 });
 
-test('the status is not written before core owns the object', async (t) => {
-  const stage = await begin(t, {}, { owned: false });
-  await stage.start();
-  assert.equal((await stage.get()).status, undefined);
-  await stage.patch({ metadata: { ownerReferences: [stage.owner] } });
-  assert.equal((await stage.get()).status?.ready, true);
+test('the status is not written before a Cluster owns the object', async (t) => {
+  const harness = await begin(t, {}, { owned: false });
+  await harness.start();
+  assert.equal((await harness.get()).status, undefined);
+  await harness.patch({ metadata: { ownerReferences: [harness.owner] } });
+  assert.equal((await harness.get()).status?.ready, true);
 });
 
 test('while the Cluster is paused, only the Paused condition changes', async (t) => {
-  const stage = await begin(t);
-  await stage.setPaused(true);
-  await stage.start();
-  assert.equal(await stage.reasonOf('Paused'), 'Paused');
-  assert.equal((await stage.get()).status?.initialization, undefined);
-  await stage.setPaused(false);
-  assert.equal(await stage.reasonOf('Paused'), 'NotPaused');
-  assert.deepEqual((await stage.get()).status?.initialization, { provisioned: true });
+  const harness = await begin(t);
+  await harness.setPaused(true);
+  await harness.start();
+  assert.equal(await harness.reasonOf('Paused'), 'Paused');
+  assert.equal((await harness.get()).status?.initialization, undefined);
+  await harness.setPaused(false);
+  assert.equal(await harness.reasonOf('Paused'), 'NotPaused');
+  assert.deepEqual((await harness.get()).status?.initialization, { provisioned: true });
 });
 
 test('the paused annotation pauses whatever its value, and leaves other conditions as they are', async (t) => {
-  const stage = await begin(t);
-  await stage.start();
-  await stage.patch({ metadata: { annotations: { [annotations.paused]: '' } } });
-  assert.equal(await stage.reasonOf('Paused'), 'Paused');
-  assert.equal((await stage.get()).status?.ready, true);
+  const harness = await begin(t);
+  await harness.start();
+  await harness.patch({ metadata: { annotations: { [annotations.paused]: '' } } });
+  assert.equal(await harness.reasonOf('Paused'), 'Paused');
+  assert.equal((await harness.get()).status?.ready, true);
 });
 
-test('what somebody else manages is not touched', async (t) => {
-  const stage = await begin(t, { annotations: { [annotations.externallyManaged]: 'x' } });
-  await stage.start();
-  assert.deepEqual(stage.writes, []);
+test('an object managed by another controller is not touched', async (t) => {
+  const harness = await begin(t, { annotations: { [annotations.externallyManaged]: 'x' } });
+  await harness.start();
+  assert.deepEqual(harness.writes, []);
 });
 
-test('an owner of another UID is another Cluster', async (t) => {
-  const stage = await begin(t, {}, { owned: false });
-  await stage.patch({ metadata: { ownerReferences: [{ ...stage.owner, uid: 'before' }] } });
-  await stage.start();
-  assert.deepEqual(stage.writes, []);
+test('an owner with another UID is another Cluster', async (t) => {
+  const harness = await begin(t, {}, { owned: false });
+  await harness.patch({ metadata: { ownerReferences: [{ ...harness.owner, uid: 'before' }] } });
+  await harness.start();
+  assert.deepEqual(harness.writes, []);
 });

@@ -50,7 +50,7 @@ const statusOf = (
     conditions: setConditions(status.conditions, updates, generation, now),
   });
   switch (decision.kind) {
-    case 'leave':
+    case 'skip':
     case 'block move':
       return undefined;
     case 'pause':

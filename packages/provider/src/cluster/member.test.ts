@@ -6,30 +6,30 @@ import fc from 'fast-check';
 import { decide, type Decision, observe, ownerClusterOf, type Snapshot } from './member.ts';
 
 const usual: Snapshot = { deleting: false, managedElsewhere: false, owner: 'seen', pauses: [], blocksMove: true };
-const leave = (because: Extract<Decision, { kind: 'leave' }>['because']): Decision => ({ kind: 'leave', because });
+const skip = (reason: Extract<Decision, { kind: 'skip' }>['reason']): Decision => ({ kind: 'skip', reason });
 
 const table: [string, Partial<Snapshot>, Decision][] = [
   ['all as it should be', {}, { kind: 'proceed' }],
-  ['no owner', { owner: 'none' }, leave('noOwner')],
-  ['an owner that is not seen yet', { owner: 'notSeenYet' }, leave('ownerNotSeenYet')],
-  ['no owner and a pause', { owner: 'none', pauses: ['a'] }, leave('noOwner')],
+  ['no owner', { owner: 'none' }, skip('noOwner')],
+  ['an owner that is not seen yet', { owner: 'notSeenYet' }, skip('ownerNotSeenYet')],
+  ['no owner and a pause', { owner: 'none', pauses: ['a'] }, skip('noOwner')],
   ['one pause', { pauses: ['a'] }, { kind: 'pause', why: 'a' }],
   ['an object that clusterctl would move', { blocksMove: false }, { kind: 'block move' }],
   ['the same, paused', { blocksMove: false, pauses: ['a'] }, { kind: 'pause', why: 'a' }],
   ['two pauses', { pauses: ['a', 'b'] }, { kind: 'pause', why: 'a, b' }],
-  ['a deletion', { deleting: true }, leave('deleting')],
-  ['a deletion while paused', { deleting: true, pauses: ['a'] }, leave('deleting')],
-  ['managed elsewhere', { managedElsewhere: true }, leave('managedElsewhere')],
-  ['managed elsewhere and paused', { managedElsewhere: true, pauses: ['a'] }, leave('managedElsewhere')],
+  ['a deletion', { deleting: true }, skip('deleting')],
+  ['a deletion while paused', { deleting: true, pauses: ['a'] }, skip('deleting')],
+  ['managed elsewhere', { managedElsewhere: true }, skip('managedElsewhere')],
+  ['managed elsewhere and paused', { managedElsewhere: true, pauses: ['a'] }, skip('managedElsewhere')],
 ];
 
-describe('decide, for an object that is owned by a Cluster', () => {
+describe('decide, for an object owned by a Cluster', () => {
   for (const [name, facts, decision] of table)
     it(`${name}: ${decision.kind}`, () => {
       assert.deepEqual(decide({ ...usual, ...facts }), decision);
     });
 
-  it('is total, and never proceeds while paused, deleting or managed elsewhere', () => {
+  it('is total, and never proceeds while the object is paused, being deleted or managed elsewhere', () => {
     const any: fc.Arbitrary<Snapshot> = fc.record({
       deleting: fc.boolean(),
       managedElsewhere: fc.boolean(),
@@ -47,7 +47,7 @@ describe('decide, for an object that is owned by a Cluster', () => {
   });
 });
 
-describe('what is observed of an object that may be owned by a Cluster', () => {
+describe('observation of an object that a Cluster may own', () => {
   const live = { uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
   const cluster = { metadata: { ...live, namespace: 'ns', name: 'macs', uid: 'u-macs' }, spec: { paused: true } };
   const owner = { apiVersion: 'cluster.x-k8s.io/v1beta2', kind: 'Cluster', name: 'macs', uid: 'u-macs' };

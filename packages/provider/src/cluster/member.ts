@@ -37,7 +37,7 @@ export interface Snapshot {
 }
 
 export type Decision =
-  | { kind: 'leave'; because: 'managedElsewhere' | 'deleting' | 'noOwner' | 'ownerNotSeenYet' }
+  | { kind: 'skip'; reason: 'managedElsewhere' | 'deleting' | 'noOwner' | 'ownerNotSeenYet' }
   | { kind: 'pause'; why: string }
   /** Annotate it, so that `clusterctl move` fails before it deletes anything. */
   | { kind: 'block move' }
@@ -48,10 +48,10 @@ export type Decision =
  * done; the watch triggers again. No cleanup is needed before the object is deleted.
  */
 export const decide = ({ deleting, managedElsewhere, owner, pauses, blocksMove }: Snapshot): Decision => {
-  if (managedElsewhere) return { kind: 'leave', because: 'managedElsewhere' };
-  if (deleting) return { kind: 'leave', because: 'deleting' };
-  if (owner === 'none') return { kind: 'leave', because: 'noOwner' };
-  if (owner === 'notSeenYet') return { kind: 'leave', because: 'ownerNotSeenYet' };
+  if (managedElsewhere) return { kind: 'skip', reason: 'managedElsewhere' };
+  if (deleting) return { kind: 'skip', reason: 'deleting' };
+  if (owner === 'none') return { kind: 'skip', reason: 'noOwner' };
+  if (owner === 'notSeenYet') return { kind: 'skip', reason: 'ownerNotSeenYet' };
   if (pauses.length > 0) return { kind: 'pause', why: pauses.join(', ') };
   if (!blocksMove) return { kind: 'block move' };
   return { kind: 'proceed' };

@@ -55,9 +55,9 @@ export const writeKubeconfig = async (
   const kubeconfig = renderKubeconfig(plan.target, minted.token);
   // The base64 form that is sent, in which the token looks different.
   redactor.add(Buffer.from(kubeconfig).toString('base64'));
-  const memory = formatTokenMetadata({ mintedAt, expiresAt, account: plan.account }, kubeconfig);
+  const tokenMetadata = formatTokenMetadata({ mintedAt, expiresAt, account: plan.account }, kubeconfig);
   try {
-    await writeSecret(writer.client, plan.how, subject, { kubeconfig, memory }, signal);
+    await writeSecret(writer.client, plan.how, subject, { kubeconfig, tokenMetadata }, signal);
     return expiresAt;
   } catch (error) {
     if (isKubeError(error, 'conflict', 'alreadyExists', 'notFound')) return undefined;
@@ -101,17 +101,20 @@ const writeSecret = async (
 
 interface SecretContent {
   kubeconfig: string;
-  memory: string;
+  tokenMetadata: string;
 }
 
-const kubeconfigSecret = ({ controlPlane, cluster }: KubeconfigContext, { kubeconfig, memory }: SecretContent) => ({
+const kubeconfigSecret = (
+  { controlPlane, cluster }: KubeconfigContext,
+  { kubeconfig, tokenMetadata }: SecretContent,
+) => ({
   apiVersion: 'v1' as const,
   kind: 'Secret' as const,
   metadata: {
     name: secretNames.kubeconfig(cluster),
     namespace: controlPlane.metadata.namespace ?? '',
     labels: { [labels.clusterName]: cluster },
-    annotations: { [annotations.kubeconfigToken]: memory },
+    annotations: { [annotations.kubeconfigToken]: tokenMetadata },
     ownerReferences: [controllerReference(controlPlane, externalControlPlane.resource)],
   },
   type: clusterSecretType,

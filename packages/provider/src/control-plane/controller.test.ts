@@ -15,19 +15,19 @@ const minted = [
 const another = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x', controller: true };
 const hours = (count: number): number => count * 60;
 
-test('the control plane is up, managed elsewhere, and has a kubeconfig as core wants it', async (t) => {
-  const stage = await createHarness(t);
-  await stage.start();
-  const { status, metadata } = await stage.get();
+test('the control plane is Available and externally managed, and has a kubeconfig in the format of Cluster API', async (t) => {
+  const harness = await createHarness(t);
+  await harness.start();
+  const { status, metadata } = await harness.get();
   assert.deepEqual(status?.initialization, { controlPlaneInitialized: true });
   assert.equal(status.externalManagedControlPlane, true);
   assert.equal(status.initialized, true);
   assert.equal(status.ready, true);
   assert.equal(status.kubeconfigExpires, '2026-01-02T00:00:00Z');
-  assert.equal(await stage.reasonOf('Available'), 'Available');
-  assert.equal(await stage.reasonOf('Ready'), 'Available');
-  assert.equal(await stage.reasonOf('KubeconfigReady'), 'Minted');
-  const secret = await stage.secret();
+  assert.equal(await harness.reasonOf('Available'), 'Available');
+  assert.equal(await harness.reasonOf('Ready'), 'Available');
+  assert.equal(await harness.reasonOf('KubeconfigReady'), 'Minted');
+  const secret = await harness.secret();
   assert.equal(secret.type, 'cluster.x-k8s.io/secret');
   assert.deepEqual(secret.metadata.labels, { 'cluster.x-k8s.io/cluster-name': 'macs' });
   assert.deepEqual(Object.keys(secret.data ?? {}), ['value']);
@@ -35,33 +35,33 @@ test('the control plane is up, managed elsewhere, and has a kubeconfig as core w
   assert.equal(others.length, 0);
   assert.equal(owner?.uid, metadata.uid);
   assert.equal(owner.controller, true);
-  assert.match(await stage.kubeconfig(), /"server": "https:\/\/10\.0\.0\.1:443"/);
-  assert.deepEqual(stage.mints(), minted);
+  assert.match(await harness.kubeconfig(), /"server": "https:\/\/10\.0\.0\.1:443"/);
+  assert.deepEqual(harness.mints(), minted);
 });
 
-test('nothing is written while nothing is due, and the token is replaced when two thirds of its life are over', async (t) => {
-  const stage = await createHarness(t);
-  await stage.start();
-  const before = await stage.kubeconfig();
-  const count = stage.writes.length;
-  await stage.pass(hours(16) - 5);
-  assert.equal(stage.writes.length, count);
-  await stage.pass(5);
-  assert.notEqual(await stage.kubeconfig(), before);
-  assert.equal((await stage.get()).status?.kubeconfigExpires, '2026-01-02T16:00:00Z');
-  assert.equal(stage.mints().length, 4);
-  await stage.pass(hours(17));
-  assert.equal(stage.mints().length, 6, 'and again');
+test('nothing is written before the token is due, and the token is replaced after two thirds of its lifetime', async (t) => {
+  const harness = await createHarness(t);
+  await harness.start();
+  const before = await harness.kubeconfig();
+  const count = harness.writes.length;
+  await harness.pass(hours(16) - 5);
+  assert.equal(harness.writes.length, count);
+  await harness.pass(5);
+  assert.notEqual(await harness.kubeconfig(), before);
+  assert.equal((await harness.get()).status?.kubeconfigExpires, '2026-01-02T16:00:00Z');
+  assert.equal(harness.mints().length, 4);
+  await harness.pass(hours(17));
+  assert.equal(harness.mints().length, 6, 'and again');
 });
 
-test('core connects with it, over HTTPS, as that ServiceAccount, and may do what a drain takes and no more', async (t) => {
-  const stage = await createHarness(t, { startTime: systemClock.now() });
-  const { handle, identity } = stage.kubernetes;
+test('Cluster API connects with the kubeconfig over HTTPS as the ServiceAccount, and has exactly the rights for a drain', async (t) => {
+  const harness = await createHarness(t, { startTime: systemClock.now() });
+  const { handle, identity } = harness.kubernetes;
   const served = await serve({ handle, identity, host: '127.0.0.1', port: 0 });
   t.after(() => served.close());
-  stage.world.address = async () => served.url;
-  await stage.start();
-  const text = await stage.kubeconfig();
+  harness.apiServer.address = async () => served.url;
+  await harness.start();
+  const text = await harness.kubeconfig();
   const config = await loadConfig({
     env: {},
     clock: systemClock,
@@ -80,7 +80,7 @@ test('core connects with it, over HTTPS, as that ServiceAccount, and may do what
   assert.equal(await asked('GET', '/api/v1/nodes'), 403, 'the account alone may do nothing');
 
   const account = { namespace, name: 'capi-remote' };
-  await grantPolicyRules(stage.client.create, 'capi-remote', { account }, { clusterWide: remoteRights });
+  await grantPolicyRules(harness.client.create, 'capi-remote', { account }, { clusterWide: remoteRights });
   const eviction = '/api/v1/namespaces/x/pods/y/eviction';
   const allowed: [method: TransportRequest['method'], path: string][] = [
     ['GET', '/'],
@@ -105,190 +105,193 @@ test('core connects with it, over HTTPS, as that ServiceAccount, and may do what
   for (const [method, path] of refused) assert.equal(await asked(method, path), 403, `${method} ${path}`);
 });
 
-test('a Secret that is gone or was damaged is written anew, once', async (t) => {
-  const stage = await createHarness(t);
-  await stage.start();
+test('a deleted or damaged Secret is written again, once', async (t) => {
+  const harness = await createHarness(t);
+  await harness.start();
   const damages: [string, () => Promise<unknown>][] = [
-    ['deleted', stage.deleteSecret],
-    ['value emptied', () => stage.patchSecret({ data: { value: '' } })],
-    ['value replaced', () => stage.patchSecret({ data: { value: Buffer.from('kind: Config').toString('base64') } })],
-    ['label removed', () => stage.patchSecret({ metadata: { labels: { 'cluster.x-k8s.io/cluster-name': null } } })],
-    ['memory removed', () => stage.patchSecret({ metadata: { annotations: { [annotations.kubeconfigToken]: null } } })],
+    ['deleted', harness.deleteSecret],
+    ['value emptied', () => harness.patchSecret({ data: { value: '' } })],
+    ['value replaced', () => harness.patchSecret({ data: { value: Buffer.from('kind: Config').toString('base64') } })],
+    ['label removed', () => harness.patchSecret({ metadata: { labels: { 'cluster.x-k8s.io/cluster-name': null } } })],
     [
-      'memory edited',
+      'token metadata removed',
+      () => harness.patchSecret({ metadata: { annotations: { [annotations.kubeconfigToken]: null } } }),
+    ],
+    [
+      'token metadata edited',
       async () => {
-        const edited = JSON.stringify({ ...(await stage.memory()), expires: '2099-01-01T00:00:00Z' });
-        await stage.patchSecret({ metadata: { annotations: { [annotations.kubeconfigToken]: edited } } });
+        const edited = JSON.stringify({ ...(await harness.tokenMetadata()), expires: '2099-01-01T00:00:00Z' });
+        await harness.patchSecret({ metadata: { annotations: { [annotations.kubeconfigToken]: edited } } });
       },
     ],
-    ['immutable, and its label removed', () => stage.patchSecret({ immutable: true, metadata: { labels: null } })],
+    ['immutable, and its label removed', () => harness.patchSecret({ immutable: true, metadata: { labels: null } })],
   ];
-  let before = await stage.kubeconfig();
+  let before = await harness.kubeconfig();
   for (const [name, damage] of damages) {
-    const count = stage.mints().length;
+    const count = harness.mints().length;
     await damage();
-    const after = await stage.kubeconfig();
+    const after = await harness.kubeconfig();
     assert.notEqual(after, before, name);
-    const secret = await stage.secret();
+    const secret = await harness.secret();
     assert.equal(secret.metadata.labels?.['cluster.x-k8s.io/cluster-name'], 'macs', name);
-    assert.equal(await stage.reasonOf('Available'), 'Available', name);
-    await stage.pass(30);
-    assert.ok(stage.mints().length - count <= 3, name);
-    before = await stage.kubeconfig();
+    assert.equal(await harness.reasonOf('Available'), 'Available', name);
+    await harness.pass(30);
+    assert.ok(harness.mints().length - count <= 3, name);
+    before = await harness.kubeconfig();
     assert.equal(before, after, name);
   }
 });
 
-test('what others wrote on the Secret stays', async (t) => {
-  const stage = await createHarness(t);
-  await stage.start();
-  await stage.patchSecret({ metadata: { labels: { theirs: 'x' }, annotations: { note: 'y' } }, data: { value: '' } });
-  const { metadata } = await stage.secret();
+test('labels and annotations of others on the Secret are kept', async (t) => {
+  const harness = await createHarness(t);
+  await harness.start();
+  await harness.patchSecret({ metadata: { labels: { theirs: 'x' }, annotations: { note: 'y' } }, data: { value: '' } });
+  const { metadata } = await harness.secret();
   assert.equal(metadata.labels?.['theirs'], 'x');
   assert.equal(metadata.annotations?.['note'], 'y');
 });
 
-test('another address, another spec.server and another ServiceAccount each ask for a new kubeconfig', async (t) => {
-  const stage = await createHarness(t);
-  await stage.start();
-  stage.world.address = async () => 'https://10.0.0.2:443/';
-  await stage.pass(11);
-  assert.match(await stage.kubeconfig(), /"https:\/\/10\.0\.0\.2:443"/);
+test('another address, another spec.server or another ServiceAccount each lead to a new kubeconfig', async (t) => {
+  const harness = await createHarness(t);
+  await harness.start();
+  harness.apiServer.address = async () => 'https://10.0.0.2:443/';
+  await harness.pass(11);
+  assert.match(await harness.kubeconfig(), /"https:\/\/10\.0\.0\.2:443"/);
   const body = { spec: { server: 'https://api.example:6443' } };
-  await stage.client.patch(externalControlPlane.resource, { namespace, name: 'macs' }, { type: 'merge', body });
-  await stage.pass(1);
-  assert.match(await stage.kubeconfig(), /"https:\/\/api\.example:6443"/);
-  const { account } = await stage.memory();
-  await stage.removeAccount();
-  const { metadata } = await stage.addAccount();
-  await stage.pass(11);
+  await harness.client.patch(externalControlPlane.resource, { namespace, name: 'macs' }, { type: 'merge', body });
+  await harness.pass(1);
+  assert.match(await harness.kubeconfig(), /"https:\/\/api\.example:6443"/);
+  const { account } = await harness.tokenMetadata();
+  await harness.removeAccount();
+  const { metadata } = await harness.addAccount();
+  await harness.pass(11);
   assert.notEqual(account, metadata.uid);
-  assert.equal((await stage.memory())['account'], metadata.uid);
+  assert.equal((await harness.tokenMetadata())['account'], metadata.uid);
 });
 
-test('a Secret of another controller is left alone and reported; when it is deleted, ours is created', async (t) => {
-  const stage = await createHarness(t);
-  await stage.provide('theirs', { ownerReferences: [another] });
-  await stage.start();
-  await stage.pass(hours(25));
-  assert.equal(await stage.kubeconfig(), foreign('theirs'));
-  assert.deepEqual(stage.mints(), []);
-  assert.equal(await stage.reasonOf('KubeconfigReady'), 'NotOurs');
-  assert.equal(await stage.reasonOf('Available'), 'Available');
-  await stage.deleteSecret();
-  assert.deepEqual(stage.mints(), minted);
-  assert.equal(await stage.reasonOf('KubeconfigReady'), 'Minted');
+test('a Secret of another controller is left alone and reported; after its deletion ours is created', async (t) => {
+  const harness = await createHarness(t);
+  await harness.provide('theirs', { ownerReferences: [another] });
+  await harness.start();
+  await harness.pass(hours(25));
+  assert.equal(await harness.kubeconfig(), foreign('theirs'));
+  assert.deepEqual(harness.mints(), []);
+  assert.equal(await harness.reasonOf('KubeconfigReady'), 'NotOurs');
+  assert.equal(await harness.reasonOf('Available'), 'Available');
+  await harness.deleteSecret();
+  assert.deepEqual(harness.mints(), minted);
+  assert.equal(await harness.reasonOf('KubeconfigReady'), 'Minted');
 });
 
-test('a Secret that nobody owns is taken over, also one that cannot be changed', async (t) => {
+test('a Secret without an owner is taken over, even if it is immutable', async (t) => {
   for (const more of [{}, { immutable: true }, { type: 'Opaque' }]) {
-    const stage = await createHarness(t);
-    await stage.provide('theirs', { labels: { theirs: 'x' } }, more);
-    await stage.start();
-    assert.notEqual(await stage.kubeconfig(), foreign('theirs'));
-    const { metadata, type } = await stage.secret();
+    const harness = await createHarness(t);
+    await harness.provide('theirs', { labels: { theirs: 'x' } }, more);
+    await harness.start();
+    assert.notEqual(await harness.kubeconfig(), foreign('theirs'));
+    const { metadata, type } = await harness.secret();
     assert.equal(type, 'cluster.x-k8s.io/secret');
-    assert.equal(metadata.ownerReferences?.[0]?.uid, (await stage.get()).metadata.uid);
-    assert.equal(await stage.reasonOf('KubeconfigReady'), 'Minted');
+    assert.equal(metadata.ownerReferences?.[0]?.uid, (await harness.get()).metadata.uid);
+    assert.equal(await harness.reasonOf('KubeconfigReady'), 'Minted');
   }
 });
 
-test('in mode Provided, the minted kubeconfig is kept until somebody writes the Secret, and disowned then', async (t) => {
-  const stage = await createHarness(t);
-  await stage.setMode('Provided');
-  await stage.start();
-  assert.deepEqual(stage.mints(), minted);
-  assert.equal(await stage.reasonOf('KubeconfigReady'), 'Minted');
-  await stage.pass(hours(17));
-  assert.equal(stage.mints().length, 4, 'it is kept fresh');
-  await stage.patchSecret({
+test('in mode Provided, the minted kubeconfig is kept until somebody writes the Secret, and is then disowned', async (t) => {
+  const harness = await createHarness(t);
+  await harness.setMode('Provided');
+  await harness.start();
+  assert.deepEqual(harness.mints(), minted);
+  assert.equal(await harness.reasonOf('KubeconfigReady'), 'Minted');
+  await harness.pass(hours(17));
+  assert.equal(harness.mints().length, 4, 'it is kept fresh');
+  await harness.patchSecret({
     metadata: { annotations: { note: 'y' } },
     data: { value: Buffer.from(foreign('theirs')).toString('base64') },
   });
-  const { metadata } = await stage.secret();
+  const { metadata } = await harness.secret();
   assert.equal(metadata.ownerReferences, undefined);
   assert.deepEqual(metadata.annotations, { note: 'y' });
   assert.deepEqual(metadata.labels, { 'cluster.x-k8s.io/cluster-name': 'macs' });
-  const writes = stage.mints().length;
-  await stage.pass(hours(2));
-  assert.equal(stage.mints().length, writes);
-  assert.equal(await stage.kubeconfig(), foreign('theirs'));
-  assert.equal(await stage.reasonOf('KubeconfigReady'), 'Provided');
-  assert.equal(await stage.reasonOf('Available'), 'Available');
-  assert.equal((await stage.get()).status?.kubeconfigExpires, undefined);
-  assert.ok((await stage.messages()).some((message) => message.includes('theirs from now on')));
-  await stage.setMode('Minted');
-  await stage.pass(1);
-  assert.notEqual(await stage.kubeconfig(), foreign('theirs'));
-  assert.equal(await stage.reasonOf('KubeconfigReady'), 'Minted');
+  const writes = harness.mints().length;
+  await harness.pass(hours(2));
+  assert.equal(harness.mints().length, writes);
+  assert.equal(await harness.kubeconfig(), foreign('theirs'));
+  assert.equal(await harness.reasonOf('KubeconfigReady'), 'Provided');
+  assert.equal(await harness.reasonOf('Available'), 'Available');
+  assert.equal((await harness.get()).status?.kubeconfigExpires, undefined);
+  assert.ok((await harness.messages()).some((message) => message.includes('theirs from now on')));
+  await harness.setMode('Minted');
+  await harness.pass(1);
+  assert.notEqual(await harness.kubeconfig(), foreign('theirs'));
+  assert.equal(await harness.reasonOf('KubeconfigReady'), 'Minted');
 });
 
-test('a provided kubeconfig that core would not find is left alone and reported as missing', async (t) => {
-  const stage = await createHarness(t);
-  await stage.setMode('Provided');
-  await stage.provide('theirs', { labels: {} });
-  await stage.start();
-  assert.equal(await stage.kubeconfig(), foreign('theirs'));
-  assert.equal(await stage.reasonOf('Available'), 'KubeconfigMissing');
-  assert.equal(await stage.reasonOf('KubeconfigReady'), 'NotOurs');
+test('a provided kubeconfig that Cluster API cannot find is left alone and reported as missing', async (t) => {
+  const harness = await createHarness(t);
+  await harness.setMode('Provided');
+  await harness.provide('theirs', { labels: {} });
+  await harness.start();
+  assert.equal(await harness.kubeconfig(), foreign('theirs'));
+  assert.equal(await harness.reasonOf('Available'), 'KubeconfigMissing');
+  assert.equal(await harness.reasonOf('KubeconfigReady'), 'NotOurs');
 });
 
-test('without the ServiceAccount there is no kubeconfig, and the status says so until there is one', async (t) => {
-  const stage = await createHarness(t, { account: false });
-  await stage.start();
-  assert.equal(await stage.reasonOf('KubeconfigReady'), 'ServiceAccountMissing');
-  assert.equal(await stage.reasonOf('Available'), 'KubeconfigMissing');
-  assert.deepEqual((await stage.get()).status?.initialization, { controlPlaneInitialized: true });
-  await stage.addAccount();
-  await stage.pass(11);
-  assert.equal(await stage.reasonOf('Available'), 'Available');
+test('without the ServiceAccount no kubeconfig is written, and the status says so', async (t) => {
+  const harness = await createHarness(t, { account: false });
+  await harness.start();
+  assert.equal(await harness.reasonOf('KubeconfigReady'), 'ServiceAccountMissing');
+  assert.equal(await harness.reasonOf('Available'), 'KubeconfigMissing');
+  assert.deepEqual((await harness.get()).status?.initialization, { controlPlaneInitialized: true });
+  await harness.addAccount();
+  await harness.pass(11);
+  assert.equal(await harness.reasonOf('Available'), 'Available');
 });
 
-test('while paused nothing is minted; nor once the deletion has begun', async (t) => {
-  const stage = await createHarness(t);
-  await stage.setPaused(true);
-  await stage.start();
-  await stage.pass(30);
-  assert.equal(await stage.secretIfThere(), undefined);
-  assert.equal(await stage.reasonOf('Paused'), 'Paused');
-  assert.equal((await stage.get()).status?.initialization, undefined);
+test('no token is minted while paused or during deletion', async (t) => {
+  const harness = await createHarness(t);
+  await harness.setPaused(true);
+  await harness.start();
+  await harness.pass(30);
+  assert.equal(await harness.secretIfThere(), undefined);
+  assert.equal(await harness.reasonOf('Paused'), 'Paused');
+  assert.equal((await harness.get()).status?.initialization, undefined);
   const held = { metadata: { finalizers: ['example.com/held'] } };
-  await stage.client.patch(externalControlPlane.resource, { namespace, name: 'macs' }, { type: 'merge', body: held });
-  await stage.client.delete(externalControlPlane.resource, { namespace, name: 'macs' });
-  await stage.setPaused(false);
-  await stage.pass(30);
-  assert.equal(await stage.secretIfThere(), undefined);
+  await harness.client.patch(externalControlPlane.resource, { namespace, name: 'macs' }, { type: 'merge', body: held });
+  await harness.client.delete(externalControlPlane.resource, { namespace, name: 'macs' });
+  await harness.setPaused(false);
+  await harness.pass(30);
+  assert.equal(await harness.secretIfThere(), undefined);
 });
 
-test('a Secret that somebody writes during a reconcile is read again, not overwritten', async (t) => {
-  const stage = await createHarness(t);
+test('a Secret that changes during a reconcile is read again, not overwritten', async (t) => {
+  const harness = await createHarness(t);
   let raced = false;
-  stage.interpose((send) => async (request) => {
+  harness.interpose((send) => async (request) => {
     if (!raced && request.method === 'PUT' && request.path.includes('/secrets/')) {
       raced = true;
       const body = { metadata: { ownerReferences: [another] } };
-      await stage.client.patch(secrets, { namespace, name: 'macs-kubeconfig' }, { type: 'merge', body });
+      await harness.client.patch(secrets, { namespace, name: 'macs-kubeconfig' }, { type: 'merge', body });
     }
     return send(request);
   });
-  await stage.start();
-  const before = await stage.kubeconfig();
-  await stage.pass(hours(17));
+  await harness.start();
+  const before = await harness.kubeconfig();
+  await harness.pass(hours(17));
   assert.ok(raced);
   assert.ok(
-    (await stage.messages()).every((message) => message.includes('has a new token')),
+    (await harness.messages()).every((message) => message.includes('has a new token')),
     'that is no failure',
   );
-  assert.equal(await stage.kubeconfig(), before);
-  assert.equal(await stage.reasonOf('KubeconfigReady'), 'NotOurs');
+  assert.equal(await harness.kubeconfig(), before);
+  assert.equal(await harness.reasonOf('KubeconfigReady'), 'NotOurs');
 });
 
-test('a token is in the Secret and nowhere else, whatever fails', async (t) => {
-  const stage = await createHarness(t);
+test('a token appears only in the Secret, whatever fails', async (t) => {
+  const harness = await createHarness(t);
   const tokens: string[] = [];
   const values: string[] = [];
   let failures = 2;
-  stage.interpose((send) => async (request) => {
+  harness.interpose((send) => async (request) => {
     const token = /"value":"([^"]+)"/.exec(request.body ?? '')?.[1];
     if (!request.path.includes('/secrets') || token === undefined) return send(request);
     const kubeconfig = Buffer.from(token, 'base64').toString();
@@ -298,44 +301,44 @@ test('a token is in the Secret and nowhere else, whatever fails', async (t) => {
     if (failures < 0) return send(request);
     throw new KubeError('serverError', `a server that quotes what it was sent: _${tokens.at(-1)} _${token}`);
   });
-  await stage.start();
-  await stage.pass(10);
+  await harness.start();
+  await harness.pass(10);
   assert.equal(tokens.length, 3);
-  assert.equal(await stage.reasonOf('Available'), 'Available');
-  const messages = await stage.messages();
+  assert.equal(await harness.reasonOf('Available'), 'Available');
+  const messages = await harness.messages();
   assert.ok(
     messages.some((message) => message.includes('quotes what it was sent')),
-    'the failure is told of',
+    'the failure is reported',
   );
-  const { data: _, ...secret } = await stage.secret();
-  const told = [JSON.stringify(await stage.get()), JSON.stringify(secret), ...messages, ...stage.lines].join('\n');
-  for (const value of values) assert.ok(!told.includes(value));
-  for (const token of tokens) assert.ok(!told.includes(token.slice(0, 30)) && !told.includes(token.slice(-20)));
-  assert.ok(!told.includes(Buffer.from(await stage.kubeconfig()).toString('base64')));
+  const { data: _, ...secret } = await harness.secret();
+  const shown = [JSON.stringify(await harness.get()), JSON.stringify(secret), ...messages, ...harness.lines].join('\n');
+  for (const value of values) assert.ok(!shown.includes(value));
+  for (const token of tokens) assert.ok(!shown.includes(token.slice(0, 30)) && !shown.includes(token.slice(-20)));
+  assert.ok(!shown.includes(Buffer.from(await harness.kubeconfig()).toString('base64')));
 });
 
 test('a rotation that fails leaves the control plane available until the old token expires', async (t) => {
-  const stage = await createHarness(t);
-  await stage.start();
-  stage.interpose((send) => async (request) => {
+  const harness = await createHarness(t);
+  await harness.start();
+  harness.interpose((send) => async (request) => {
     if (request.path.includes('/capi-remote/token'))
       throw new KubeError('forbidden', 'serviceaccounts/token is forbidden');
     return send(request);
   });
-  await stage.pass(hours(17));
-  assert.equal(await stage.reasonOf('KubeconfigReady'), 'MintFailed');
-  assert.equal(await stage.reasonOf('Available'), 'Available');
-  await stage.pass(hours(8));
-  assert.equal(await stage.reasonOf('Available'), 'KubeconfigMissing');
-  assert.equal((await stage.get()).status?.ready, false);
-  const failures = (await stage.messages()).filter((message) => message.includes('is forbidden'));
-  assert.equal(failures.length, 1, 'told of once');
+  await harness.pass(hours(17));
+  assert.equal(await harness.reasonOf('KubeconfigReady'), 'MintFailed');
+  assert.equal(await harness.reasonOf('Available'), 'Available');
+  await harness.pass(hours(8));
+  assert.equal(await harness.reasonOf('Available'), 'KubeconfigMissing');
+  assert.equal((await harness.get()).status?.ready, false);
+  const failures = (await harness.messages()).filter((message) => message.includes('is forbidden'));
+  assert.equal(failures.length, 1, 'reported once');
 });
 
-test('an address that is not HTTPS gets no token', async (t) => {
-  const stage = await createHarness(t);
-  stage.world.address = async () => 'http://10.0.0.1:80';
-  await stage.start();
-  assert.equal(await stage.reasonOf('KubeconfigReady'), 'MintFailed');
-  assert.deepEqual(stage.mints(), []);
+test('no token is minted for an address that is not HTTPS', async (t) => {
+  const harness = await createHarness(t);
+  harness.apiServer.address = async () => 'http://10.0.0.1:80';
+  await harness.start();
+  assert.equal(await harness.reasonOf('KubeconfigReady'), 'MintFailed');
+  assert.deepEqual(harness.mints(), []);
 });

@@ -59,7 +59,7 @@ export const createControlPlaneController = (options: ControlPlaneOptions): Cont
     const cluster = controlPlane && ownerClusterOf(controlPlane)?.name;
     if (!controlPlane || !cluster) return done;
     const ownerDecision = decideWhether(observeOwner(clusters, controlPlane));
-    if (ownerDecision.kind === 'leave') return done;
+    if (ownerDecision.kind === 'skip') return done;
     const reportStatus = (status: Parameters<typeof writeStatus<ExternalControlPlane>>[3]): Promise<ReconcileResult> =>
       writeStatus(client, externalControlPlane.resource, controlPlane, status, signal);
     if (ownerDecision.kind === 'pause') return reportStatus(pausedStatus(controlPlane, ownerDecision.why, clock.now()));
@@ -128,7 +128,7 @@ export const reconcileKubeconfig = async (
   const { snapshot, secret, problem } = await observe(deps, controlPlane, cluster, signal);
   const decision = decide(snapshot);
   const { connects } = decision;
-  const kept = snapshot.secret?.controller === 'other' ? undefined : snapshot.secret?.memory;
+  const kept = snapshot.secret?.controller === 'other' ? undefined : snapshot.secret?.tokenMetadata;
   const expires = kept && { expiresAt: kept.expiresAt };
   const failure = (error: unknown): KubeconfigResult => {
     const message = redactor.text(errorMessage(error));
@@ -141,7 +141,7 @@ export const reconcileKubeconfig = async (
   const name = secretNames.kubeconfig(cluster);
   const theirs: Finding = { reason: snapshot.mode === 'Provided' && connects ? 'Provided' : 'NotOurs', connects };
   switch (decision.kind) {
-    case 'leave':
+    case 'skip':
       return { finding: theirs, outcome: requeueAfter(lookAgainMs) };
     case 'disown':
       if ((await disownSecret(deps, subject, signal)) === undefined) return { outcome: requeueAfter(recheckMs) };
@@ -149,7 +149,7 @@ export const reconcileKubeconfig = async (
       events.event(controlPlane, disownedEvent(name));
       return { finding: theirs, outcome: requeueAfter(recheckMs) };
     case 'blocked':
-      if (decision.because === 'noTarget') return failure(problem);
+      if (decision.reason === 'noTarget') return failure(problem);
       return { finding: { reason: 'ServiceAccountMissing', connects, ...expires }, outcome: requeueAfter(lookAgainMs) };
     case 'keep':
       return { finding: { reason: 'Minted', connects, ...expires }, outcome: requeueAfter(decision.forMs) };
@@ -157,8 +157,8 @@ export const reconcileKubeconfig = async (
       try {
         const expiresAt = await writeKubeconfig(deps, subject, decision, signal);
         if (expiresAt === undefined) return { outcome: requeueAfter(recheckMs) };
-        log.info('Wrote a kubeconfig for Cluster API', { cluster, secretName: name, because: decision.because });
-        events.event(controlPlane, mintedEvent(name, decision.because, expiresAt));
+        log.info('Wrote a kubeconfig for Cluster API', { cluster, secretName: name, reason: decision.reason });
+        events.event(controlPlane, mintedEvent(name, decision.reason, expiresAt));
         return { finding: { reason: 'Minted', connects: true, expiresAt }, outcome: requeueAfter(recheckMs) };
       } catch (error) {
         signal.throwIfAborted();

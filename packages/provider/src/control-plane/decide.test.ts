@@ -6,7 +6,7 @@ import { type Decision, decide, type SecretFacts, type Snapshot, type Staleness 
 const hour = 3_600_000;
 const minute = 60_000;
 const target = { server: 'https://10.0.0.1:443', caData: 'Q0E=' };
-const memory = { mintedAt: 0, expiresAt: 24 * hour, account: 'a' };
+const tokenMetadata = { mintedAt: 0, expiresAt: 24 * hour, account: 'a' };
 const fresh: SecretFacts = {
   controller: 'us',
   marked: true,
@@ -14,10 +14,10 @@ const fresh: SecretFacts = {
   findable: true,
   rewritable: true,
   target,
-  memory,
+  tokenMetadata,
 };
 /** A user wrote the kubeconfig: of ours, only the metadata is left. */
-const foreign: Partial<SecretFacts> = { kubeconfigOwner: 'theirs', target: undefined, memory: undefined };
+const foreign: Partial<SecretFacts> = { kubeconfigOwner: 'theirs', target: undefined, tokenMetadata: undefined };
 const unmarked: Partial<SecretFacts> = { ...foreign, controller: 'nobody', marked: false };
 const usual: Snapshot = {
   mode: 'Minted',
@@ -29,17 +29,18 @@ const usual: Snapshot = {
   lookAgainMs: 10 * minute,
 };
 const holding = (facts: Partial<SecretFacts>): Snapshot => ({ ...usual, secret: { ...fresh, ...facts } });
-const remembering = (facts: Partial<typeof memory>): Snapshot => holding({ memory: { ...memory, ...facts } });
-const write = (because: Staleness, connects: boolean, how: 'create' | 'update' | 'replace' = 'update'): Decision => ({
+const remembering = (facts: Partial<typeof tokenMetadata>): Snapshot =>
+  holding({ tokenMetadata: { ...tokenMetadata, ...facts } });
+const write = (reason: Staleness, connects: boolean, how: 'create' | 'update' | 'replace' = 'update'): Decision => ({
   kind: 'write',
   how,
-  because,
+  reason,
   connects,
   account: 'a',
   target,
 });
 const keep = (forMs: number, expiresAt = 24 * hour): Decision => ({ kind: 'keep', connects: true, expiresAt, forMs });
-const theirs = (connects: boolean): Decision => ({ kind: 'leave', connects });
+const theirs = (connects: boolean): Decision => ({ kind: 'skip', connects });
 const disown = (connects = true): Decision => ({ kind: 'disown', connects });
 const provided = (snapshot: Snapshot): Snapshot => ({ ...snapshot, mode: 'Provided' });
 
@@ -51,8 +52,8 @@ const table: [string, Snapshot, Decision][] = [
   ['expired', { ...usual, now: 24 * hour }, write('due', false)],
   ['missing', { ...usual, secret: undefined }, write('missing', false, 'create')],
   ['without its label, or empty', holding({ findable: false }), write('damaged', false)],
-  ['no kubeconfig of ours', holding({ target: undefined, memory: undefined }), write('damaged', false)],
-  ['without a memory', holding({ memory: undefined }), write('damaged', false)],
+  ['no kubeconfig of ours', holding({ target: undefined, tokenMetadata: undefined }), write('damaged', false)],
+  ['without token metadata', holding({ tokenMetadata: undefined }), write('damaged', false)],
   ['immutable, or of another type', holding({ rewritable: false }), write('damaged', true, 'replace')],
   ['of another server', holding({ target: { ...target, server: 'https://x' } }), write('otherTarget', true)],
   ['of another authority', holding({ target: { ...target, caData: 'x' } }), write('otherTarget', true)],
@@ -67,7 +68,11 @@ const table: [string, Snapshot, Decision][] = [
     { ...keep(minute, 0), connects: false },
   ],
   ['of another controller', holding({ ...foreign, controller: 'other' }), theirs(true)],
-  ['of another controller, old by our memory', { ...holding({ controller: 'other' }), now: 99 * hour }, theirs(true)],
+  [
+    'of another controller, old by our token metadata',
+    { ...holding({ controller: 'other' }), now: 99 * hour },
+    theirs(true),
+  ],
   ['of another controller, not to be found by core', holding({ controller: 'other', findable: false }), theirs(false)],
   ['written by somebody else', holding(foreign), write('damaged', true)],
   ['made by somebody else', holding(unmarked), write('damaged', true)],
@@ -86,7 +91,11 @@ const table: [string, Snapshot, Decision][] = [
     provided(holding({ ...unmarked, kubeconfigOwner: 'none', findable: false })),
     write('damaged', false),
   ],
-  ['to be provided, and ours without a memory', provided(holding({ memory: undefined })), write('damaged', false)],
+  [
+    'to be provided, and ours without token metadata',
+    provided(holding({ tokenMetadata: undefined })),
+    write('damaged', false),
+  ],
   ['to be provided, and ours that nobody owns', provided(holding({ controller: 'nobody' })), write('unowned', true)],
   ['provided, and still marked as ours', provided(holding(foreign)), disown()],
   [
@@ -102,14 +111,14 @@ const table: [string, Snapshot, Decision][] = [
   [
     'to be provided, and no account',
     provided({ ...usual, secret: undefined, account: undefined }),
-    { kind: 'blocked', because: 'noAccount', connects: false },
+    { kind: 'blocked', reason: 'noAccount', connects: false },
   ],
-  ['no account', { ...usual, account: undefined }, { kind: 'blocked', because: 'noAccount', connects: false }],
-  ['no address', { ...usual, target: undefined }, { kind: 'blocked', because: 'noTarget', connects: true }],
+  ['no account', { ...usual, account: undefined }, { kind: 'blocked', reason: 'noAccount', connects: false }],
+  ['no address', { ...usual, target: undefined }, { kind: 'blocked', reason: 'noTarget', connects: true }],
   [
     'no address and no Secret',
     { ...usual, target: undefined, secret: undefined },
-    { kind: 'blocked', because: 'noTarget', connects: false },
+    { kind: 'blocked', reason: 'noTarget', connects: false },
   ],
 ];
 
@@ -132,7 +141,7 @@ describe('decide, for the kubeconfig of a control plane', () => {
         findable: fc.boolean(),
         rewritable: fc.boolean(),
         target: anyTarget,
-        memory: fc.option(fc.record({ mintedAt: time, expiresAt: time, account: word }), { nil: undefined }),
+        tokenMetadata: fc.option(fc.record({ mintedAt: time, expiresAt: time, account: word }), { nil: undefined }),
       }),
       { nil: undefined },
     ),
@@ -158,9 +167,9 @@ describe('decide, for the kubeconfig of a control plane', () => {
             snapshot.mode === 'Provided' && secret?.kubeconfigOwner === 'theirs' && secret.controller !== 'other',
           );
         if (decision.kind !== 'keep') return;
-        assert.ok(secret?.controller === 'us' && secret.findable && secret.memory?.account === snapshot.account);
+        assert.ok(secret?.controller === 'us' && secret.findable && secret.tokenMetadata?.account === snapshot.account);
         assert.deepEqual(secret.target, snapshot.target);
-        const { mintedAt = NaN, expiresAt = NaN } = secret.memory ?? {};
+        const { mintedAt = NaN, expiresAt = NaN } = secret.tokenMetadata ?? {};
         assert.ok(snapshot.now - mintedAt < Math.max(minute, ((expiresAt - mintedAt) * 2) / 3));
         assert.ok(decision.forMs > 0 && decision.forMs <= lookAgainMs);
       }),

@@ -27,11 +27,11 @@ interface Connectivity {
 
 export type Decision = Connectivity &
   (
-    | { kind: 'leave' }
+    | { kind: 'skip' }
     /** A user has provided the kubeconfig, as configured: remove our marks from the Secret, and touch nothing else. */
     | { kind: 'disown' }
-    | { kind: 'blocked'; because: 'noAccount' | 'noTarget' }
-    | { kind: 'write'; how: 'create' | 'update' | 'replace'; because: Staleness; account: string; target: Target }
+    | { kind: 'blocked'; reason: 'noAccount' | 'noTarget' }
+    | { kind: 'write'; how: 'create' | 'update' | 'replace'; reason: Staleness; account: string; target: Target }
     | { kind: 'keep'; expiresAt: number; forMs: number }
   );
 
@@ -54,19 +54,23 @@ const stalenessOf = (
   { server, caData }: Target,
 ): Staleness | undefined => {
   if (secret === undefined) return 'missing';
-  const { controller, target, memory, findable, rewritable } = secret;
-  if (!findable || !rewritable || target === undefined || memory === undefined) return 'damaged';
+  const { controller, target, tokenMetadata, findable, rewritable } = secret;
+  if (!findable || !rewritable || target === undefined || tokenMetadata === undefined) return 'damaged';
   if (controller !== 'us') return 'unowned';
   if (target.server !== server || target.caData !== caData) return 'otherTarget';
-  if (memory.account !== account) return 'otherAccount';
-  if (!isPlausible(memory, now, lifeMs)) return 'implausible';
-  return now < dueAt(memory) ? undefined : 'due';
+  if (tokenMetadata.account !== account) return 'otherAccount';
+  if (!isPlausible(tokenMetadata, now, lifeMs)) return 'implausible';
+  return now < dueAt(tokenMetadata) ? undefined : 'due';
 };
 
 const connects = ({ secret, now }: Snapshot): boolean => {
   if (secret === undefined || !secret.findable) return false;
-  const { controller, kubeconfigOwner, memory } = secret;
-  return controller === 'other' || kubeconfigOwner === 'theirs' || (memory !== undefined && now < memory.expiresAt);
+  const { controller, kubeconfigOwner, tokenMetadata } = secret;
+  return (
+    controller === 'other' ||
+    kubeconfigOwner === 'theirs' ||
+    (tokenMetadata !== undefined && now < tokenMetadata.expiresAt)
+  );
 };
 
 /**
@@ -77,17 +81,17 @@ const connects = ({ secret, now }: Snapshot): boolean => {
 export const decide = (snapshot: Snapshot): Decision => {
   const { mode, secret, account, target, now, lookAgainMs } = snapshot;
   const connectivity: Connectivity = { connects: connects(snapshot) };
-  if (secret?.controller === 'other') return { ...connectivity, kind: 'leave' };
+  if (secret?.controller === 'other') return { ...connectivity, kind: 'skip' };
   if (mode === 'Provided' && secret?.kubeconfigOwner === 'theirs')
-    return { ...connectivity, kind: secret.marked ? 'disown' : 'leave' };
+    return { ...connectivity, kind: secret.marked ? 'disown' : 'skip' };
   // Without its ServiceAccount a token is invalid, whatever its times say.
-  if (account === undefined) return { connects: false, kind: 'blocked', because: 'noAccount' };
-  if (target === undefined) return { ...connectivity, kind: 'blocked', because: 'noTarget' };
-  const because = stalenessOf(snapshot, account, target);
-  if (secret?.memory && because === undefined) {
-    const forMs = Math.min(dueAt(secret.memory) - now, lookAgainMs);
-    return { ...connectivity, kind: 'keep', expiresAt: secret.memory.expiresAt, forMs };
+  if (account === undefined) return { connects: false, kind: 'blocked', reason: 'noAccount' };
+  if (target === undefined) return { ...connectivity, kind: 'blocked', reason: 'noTarget' };
+  const reason = stalenessOf(snapshot, account, target);
+  if (secret?.tokenMetadata && reason === undefined) {
+    const forMs = Math.min(dueAt(secret.tokenMetadata) - now, lookAgainMs);
+    return { ...connectivity, kind: 'keep', expiresAt: secret.tokenMetadata.expiresAt, forMs };
   }
   const how = secret === undefined ? 'create' : secret.rewritable ? 'update' : 'replace';
-  return { ...connectivity, kind: 'write', how, because: because ?? 'damaged', account, target };
+  return { ...connectivity, kind: 'write', how, reason: reason ?? 'damaged', account, target };
 };

@@ -9,28 +9,28 @@ import { parseTokenMetadata } from './kubeconfig.ts';
 import { createHarness, foreign } from './testing/harness.ts';
 
 /** What users do to the Secret. They write in any mode: a sync may come late. */
-type Meddling = 'writes' | 'replaces' | 'empties' | 'spoils' | 'deletes' | 'takes the memory away' | 'disowns';
+type Interference = 'writes' | 'replaces' | 'empties' | 'spoils' | 'deletes' | 'removes the token metadata' | 'disowns';
 type Step =
   | { switch: 'Minted' | 'Provided' }
-  | { somebody: Meddling }
+  | { somebody: Interference }
   /** A user does that between our read and our write. */
-  | { pass: Meddling | 'alone' }
+  | { pass: Interference | 'alone' }
   | { hours: number };
 
-const meddlings: readonly Meddling[] = [
+const interferences: readonly Interference[] = [
   'writes',
   'replaces',
   'empties',
   'spoils',
   'deletes',
-  'takes the memory away',
+  'removes the token metadata',
   'disowns',
 ];
 const steps = fc.array(
   fc.oneof(
     fc.record({ switch: fc.constantFrom('Minted' as const, 'Provided' as const) }),
-    fc.record({ somebody: fc.constantFrom(...meddlings) }),
-    { arbitrary: fc.record({ pass: fc.constantFrom('alone' as const, ...meddlings) }), weight: 2 },
+    fc.record({ somebody: fc.constantFrom(...interferences) }),
+    { arbitrary: fc.record({ pass: fc.constantFrom('alone' as const, ...interferences) }), weight: 2 },
     fc.record({ hours: fc.integer({ min: 1, max: 30 }) }),
   ),
   { minLength: 2, maxLength: 14 },
@@ -55,9 +55,9 @@ const examples: Step[][] = [
 const secretName = { namespace, name: 'macs-kubeconfig' };
 const encoded = (text: string): string => Buffer.from(text).toString('base64');
 
-test('whatever is switched, written late or deleted, a reconcile leaves a working kubeconfig and never overwrites a provided one', async (t) => {
-  const stage = await createHarness(t);
-  const { client, clock } = stage;
+test('after any sequence of mode switches, late writes and deletions, a reconcile leaves a working kubeconfig and never overwrites a provided one', async (t) => {
+  const harness = await createHarness(t);
+  const { client, clock } = harness;
   let count = 0;
   const orGone = async (done: Promise<unknown>): Promise<void> => {
     await done.catch((error: unknown) => {
@@ -67,10 +67,10 @@ test('whatever is switched, written late or deleted, a reconcile leaves a workin
   const patch = (body: object) => orGone(client.patch(secrets, secretName, { type: 'merge', body }));
   const write = async (): Promise<void> => {
     count += 1;
-    if ((await stage.secretIfThere()) === undefined) await orGone(stage.provide(`theirs-${count}`));
+    if ((await harness.secretIfThere()) === undefined) await orGone(harness.provide(`theirs-${count}`));
     else await patch({ data: { [secretKeys.kubeconfig]: encoded(foreign(`theirs-${count}`)) } });
   };
-  const meddle: Readonly<Record<Meddling, () => Promise<void>>> = {
+  const interfere: Readonly<Record<Interference, () => Promise<void>>> = {
     writes: write,
     replaces: async () => {
       await orGone(client.delete(secrets, secretName));
@@ -79,46 +79,51 @@ test('whatever is switched, written late or deleted, a reconcile leaves a workin
     empties: () => patch({ data: null }),
     spoils: () => patch({ data: { [secretKeys.kubeconfig]: encoded('a: [1') } }),
     deletes: () => orGone(client.delete(secrets, secretName)),
-    'takes the memory away': () => patch({ metadata: { annotations: null } }),
+    'removes the token metadata': () => patch({ metadata: { annotations: null } }),
     disowns: () => patch({ metadata: { ownerReferences: null } }),
   };
 
   /** What a user does right before our next write of the Secret, so that it conflicts. */
-  let race: Meddling | 'alone' = 'alone';
+  let race: Interference | 'alone' = 'alone';
   /** The Secret before our write, if we wrote. */
   let standing = '';
-  stage.interpose((send) => async (request: TransportRequest) => {
+  harness.interpose((send) => async (request: TransportRequest) => {
     if (race !== 'alone' && request.method !== 'GET' && request.path.includes('/secrets')) {
       const what = race;
       race = 'alone';
-      await meddle[what]();
+      await interfere[what]();
       standing = (await look()).text;
     }
     return send(request);
   });
   const deps = {
-    client: stage.theirs,
-    tokens: createSubresources(stage.transport, { clock }),
+    client: harness.theirs,
+    tokens: createSubresources(harness.transport, { clock }),
     events: { event: () => {} },
-    redactor: stage.redactor,
-    log: stage.log,
+    redactor: harness.redactor,
+    log: harness.log,
     clock,
-    address: () => stage.world.address(),
-    ca: stage.world.ca,
+    address: () => harness.apiServer.address(),
+    ca: harness.apiServer.ca,
     lifeMs: 24 * 3_600_000,
     lookAgainMs: 600_000,
   };
-  const pass = async () => reconcileKubeconfig(deps, await stage.get(), 'macs', t.signal);
+  const pass = async () => reconcileKubeconfig(deps, await harness.get(), 'macs', t.signal);
 
   const look = async () => {
-    const secret = await stage.secretIfThere();
+    const secret = await harness.secretIfThere();
     const text = Buffer.from(secret?.data?.[secretKeys.kubeconfig] ?? '', 'base64').toString();
-    const memory = parseTokenMetadata(secret?.metadata.annotations?.[annotations.kubeconfigToken], text);
-    return { secret, text, isForeign: text.includes('theirs-'), fresh: memory && memory.expiresAt > clock.now() };
+    const tokenMetadata = parseTokenMetadata(secret?.metadata.annotations?.[annotations.kubeconfigToken], text);
+    return {
+      secret,
+      text,
+      isForeign: text.includes('theirs-'),
+      fresh: tokenMetadata && tokenMetadata.expiresAt > clock.now(),
+    };
   };
   const check = async (before: string): Promise<void> => {
     const { secret, text, isForeign, fresh } = await look();
-    const { spec, metadata } = await stage.get();
+    const { spec, metadata } = await harness.get();
     assert.ok(secret, 'there is a Secret');
     assert.equal(secret.metadata.labels?.['cluster.x-k8s.io/cluster-name'], 'macs');
     assert.ok(isForeign || fresh, 'core can connect with it');
@@ -132,11 +137,11 @@ test('whatever is switched, written late or deleted, a reconcile leaves a workin
   await fc.assert(
     fc.asyncProperty(steps, async (sequence) => {
       await orGone(client.delete(secrets, secretName));
-      await stage.setMode('Minted');
+      await harness.setMode('Minted');
       for (const step of [...sequence, { pass: 'alone' } as const]) {
-        if ('switch' in step) await stage.setMode(step.switch);
+        if ('switch' in step) await harness.setMode(step.switch);
         else if ('hours' in step) clock.advance(step.hours * 3_600_000);
-        else if ('somebody' in step) await meddle[step.somebody]();
+        else if ('somebody' in step) await interfere[step.somebody]();
         else {
           standing = (await look()).text;
           race = step.pass;

@@ -4,22 +4,22 @@ import { formatTokenMetadata, parseTarget, parseTokenMetadata, renderKubeconfig 
 
 const target = { server: 'https://10.0.0.1:443', caData: 'Q0E=' };
 const kubeconfig = renderKubeconfig(target, 'token-1');
-const memory = { mintedAt: 0, expiresAt: 3_600_000, account: 'uid' };
+const tokenMetadata = { mintedAt: 0, expiresAt: 3_600_000, account: 'uid' };
 
-test('token metadata is read back for the kubeconfig it was written for, and for no other', () => {
-  const annotation = formatTokenMetadata(memory, kubeconfig);
-  assert.deepEqual(parseTokenMetadata(annotation, kubeconfig), memory);
+test('token metadata is valid only for the kubeconfig that it was written for', () => {
+  const annotation = formatTokenMetadata(tokenMetadata, kubeconfig);
+  assert.deepEqual(parseTokenMetadata(annotation, kubeconfig), tokenMetadata);
   assert.equal(parseTokenMetadata(annotation, renderKubeconfig(target, 'token-2')), undefined);
   assert.ok(!annotation.includes('token-1'));
 });
 
 test('malformed token metadata is ignored', () => {
-  const good: unknown = JSON.parse(formatTokenMetadata(memory, kubeconfig));
+  const good: unknown = JSON.parse(formatTokenMetadata(tokenMetadata, kubeconfig));
   const bad = [undefined, '', '{', 'null', '[]', '{}', JSON.stringify({ ...Object(good), expires: 'never' })];
   for (const annotation of bad) assert.equal(parseTokenMetadata(annotation, kubeconfig), undefined, String(annotation));
 });
 
-test('the target of a minted kubeconfig is parsed, and of nothing else', () => {
+test('only a minted kubeconfig has a target', () => {
   assert.deepEqual(parseTarget(kubeconfig), target);
   for (const text of ['', 'null', '{}', '{"clusters":[]}', 'apiVersion: v1\nkind: Config\n', '{"clusters":[{}]}'])
     assert.equal(parseTarget(text), undefined, text);

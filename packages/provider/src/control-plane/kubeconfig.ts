@@ -65,9 +65,9 @@ type KubeconfigOwner = 'ours' | 'theirs' | 'none';
 /** Ours if the annotation matches it, or if only we can have written it and the annotation was removed. */
 export const ownerOfKubeconfig = async (
   kubeconfig: string,
-  memory: TokenMetadata | undefined,
+  tokenMetadata: TokenMetadata | undefined,
 ): Promise<KubeconfigOwner> => {
-  if (memory !== undefined || isMinted(kubeconfig)) return 'ours';
+  if (tokenMetadata !== undefined || isMinted(kubeconfig)) return 'ours';
   return (await isKubeconfig(kubeconfig)) ? 'theirs' : 'none';
 };
 

@@ -17,7 +17,7 @@ describe('the address of the API server', () => {
       assert.equal(await serviceAddress(serving(spec)), address);
     });
 
-  it('is not known without a cluster IP', async () => {
+  it('is unknown without a cluster IP', async () => {
     for (const spec of [{}, { clusterIP: 'None' }]) await assert.rejects(serviceAddress(serving(spec)), /spec\.server/);
   });
 });

@@ -98,8 +98,8 @@ export const secretFacts = async (secret: Live<SecretObject>, owner: string, clu
   const kubeconfig = Buffer.from(secret.data?.[secretKeys.kubeconfig] ?? '', 'base64').toString();
   const controller = getControllerOf(secret);
   const note = secret.metadata.annotations?.[annotations.kubeconfigToken];
-  const memory = parseTokenMetadata(note, kubeconfig);
-  const kubeconfigOwner = await ownerOfKubeconfig(kubeconfig, memory);
+  const tokenMetadata = parseTokenMetadata(note, kubeconfig);
+  const kubeconfigOwner = await ownerOfKubeconfig(kubeconfig, tokenMetadata);
   const ownedBy: 'us' | 'other' | 'nobody' =
     controller === undefined ? 'nobody' : controller.uid === owner ? 'us' : 'other';
   return {
@@ -115,7 +115,7 @@ export const secretFacts = async (secret: Live<SecretObject>, owner: string, clu
     /** Undefined: it holds no kubeconfig that we wrote. */
     target: parseTarget(kubeconfig),
     /** Undefined: there is no annotation, or it belongs to another kubeconfig. */
-    memory,
+    tokenMetadata,
   };
 };
 

@@ -1,7 +1,7 @@
 import { buildCondition, buildEvent, type ConditionReason, type ExternalControlPlane } from '@tartan/api';
 import { type Condition, type ConditionUpdate, type EventInput, type Live, setConditions } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
-import { defined } from '../defined.ts';
+import { omitUndefined } from '../omit-undefined.ts';
 import type { Staleness } from './decide.ts';
 
 const kind = 'ExternalControlPlane';
@@ -38,7 +38,7 @@ export const statusOf = (controlPlane: Live<ExternalControlPlane>, finding: Find
     reason === 'NotOurs' || reason === 'Provided'
       ? 'It does, by a kubeconfig that somebody else looks after.'
       : undefined;
-  return defined({
+  return omitUndefined({
     ...controlPlane.status,
     initialization: { controlPlaneInitialized: true },
     initialized: true,
@@ -68,13 +68,13 @@ const stalenessMessages: Readonly<Record<Staleness, string>> = {
   due: 'two thirds of the life of the old one are over',
 };
 
-export const mintedEvent = (secret: string, because: Staleness, expiresAt: number): EventInput =>
+export const mintedEvent = (secret: string, reason: Staleness, expiresAt: number): EventInput =>
   buildEvent(
     'KubeconfigMinted',
-    `The Secret ${secret} has a new token, good until ${timestamp(expiresAt)}, as ${stalenessMessages[because]}.`,
+    `The Secret ${secret} has a new token, good until ${timestamp(expiresAt)}, as ${stalenessMessages[reason]}.`,
   );
 
 export const disownedEvent = (secret: string): EventInput =>
-  buildEvent('KubeconfigLetGo', `Somebody else has written the Secret ${secret}, and it is theirs from now on.`);
+  buildEvent('KubeconfigReleased', `Somebody else has written the Secret ${secret}, and it is theirs from now on.`);
 
 export const failedEvent = (message: string): EventInput => buildEvent('KubeconfigFailed', message);

@@ -62,7 +62,7 @@ describe('decide, for a CustomResourceDefinition', () => {
     assert.equal(decide(machine, live(more), { dropFields: true }).kind, 'update');
   });
 
-  test('labels and annotations of others stay, and so does what the update is guarded by', () => {
+  test('labels and annotations of others are kept, and the update is guarded by the resourceVersion', () => {
     const found = live(machine, { labels: { theirs: 'x' }, annotations: { helm: 'y' } });
     const decision = decide(machine, found, stays);
     assert.ok(decision.kind === 'update');
@@ -73,7 +73,7 @@ describe('decide, for a CustomResourceDefinition', () => {
     assert.equal(spec, machine.spec);
   });
 
-  test('fields are found in lists and maps too', () => {
+  test('missing fields are found inside lists and maps too', () => {
     const nested = withSchema(machine, () => ({
       type: 'object',
       properties: {

@@ -21,7 +21,7 @@ import { withExtraField } from './testing/definitions.ts';
 
 const account = { namespace: 'default', name: 'installer' };
 
-const setStage = async (t: TestContext) => {
+const setUp = async (t: TestContext) => {
   const kubernetes = await createKubernetes({ clock, controllers: false });
   t.after(() => kubernetes.stop());
   const as = (commonName: string, ...organizations: string[]) =>
@@ -48,9 +48,9 @@ const setStage = async (t: TestContext) => {
 const [first, ...others] = definitions as [CustomResourceDefinition, ...CustomResourceDefinition[]];
 const nameOf = ({ metadata }: CustomResourceDefinition): string => metadata?.name ?? '';
 
-describe('definitions in a cluster', () => {
-  test('those that are missing are created, and a second run changes nothing', async (t) => {
-    const { said, install, find } = await setStage(t);
+describe('installation of CustomResourceDefinitions', () => {
+  test('missing definitions are created, and a second run changes nothing', async (t) => {
+    const { said, install, find } = await setUp(t);
     await install();
     assert.deepEqual(
       said,
@@ -66,8 +66,8 @@ describe('definitions in a cluster', () => {
     assert.equal((await find(nameOf(first))).metadata.resourceVersion, metadata.resourceVersion);
   });
 
-  test('one that differs is replaced, with what others keep on it', async (t) => {
-    const { admin, said, install, find } = await setStage(t);
+  test('a different definition is replaced, with the labels and annotations of others', async (t) => {
+    const { admin, said, install, find } = await setUp(t);
     await admin.create(customResourceDefinitions, {
       ...first,
       metadata: { name: nameOf(first), labels: { theirs: 'x' }, annotations: { 'meta.helm.sh/release-name': 'y' } },
@@ -80,8 +80,8 @@ describe('definitions in a cluster', () => {
     assert.match(JSON.stringify(spec), /"later"/);
   });
 
-  test('one that is newer stays, and says so', async (t) => {
-    const { admin, said, install, find } = await setStage(t);
+  test('a newer definition is kept and reported', async (t) => {
+    const { admin, said, install, find } = await setUp(t);
     const before = await admin.create(customResourceDefinitions, withExtraField(first, 'later'));
     await install([first, ...others]);
     assert.match(said[0] ?? '', /left as it is: it is newer than this program, and has v1alpha1\.spec\.later besides$/);
@@ -89,8 +89,8 @@ describe('definitions in a cluster', () => {
     assert.deepEqual((await find(nameOf(first))).spec, before.spec);
   });
 
-  test('where each has what the other lacks, a person decides', async (t) => {
-    const { admin, install } = await setStage(t);
+  test('when each definition has fields that the other lacks, the installation is refused', async (t) => {
+    const { admin, install } = await setUp(t);
     await admin.create(customResourceDefinitions, withExtraField(first, 'theirs'));
     await assert.rejects(
       install([withExtraField(first, 'ours')]),
@@ -98,8 +98,8 @@ describe('definitions in a cluster', () => {
     );
   });
 
-  test('a conflicting write is decided again', async (t) => {
-    const { admin, said, install, find } = await setStage(t);
+  test('after a conflicting write, the definition is read and decided again', async (t) => {
+    const { admin, said, install, find } = await setUp(t);
     await admin.create(customResourceDefinitions, first);
     let others = 0;
     await install([withExtraField(first, 'later')], (transport) => ({
@@ -120,7 +120,7 @@ describe('definitions in a cluster', () => {
   });
 
   test('a lost response is retried, and a write that was carried out is not repeated', async (t) => {
-    const { said, install } = await setStage(t);
+    const { said, install } = await setUp(t);
     let creates = 0;
     await install([first], (transport) => ({
       ...transport,
@@ -135,7 +135,7 @@ describe('definitions in a cluster', () => {
   });
 
   test('a definition that is not served is waited for, and reported after the timeout', async (t) => {
-    const { admin } = await setStage(t);
+    const { admin } = await setUp(t);
     const { names } = first.spec;
     // Another kind has the name already.
     await admin.create(customResourceDefinitions, {
@@ -160,8 +160,8 @@ describe('definitions in a cluster', () => {
     await assert.rejects(installed, /is not served: .*NamesAccepted.*kubectl describe crd/);
   });
 
-  test('it may do what its rights say, and nothing to other definitions', async (t) => {
-    const { install } = await setStage(t);
+  test('the installer needs exactly the rights of its table, and has none on other definitions', async (t) => {
+    const { install } = await setUp(t);
     const other = { ...first, metadata: { name: `others.${first.spec.group}` } };
     await assert.rejects(install([other]), (error) => isKubeError(error, 'forbidden'));
   });
@@ -170,8 +170,8 @@ describe('definitions in a cluster', () => {
 describe('the installer as a program', () => {
   const run = (argv: readonly string[], env?: NodeJS.ProcessEnv) => runCaptured(runInstall, argv, env);
 
-  test('over HTTPS, with a kubeconfig', async (t) => {
-    const { kubernetes } = await setStage(t);
+  test('installs over HTTPS with a kubeconfig', async (t) => {
+    const { kubernetes } = await setUp(t);
     const { handle, identity } = kubernetes;
     const server = await serve({ handle, identity, port: 0 });
     t.after(() => server.close());
@@ -184,7 +184,7 @@ describe('the installer as a program', () => {
     assert.equal(out.trim().split('\n').length, definitions.length);
   });
 
-  test('usage errors and an unreachable server', async () => {
+  test('reports usage errors and an unreachable server', async () => {
     const wrong = await run(['--nonsense']);
     assert.deepEqual([wrong.code, wrong.out], [2, '']);
     assert.match(wrong.err, /nonsense.*\n--help shows what there is\.\n$/);

@@ -9,7 +9,7 @@ import {
   type ProcessContext,
 } from '@tartan/kube';
 import { type Clock, sleep } from '@tartan/kube/clock';
-import { joinNames } from '../join-names.ts';
+import { formatNameList } from '../format-name-list.ts';
 import { commonOptions, type Hook, retryIntervalMs, retryTransient, runHook } from '../hooks/run-hook.ts';
 
 const help = `Brings Tartan's custom resource definitions up to date in a cluster, and waits until they are served.
@@ -89,10 +89,10 @@ const installDefinition = async (options: InstallOptions, wanted: CustomResource
       return metadata.resourceVersion === found?.metadata.resourceVersion ? 'is up to date' : 'replaced';
     }
     case 'keep':
-      return `left as it is: it is newer than this program, and has ${joinNames(decision.more, 3)} besides`;
+      return `left as it is: it is newer than this program, and has ${formatNameList(decision.more, 3)} besides`;
     case 'refuse':
       throw new Error(
-        `${name} can neither be replaced nor left as it is: it has ${joinNames(decision.more, 3)}, which this version does not know, and lacks ${joinNames(decision.less, 3)}. If nothing that objects hold there is needed, run this with --drop-fields, or the chart with crds.dropFields.`,
+        `${name} can neither be replaced nor left as it is: it has ${formatNameList(decision.more, 3)}, which this version does not know, and lacks ${formatNameList(decision.less, 3)}. If nothing that objects hold there is needed, run this with --drop-fields, or the chart with crds.dropFields.`,
       );
   }
 };

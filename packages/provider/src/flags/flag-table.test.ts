@@ -109,7 +109,7 @@ const rows = Object.entries(flags) as [keyof typeof flags, Flag<unknown>][];
 const joined = (key: keyof typeof flags): string => `--${flags[key].name}=${everything[key]}`;
 
 describe('the table of flags', () => {
-  test('everything given with = is in the options', () => {
+  test('every flag given with = is in the options', () => {
     assert.deepEqual(
       parseFlags(
         rows.map(([key]) => joined(key)),
@@ -119,31 +119,31 @@ describe('the table of flags', () => {
     );
   });
 
-  test('everything given as the next argument is in the options', () => {
+  test('every flag given as two arguments is in the options', () => {
     const argv = rows.flatMap(([key, { name, isSwitch }]) =>
       isSwitch ? [joined(key)] : [`--${name}`, everything[key]],
     );
     assert.deepEqual(parseFlags(argv, {}), { options: asOptions });
   });
 
-  test('everything that has a variable is taken from it', () => {
+  test('every flag with an environment variable is read from it', () => {
     const argv = rows.filter(([, { env }]) => env === undefined).map(([key]) => joined(key));
     const env = Object.fromEntries(rows.flatMap(([key, flag]) => (flag.env ? [[flag.env, everything[key]]] : [])));
     assert.deepEqual(parseFlags(argv, env), { options: asOptions });
   });
 
-  test('what is not given has its default', () => {
+  test('a flag that is not given has its default', () => {
     assert.deepEqual(parseFlags([], {}), { options: defaults });
     const empty = Object.fromEntries(allFlags.flatMap(({ env }) => (env ? [[env, '']] : [])));
     assert.deepEqual(parseFlags([], empty), { options: defaults });
   });
 
-  test('it has the names that the rest of the system speaks of', () => {
+  test('has the flag names that other parts of the system use', () => {
     const names = new Set(allFlags.map(({ name }) => `--${name}`));
     for (const name of Object.values(managerFlags)) assert.ok(names.has(name), name);
   });
 
-  test('no name and no variable is there twice, nor both here and removed', () => {
+  test('has no duplicate flag name or variable, and no removed flag', () => {
     const all = [...allFlags, ...removedFlags];
     const names = all.map(({ name }) => name);
     const variables = all.flatMap(({ env }) => env ?? []);
@@ -154,7 +154,7 @@ describe('the table of flags', () => {
   for (const [key, flag] of rows) {
     const { name, env } = flag;
     describe(`--${name}`, () => {
-      test('has a plain name, a help in sentences, and a default and examples that it takes itself', () => {
+      test('has a plain name, a help text in sentences, and a valid default and examples', () => {
         assert.match(name, /^[a-z]+(-[a-z]+)*$/);
         assert.equal(key.toLowerCase(), name.replaceAll('-', ''));
         assert.match(flag.help, /^[A-Za-z].*\.$/);
@@ -169,14 +169,14 @@ describe('the table of flags', () => {
         assert.notDeepEqual(parseFlags(other, {}), { options: asOptions });
       });
 
-      test('counts in its last appearance, and before its variable', () => {
+      test('the last occurrence wins, and the command line wins over the variable', () => {
         const argv = rows.map(([other]) => joined(other));
         const first = `--${name}=${flag.defaultText}`;
         const variables = env === undefined ? {} : { [env]: 'nothing that it takes \0' };
         assert.deepEqual(parseFlags([first, ...argv], variables), { options: asOptions });
       });
 
-      test('says what is wrong with a value, and shows one that it takes', () => {
+      test('an invalid value is reported with the reason and a valid example', () => {
         const bad = 'nothing that it takes \0';
         const sources = [{ argv: [`--${name}=${bad}`], env: {}, source: `--${name}` }];
         if (env !== undefined) sources.push({ argv: [], env: { [env]: bad }, source: env });

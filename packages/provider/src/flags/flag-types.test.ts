@@ -25,10 +25,10 @@ const refused: [kind: string, text: string, problem: RegExp][] = [
 
 describe('the text of a flag about Macs', () => {
   for (const [kind, text] of taken) {
-    test(`${kind} takes ${JSON.stringify(text)}`, () => assert.deepEqual(kinds[kind]?.parse(text), { value: text }));
+    test(`${kind} accepts ${JSON.stringify(text)}`, () => assert.deepEqual(kinds[kind]?.parse(text), { value: text }));
   }
   for (const [kind, text, problem] of refused) {
-    test(`${kind} refuses ${JSON.stringify(text)}`, () => {
+    test(`${kind} rejects ${JSON.stringify(text)}`, () => {
       const parsed = kinds[kind]?.parse(text);
       assert.match(parsed !== undefined && 'problem' in parsed ? parsed.problem : 'taken', problem);
     });

@@ -7,7 +7,7 @@ describe('--help', () => {
   const text = helpText();
   const lines = text.split('\n');
 
-  test('has every flag once, with its default and its variable, below its group', () => {
+  test('lists every flag once below its group, with default and variable', () => {
     for (const { name, defaultText, env } of allFlags) {
       const [head = '', ...more] = lines.filter((line) => new RegExp(`^ {2}--${name}(?: |$)`).test(line));
       assert.notEqual(head, '', name);
@@ -18,11 +18,11 @@ describe('--help', () => {
     for (const { title } of flagGroups) assert.equal(lines.filter((line) => line === `${title}:`).length, 1);
   });
 
-  test('has no removed flag', () => {
+  test('lists no removed flag', () => {
     for (const { name } of removedFlags) assert.ok(!text.includes(`--${name} `), name);
   });
 
-  test('fits a terminal, and says where credentials come from', () => {
+  test('fits a terminal, and explains where credentials come from', () => {
     for (const line of lines.filter((line) => !line.startsWith('  --'))) assert.ok(line.length <= 110, line);
     for (const name of ['SCW_ACCESS_KEY', 'SCW_SECRET_KEY', 'SCW_DEFAULT_PROJECT_ID']) assert.ok(text.includes(name));
   });

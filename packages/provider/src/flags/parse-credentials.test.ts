@@ -18,7 +18,7 @@ const errorsOf = (env: Record<string, string | undefined>): readonly string[] =>
 };
 
 describe('credentials', () => {
-  test('are taken from the environment, and open the pool', () => {
+  test('are read from the environment, and give access to the pool', () => {
     const parsed = parseCredentials(complete);
     assert.ok('credentials' in parsed);
     const { accessKey, secretKey, projectID, apiURL } = parsed.credentials;
@@ -34,17 +34,17 @@ describe('credentials', () => {
     assert.ok(!`${inspect(parsed, { depth: 9, showHidden: true })}${JSON.stringify(parsed)}`.includes(secret));
   });
 
-  test('lose the line break of a Secret made by hand', () => {
+  test('are trimmed, as a Secret made by hand ends with a newline', () => {
     const parsed = parseCredentials({ ...complete, SCW_SECRET_KEY: `${secret}\n` });
     assert.equal('credentials' in parsed && parsed.credentials.secretKey.reveal(), secret);
   });
 
-  test('may be for another address', () => {
+  test('may be for another API URL', () => {
     const parsed = parseCredentials({ ...complete, SCW_API_URL: 'http://127.0.0.1:8000' });
     assert.equal('credentials' in parsed && parsed.credentials.apiURL, 'http://127.0.0.1:8000');
   });
 
-  test('that are missing are all named at once', () => {
+  test('are all reported at once when several are missing', () => {
     assert.deepEqual(
       errorsOf({ SCW_SECRET_KEY: ' ' }),
       ['SCW_ACCESS_KEY', 'SCW_SECRET_KEY', 'SCW_DEFAULT_PROJECT_ID'].map(
@@ -62,7 +62,7 @@ describe('credentials', () => {
     [{ SCW_API_URL: 'https://me:hunter2@x' }, /^SCW_API_URL is not/],
   ];
   for (const [env, error] of wrong) {
-    test(`${Object.keys(env).join()} that cannot be right is refused, unseen: ${Object.values(env).join()}`, () => {
+    test(`that are invalid are rejected without showing the value: ${Object.keys(env).join()}=${Object.values(env).join()}`, () => {
       const errors = errorsOf({ ...complete, ...env });
       assert.equal(errors.length, 1);
       assert.match(errors[0] ?? '', error);
@@ -70,7 +70,7 @@ describe('credentials', () => {
     });
   }
 
-  test('are total over every environment, and errors contain none of its values', () => {
+  test('parse to a result or errors for every environment, and errors contain no values', () => {
     // Marked, so that none is a part of our own sentences by chance.
     const marked = fc.string().map((text) => `¤${text}¤`);
     fc.assert(

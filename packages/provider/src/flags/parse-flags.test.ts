@@ -20,19 +20,19 @@ const optionsOf = (argv: string[], env: Environment = {}): ProviderOptions => {
 describe('the flags of the orphan sweep', () => {
   const reportOnly = ['--default-adopt-pool-prefix=tuist-pool-', '--orphan-reclaim-zones=fr-par-1'];
 
-  test('as production renders them, stranded hosts are only reported', () => {
+  test('with the arguments that production renders, stranded hosts are only reported', () => {
     const { defaultPoolPrefix, sweep } = optionsOf(reportOnly);
     assert.equal(defaultPoolPrefix, 'tuist-pool-');
     assert.deepEqual(sweep, { zones: ['fr-par-1'], intervalMs: 900_000, reclaim: undefined });
   });
 
-  test('with activeReclaim, those of this cluster are reclaimed', () => {
+  test('with activeReclaim, stranded hosts of this cluster are reclaimed', () => {
     const { sweep } = optionsOf([...reportOnly, '--orphan-reclaim-claim-name-prefix=tuist-tuist-']);
     assert.deepEqual(sweep.reclaim, { claimNamePrefix: 'tuist-tuist-', poolPrefix: 'tuist-pool-' });
   });
 });
 
-describe('how flags are written', () => {
+describe('flag syntax', () => {
   const same: [argv: string[], elects: boolean][] = [
     [['--leader-elect'], true],
     [['-leader-elect'], true],
@@ -42,30 +42,31 @@ describe('how flags are written', () => {
     [['--leader-elect=false', '--leader-elect'], true],
   ];
   for (const [argv, elects] of same) {
-    test(`${argv.join(' ')} ${elects ? 'elects' : 'does not elect'}`, () =>
+    test(`${argv.join(' ')} ${elects ? 'enables' : 'disables'} leader election`, () =>
       assert.equal(optionsOf(argv).leaderElection !== undefined, elects));
   }
 
-  test('a switch does not eat the next argument, which Go would then leave unread', () => {
+  test('a boolean flag does not consume the next argument, which is an error', () => {
     assert.deepEqual(errorsOf(['--leader-elect', 'false']), [
       '"false": not a flag. Delete it, or join it to its flag: --flag=value.',
     ]);
   });
 
-  test('a value may hold =, and may be empty where that says something', () => {
+  test('a value may contain =, and may be empty where empty is valid', () => {
     assert.equal(optionsOf(['--kubeconfig=a=b']).kubeconfigPath, 'a=b');
     assert.deepEqual(optionsOf(['--orphan-reclaim-zones=']).sweep.zones, []);
     assert.equal(optionsOf(['--api-server-url', '']).apiServerURL, undefined);
   });
 
-  test('a forgotten value does not eat the next flag', () => {
+  test('a missing value does not consume the next flag', () => {
     const [error = '', ...more] = errorsOf(['--kubeconfig', '--leader-elect=false']);
     assert.match(error, /^--kubeconfig: has no value\. Write --kubeconfig=<path>, such as --kubeconfig=\//);
     assert.deepEqual(more, []);
   });
 
   for (const stray of ['-', '--', '---x', '--=x', '=', '', 'manager']) {
-    test(`${JSON.stringify(stray)} is no flag`, () => assert.match(errorsOf([stray])[0] ?? '', /: not a flag\./));
+    test(`${JSON.stringify(stray)} is not accepted as a flag`, () =>
+      assert.match(errorsOf([stray])[0] ?? '', /: not a flag\./));
   }
 
   for (const help of ['--help', '-h', '-help', '--help=true']) {
@@ -77,13 +78,13 @@ describe('how flags are written', () => {
 });
 
 describe('an unknown flag', () => {
-  test('is an error that names the nearest and says what to do', () => {
+  test('is an error that suggests the nearest flag', () => {
     assert.deepEqual(errorsOf(['--leader-elct=false']), [
       '--leader-elct: there is no such flag; the nearest is --leader-elect. Correct or delete it. If it is a flag of another release, use the chart, the image and the agent of one release.',
     ]);
   });
 
-  test('does not show its value, which may be a secret', () => {
+  test('is reported without its value, which may be a secret', () => {
     for (const argv of [['--scw-secret-key=hunter2'], ['--scw-secret-key', 'hunter2']]) {
       const errors = errorsOf(argv);
       assert.equal(errors.length, 1);
@@ -91,7 +92,7 @@ describe('an unknown flag', () => {
     }
   });
 
-  test('is quoted and truncated when it is no flag name at all', () => {
+  test('is quoted and truncated if it has no valid flag name', () => {
     assert.match(errorsOf(['--a\nb'])[0] ?? '', /^"--a\\nb": there is no such flag/);
     assert.match(errorsOf([`--${'x'.repeat(10_000)}`])[0] ?? '', /^"--x{78}…": there is no such flag/);
   });
@@ -102,13 +103,13 @@ describe('an unknown flag', () => {
     }
   });
 
-  for (const { name, env, because } of removedFlags) {
-    test(`--${name} of the original has a sentence of its own`, () => {
-      const sentence = `--${name}: removed: ${because}. Delete it from the arguments.`;
+  for (const { name, env, reason } of removedFlags) {
+    test(`--${name} of the original is reported with the reason for its removal`, () => {
+      const sentence = `--${name}: removed: ${reason}. Delete it from the arguments.`;
       assert.deepEqual(errorsOf([`--${name}=x`]), [sentence]);
       assert.deepEqual(errorsOf([`--${name}`, 'x']), [sentence]);
       if (env === undefined) return;
-      assert.deepEqual(errorsOf([], { [env]: 'x' }), [`${env}: removed: ${because}. Delete it from the environment.`]);
+      assert.deepEqual(errorsOf([], { [env]: 'x' }), [`${env}: removed: ${reason}. Delete it from the environment.`]);
       assert.deepEqual(errorsOf([], { [env]: '' }), []);
     });
   }
@@ -144,7 +145,7 @@ describe('errors', () => {
     );
   });
 
-  test('say what is wrong with a value and show a valid one', () => {
+  test('contain the reason and a valid example', () => {
     assert.deepEqual(errorsOf(['--orphan-reclaim-interval=15']), [
       '--orphan-reclaim-interval: "15" has no unit (s, m or h). Write something like 15m or 1h30m.',
     ]);
@@ -153,7 +154,7 @@ describe('errors', () => {
     ]);
   });
 
-  test('in the value of a flag are not repeated by the rules about that flag', () => {
+  test('in the value of a flag suppress the rules about that flag', () => {
     const errors = errorsOf([
       '--tailscale-binaries-path=/x',
       '--tailscale-auth-key-secret-name=y',

@@ -26,8 +26,8 @@ export const helpText = (): string =>
     variables: { title: 'Credentials, from the environment only', rows: credentialVariables },
   });
 
-const removed = (because: string, rows: readonly (readonly [name: string, env?: string])[]): RemovedFlag[] =>
-  rows.map(([name, env]) => ({ name, env, because }));
+const removed = (reason: string, rows: readonly (readonly [name: string, env?: string])[]): RemovedFlag[] =>
+  rows.map(([name, env]) => ({ name, env, reason }));
 
 /** Flags of the original that have no meaning here. */
 export const removedFlags: readonly RemovedFlag[] = [

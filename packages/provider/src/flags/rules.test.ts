@@ -106,14 +106,14 @@ describe('rules between flags', () => {
     test(`${what} is accepted`, () => assert.ok('options' in parseFlags(argv, {})));
   }
   for (const [what, argv, error] of objects) {
-    test(`${what} is refused`, () => {
+    test(`${what} is rejected`, () => {
       const parsed = parseFlags(argv, {});
       const errors = 'errors' in parsed ? parsed.errors : [];
       assert.equal(errors.length, 1, errors.join('\n'));
       assert.match(errors[0] ?? '', error);
     });
   }
-  test('every rule says what it is about', () => {
+  test('every rule names its flags', () => {
     for (const { description, reads } of rules) {
       assert.match(description, /\.$/);
       assert.notEqual(reads.length, 0);

@@ -11,22 +11,22 @@ import { createHarness } from './testing/harness.ts';
 const material = (publicKey: string | undefined): string => (publicKey ?? '').split(' ').slice(0, 2).join(' ');
 const minute = 60_000;
 
-describe('the key of a fleet', () => {
-  test('is stored first and registered then, once for all its machines', async (t) => {
-    const stage = await createHarness(t);
-    await stage.addMachine('m1', 'runners');
-    await stage.addMachine('m2', 'runners');
+describe('the SSH key of a fleet', () => {
+  test('is stored before it is registered, and created once for all machines', async (t) => {
+    const harness = await createHarness(t);
+    await harness.addMachine('m1', 'runners');
+    await harness.addMachine('m2', 'runners');
     let storedWhenRegistered: boolean | undefined;
-    const createKey: typeof stage.pool.createKey = async (...args) => {
-      storedWhenRegistered = (await stage.readSecret('runners')) !== undefined;
-      return stage.pool.createKey(...args);
+    const createKey: typeof harness.pool.createKey = async (...args) => {
+      storedWhenRegistered = (await harness.readSecret('runners')) !== undefined;
+      return harness.pool.createKey(...args);
     };
-    const { keys, is, stop, heard, redacted } = await stage.start({ pool: { ...stage.pool, createKey } });
+    const { keys, is, stop, heard, redacted } = await harness.start({ pool: { ...harness.pool, createKey } });
     assert.deepEqual(keys.of('runners'), { kind: 'pending' });
     await is('runners', 'ready');
     assert.equal(storedWhenRegistered, true);
-    const stored = await stage.readSecret('runners');
-    const [registered, ...more] = stage.keysAtScaleway();
+    const stored = await harness.readSecret('runners');
+    const [registered, ...more] = harness.keysAtScaleway();
     assert.equal(more.length, 0);
     assert.equal(registered?.name, 'runners');
     assert.equal(material(registered.publicKey), publicKeyOf(stored?.privateKey ?? ''));
@@ -42,91 +42,91 @@ describe('the key of a fleet', () => {
     await stop();
   });
 
-  test('is neither made nor registered while every machine that asks for it is paused', async (t) => {
-    const stage = await createHarness(t);
-    await stage.addFleet('runners');
-    await stage.addMachine('m1', 'runners');
+  test('is neither created nor registered while every machine of the fleet is paused', async (t) => {
+    const harness = await createHarness(t);
+    await harness.addFleet('runners');
+    await harness.addMachine('m1', 'runners');
     const pause = (name: string, value: '' | null) =>
-      stage.client.patch(
+      harness.client.patch(
         machine.resource,
         { namespace, name },
         { type: 'merge', body: { metadata: { annotations: { [annotations.paused]: value } } } },
       );
     await pause('m1', '');
-    await stage.addMachine('b1', 'builders');
-    const { keys, is, stop } = await stage.start();
+    await harness.addMachine('b1', 'builders');
+    const { keys, is, stop } = await harness.start();
     await is('builders', 'ready');
     assert.deepEqual(keys.of('runners'), { kind: 'pending' });
-    assert.equal(await stage.readSecret('runners'), undefined);
+    assert.equal(await harness.readSecret('runners'), undefined);
     await pause('m1', null);
     await eventually('the machine is seen to be unpaused', () => {
-      stage.clock.advance(15_000);
+      harness.clock.advance(15_000);
       return keys.of('runners').kind === 'ready';
     });
     await stop();
   });
 
-  test('is there before the fleet has a machine, so that Macs that are installed now know it (INC-330)', async (t) => {
-    const stage = await createHarness(t);
-    await stage.addFleet('runners');
-    const { is, stop } = await stage.start();
+  test('is created before the fleet has a machine, so that Macs installed now accept it (INC-330)', async (t) => {
+    const harness = await createHarness(t);
+    await harness.addFleet('runners');
+    const { is, stop } = await harness.start();
     await is('runners', 'ready');
-    assert.equal(stage.keysAtScaleway()[0]?.name, 'runners');
+    assert.equal(harness.keysAtScaleway()[0]?.name, 'runners');
     await stop();
   });
 
-  test('is not made for a fleet that is there only because of its machine', async (t) => {
-    const stage = await createHarness(t);
-    await stage.addFleet('m1', { 'tuist.dev/managed-by': 'capi-scaleway-applesilicon' });
-    await stage.addFleet('runners');
-    const { is, keys, stop } = await stage.start();
+  test('is not created for a MacFleet that was created for its machine', async (t) => {
+    const harness = await createHarness(t);
+    await harness.addFleet('m1', { 'tuist.dev/managed-by': 'capi-scaleway-applesilicon' });
+    await harness.addFleet('runners');
+    const { is, keys, stop } = await harness.start();
     await is('runners', 'ready');
     assert.deepEqual(keys.of('m1'), { kind: 'pending' });
-    assert.equal(stage.keysAtScaleway().length, 1);
+    assert.equal(harness.keysAtScaleway().length, 1);
     await stop();
   });
 
-  test('is one of its own for a machine that is of no fleet', async (t) => {
-    const stage = await createHarness(t);
-    await stage.addMachine('m1');
-    const { is, stop } = await stage.start();
+  test('is created per machine for a machine without a fleet', async (t) => {
+    const harness = await createHarness(t);
+    await harness.addMachine('m1');
+    const { is, stop } = await harness.start();
     await is('macs-m1', 'ready');
-    assert.ok(await stage.readSecret('macs-m1'));
+    assert.ok(await harness.readSecret('macs-m1'));
     await stop();
   });
 
-  test('is the same for all managers that make it at once, and registered once', async (t) => {
-    const stage = await createHarness(t);
-    await stage.addMachine('m1', 'runners');
-    const managers = await Promise.all([stage.start(), stage.start(), stage.start()]);
+  test('is the same for concurrent managers, and registered once', async (t) => {
+    const harness = await createHarness(t);
+    await harness.addMachine('m1', 'runners');
+    const managers = await Promise.all([harness.start(), harness.start(), harness.start()]);
     await eventually('all have it', () => {
       // A manager with a conflict waits for a second.
-      stage.clock.advance(1000);
+      harness.clock.advance(1000);
       return managers.every(({ keys }) => keys.of('runners').kind === 'ready');
     });
     // Both may have registered it, if one listed before the other registered: the next pass finds that.
-    stage.clock.advance(10 * minute);
-    await eventually('there is one key', () => stage.keysAtScaleway().length === 1);
-    const stored = await stage.readSecret('runners');
+    harness.clock.advance(10 * minute);
+    await eventually('there is one key', () => harness.keysAtScaleway().length === 1);
+    const stored = await harness.readSecret('runners');
     for (const { keys } of managers)
       assert.deepEqual(keys.of('runners'), {
         kind: 'ready',
         privateKey: stored?.privateKey,
         publicKey: stored?.publicKey,
       });
-    assert.equal(material(stage.keysAtScaleway()[0]?.publicKey), material(stored?.publicKey));
+    assert.equal(material(harness.keysAtScaleway()[0]?.publicKey), material(stored?.publicKey));
     await Promise.all(managers.map(({ stop }) => stop()));
   });
 
-  test('is that of whoever stored it first', async (t) => {
-    const stage = await createHarness(t);
-    await stage.addMachine('m1', 'runners');
+  test('is the one that was stored first', async (t) => {
+    const harness = await createHarness(t);
+    await harness.addMachine('m1', 'runners');
     const theirs = newKeyPair('faster');
     let isFirst = true;
-    const { keys, is, stop } = await stage.start({}, (send) => async (request) => {
+    const { keys, is, stop } = await harness.start({}, (send) => async (request) => {
       if (request.method === 'POST' && request.path.includes('/secrets') && isFirst) {
         isFirst = false;
-        await stage.addSecret('runners', { id_ed25519: theirs.privateKey, 'id_ed25519.pub': theirs.publicKey });
+        await harness.addSecret('runners', { id_ed25519: theirs.privateKey, 'id_ed25519.pub': theirs.publicKey });
       }
       return send(request);
     });
@@ -134,21 +134,21 @@ describe('the key of a fleet', () => {
     assert.equal(isFirst, false);
     assert.deepEqual(keys.of('runners'), { kind: 'ready', ...theirs });
     assert.deepEqual(
-      stage.keysAtScaleway().map(({ publicKey }) => material(publicKey)),
+      harness.keysAtScaleway().map(({ publicKey }) => material(publicKey)),
       [material(theirs.publicKey)],
     );
     await stop();
   });
 
-  test("leaves somebody else's key of the same name alone, and those of other names", async (t) => {
-    const stage = await createHarness(t);
-    await stage.addMachine('m1', 'runners');
-    const same = await stage.pool.createKey('runners', newKeyPair('alice@home').publicKey);
-    const other = await stage.pool.createKey('runners-2', newKeyPair('other').publicKey);
-    const { is, stop } = await stage.start();
+  test('leaves other keys at Scaleway alone, also one of the same name', async (t) => {
+    const harness = await createHarness(t);
+    await harness.addMachine('m1', 'runners');
+    const same = await harness.pool.createKey('runners', newKeyPair('alice@home').publicKey);
+    const other = await harness.pool.createKey('runners-2', newKeyPair('other').publicKey);
+    const { is, stop } = await harness.start();
     await is('runners', 'ready');
-    const stored = await stage.readSecret('runners');
-    const registered = stage.keysAtScaleway();
+    const stored = await harness.readSecret('runners');
+    const registered = harness.keysAtScaleway();
     assert.deepEqual(registered.map(({ name }) => name).sort(), ['runners', 'runners', 'runners-2']);
     const theirs = [same.id, other.id];
     assert.ok(theirs.every((left) => registered.some(({ id }) => id === left)));
@@ -156,26 +156,26 @@ describe('the key of a fleet', () => {
     await stop();
   });
 
-  test('that is gone at Scaleway is registered again by the next look, and stays usable meanwhile', async (t) => {
-    const stage = await createHarness(t);
-    await stage.addMachine('m1', 'runners');
-    const { keys, is, stop, heard } = await stage.start();
+  test('is registered again after its deletion at Scaleway, and stays usable meanwhile', async (t) => {
+    const harness = await createHarness(t);
+    await harness.addMachine('m1', 'runners');
+    const { keys, is, stop, heard } = await harness.start();
     await is('runners', 'ready');
-    const before = stage.keysAtScaleway()[0]?.id;
-    await stage.pool.deleteKey(before ?? '');
+    const before = harness.keysAtScaleway()[0]?.id;
+    await harness.pool.deleteKey(before ?? '');
     // New machines do not cause a request to Scaleway. Keys are handled in order, so the last one shows that all were.
-    await stage.addMachine('m2', 'runners');
-    await stage.addMachine('other', 'builders');
+    await harness.addMachine('m2', 'runners');
+    await harness.addMachine('other', 'builders');
     await is('builders', 'ready');
-    stage.clock.advance(9 * minute);
+    harness.clock.advance(9 * minute);
     assert.deepEqual(
-      stage.keysAtScaleway().map(({ name }) => name),
+      harness.keysAtScaleway().map(({ name }) => name),
       ['builders'],
     );
-    stage.clock.advance(minute);
+    harness.clock.advance(minute);
     await eventually('it is registered again', async () => {
-      const now = stage.keysAtScaleway().find(({ name }) => name === 'runners');
-      return now !== undefined && now.id !== before && (await stage.readSecret('runners'))?.keyID === now.id;
+      const now = harness.keysAtScaleway().find(({ name }) => name === 'runners');
+      return now !== undefined && now.id !== before && (await harness.readSecret('runners'))?.keyID === now.id;
     });
     assert.equal(keys.of('runners').kind, 'ready');
     assert.deepEqual(
@@ -186,19 +186,19 @@ describe('the key of a fleet', () => {
     await stop();
   });
 
-  test('may be made by a person, who need not know of the annotation or the public half', async (t) => {
-    const stage = await createHarness(t);
+  test('may be provided in a Secret without annotation and public key', async (t) => {
+    const harness = await createHarness(t);
     const pair = newKeyPair('me@home');
-    await stage.addSecret('runners', { id_ed25519: pair.privateKey });
-    await stage.addMachine('m1', 'runners');
-    const { keys, is, stop } = await stage.start();
+    await harness.addSecret('runners', { id_ed25519: pair.privateKey });
+    await harness.addMachine('m1', 'runners');
+    const { keys, is, stop } = await harness.start();
     await is('runners', 'ready');
     assert.deepEqual(keys.of('runners'), {
       kind: 'ready',
       privateKey: pair.privateKey,
       publicKey: material(pair.publicKey),
     });
-    assert.equal((await stage.readSecret('runners'))?.keyID, stage.keysAtScaleway()[0]?.id);
+    assert.equal((await harness.readSecret('runners'))?.keyID, harness.keysAtScaleway()[0]?.id);
     await stop();
   });
 
@@ -212,97 +212,97 @@ describe('the key of a fleet', () => {
       /holds two keys that do not belong together/,
     ],
   ] as const) {
-    test(`is unavailable when its Secret holds ${title}, which is never overwritten`, async (t) => {
-      const stage = await createHarness(t);
-      const { metadata } = await stage.addSecret('runners', data);
-      await stage.addMachine('m1', 'runners');
-      const { keys, is, stop, lines } = await stage.start();
+    test(`is unavailable when its Secret holds ${title}, and the Secret is not overwritten`, async (t) => {
+      const harness = await createHarness(t);
+      const { metadata } = await harness.addSecret('runners', data);
+      await harness.addMachine('m1', 'runners');
+      const { keys, is, stop, lines } = await harness.start();
       await is('runners', 'unavailable');
       const key = keys.of('runners');
       const message = key.kind === 'unavailable' ? key.message : '';
       assert.match(message, sentence);
       assert.match(message, /^The Secret macs\/runners-ssh .* delete the Secret to have a new key made/);
       assert.ok(!message.includes('planted-secret') && !lines.join().includes('planted-secret'));
-      assert.deepEqual(stage.keysAtScaleway(), []);
-      assert.equal((await stage.readSecret('runners'))?.metadata.resourceVersion, metadata.resourceVersion);
+      assert.deepEqual(harness.keysAtScaleway(), []);
+      assert.equal((await harness.readSecret('runners'))?.metadata.resourceVersion, metadata.resourceVersion);
       // A user repairs it.
       const good = newKeyPair('mended');
       const encoded = (text: string): string => Buffer.from(text).toString('base64');
-      await stage.changeSecret('runners', {
+      await harness.changeSecret('runners', {
         data: { id_ed25519: encoded(good.privateKey), 'id_ed25519.pub': encoded(good.publicKey) },
       });
-      stage.clock.advance(minute);
+      harness.clock.advance(minute);
       await is('runners', 'ready');
       assert.deepEqual(keys.of('runners'), { kind: 'ready', ...good });
       await stop();
     });
   }
 
-  test('is unavailable while it cannot be registered, in the words of Scaleway, and is tried again', async (t) => {
-    const stage = await createHarness(t, ['AppleSiliconFullAccess']);
-    await stage.addMachine('m1', 'runners');
-    const { keys, is, stop } = await stage.start();
+  test('is unavailable with the error of Scaleway while it cannot be registered, and is retried', async (t) => {
+    const harness = await createHarness(t, ['AppleSiliconFullAccess']);
+    await harness.addMachine('m1', 'runners');
+    const { keys, is, stop } = await harness.start();
     await is('runners', 'unavailable');
     assert.match(inspect(keys.of('runners')), /SSHKeysFullAccess/);
     await stop();
   });
 
-  test('is found registered when the answer was lost', async (t) => {
-    const stage = await createHarness(t);
-    await stage.addMachine('m1', 'runners');
-    stage.scaleway.faults.calls.push({ match: /^POST .*ssh-keys/, times: 1, with: 'lost' });
-    const { is, stop } = await stage.start();
+  test('is found as registered when the response was lost', async (t) => {
+    const harness = await createHarness(t);
+    await harness.addMachine('m1', 'runners');
+    harness.scaleway.faults.calls.push({ match: /^POST .*ssh-keys/, times: 1, with: 'lost' });
+    const { is, stop } = await harness.start();
     await is('runners', 'unavailable');
-    stage.clock.advance(minute);
+    harness.clock.advance(minute);
     await is('runners', 'ready');
-    assert.equal(stage.keysAtScaleway().length, 1);
+    assert.equal(harness.keysAtScaleway().length, 1);
     await stop();
   });
 
-  test('that was registered once can be used while Scaleway is away', async (t) => {
-    const stage = await createHarness(t);
-    await stage.addMachine('m1', 'runners');
-    const first = await stage.start();
+  test('is usable while Scaleway is unreachable, once it was registered', async (t) => {
+    const harness = await createHarness(t);
+    await harness.addMachine('m1', 'runners');
+    const first = await harness.start();
     await first.is('runners', 'ready');
     await first.stop();
-    stage.scaleway.faults.calls.push({ match: /ssh-keys/, times: 1000, with: { status: 503 } });
-    const second = await stage.start();
+    harness.scaleway.faults.calls.push({ match: /ssh-keys/, times: 1000, with: { status: 503 } });
+    const second = await harness.start();
     await second.is('runners', 'ready');
     assert.deepEqual(second.keys.of('runners'), first.keys.of('runners'));
     await second.stop();
   });
 
-  test('that is good stays good while Kubernetes or Scaleway are away', async (t) => {
-    const stage = await createHarness(t);
-    await stage.addMachine('m1', 'runners');
+  test('stays ready while Kubernetes or Scaleway are unreachable', async (t) => {
+    const harness = await createHarness(t);
+    await harness.addMachine('m1', 'runners');
     let away = false;
     let refused = 0;
-    const { keys, is, stop } = await stage.start({}, (send) => (request) => {
+    const { keys, is, stop } = await harness.start({}, (send) => (request) => {
       if (!away || !request.path.includes('/secrets/')) return send(request);
       refused += 1;
       return Promise.reject(new KubeError('unreachable', 'the server is away'));
     });
     await is('runners', 'ready');
     away = true;
-    stage.clock.advance(10 * minute);
+    harness.clock.advance(10 * minute);
     await eventually('somebody has asked', () => refused > 0);
     assert.equal(keys.of('runners').kind, 'ready');
     away = false;
-    stage.scaleway.faults.calls.push({ match: /ssh-keys/, times: 1000, with: { status: 503 } });
-    const asked = stage.scaleway.requests.length;
-    stage.clock.advance(10 * minute);
-    await eventually('somebody has asked', () => stage.scaleway.requests.length > asked);
+    harness.scaleway.faults.calls.push({ match: /ssh-keys/, times: 1000, with: { status: 503 } });
+    const asked = harness.scaleway.requests.length;
+    harness.clock.advance(10 * minute);
+    await eventually('somebody has asked', () => harness.scaleway.requests.length > asked);
     assert.equal(keys.of('runners').kind, 'ready');
     await stop();
   });
 
-  test('is in no log and in no error, even if a server repeats what it was sent', async (t) => {
-    const stage = await createHarness(t);
-    await stage.addMachine('m1', 'runners');
+  test('is in no log and in no error, even if a server echoes the request', async (t) => {
+    const harness = await createHarness(t);
+    await harness.addMachine('m1', 'runners');
     const pair = newKeyPair('planted');
     const secretLine = pair.privateKey.split('\n')[2] ?? '';
     assert.ok(secretLine.length > 20);
-    const { keys, is, stop, lines } = await stage.start(
+    const { keys, is, stop, lines } = await harness.start(
       { newKeyPair: () => pair },
       (send) => (request) =>
         request.method === 'POST' && request.path.includes('/secrets')
@@ -322,14 +322,14 @@ describe('the key of a fleet', () => {
     await stop();
   });
 
-  test('is forgotten with the last machine of its fleet, and its Secret stays', async (t) => {
-    const stage = await createHarness(t);
-    await stage.addMachine('m1', 'runners');
-    const { keys, is, stop } = await stage.start();
+  test('is forgotten with the last machine of its fleet, and its Secret is kept', async (t) => {
+    const harness = await createHarness(t);
+    await harness.addMachine('m1', 'runners');
+    const { keys, is, stop } = await harness.start();
     await is('runners', 'ready');
-    await stage.removeMachine('m1');
+    await harness.removeMachine('m1');
     await is('runners', 'pending');
-    assert.ok(await stage.readSecret('runners'));
+    assert.ok(await harness.readSecret('runners'));
     assert.deepEqual(keys.of('never heard of'), { kind: 'pending' });
     await stop();
   });

@@ -92,7 +92,7 @@ describe('decide, for the SSH key of a fleet', () => {
   for (const [title, secret, registered, expected] of table)
     test(title, () => assert.deepEqual(decide({ fleet: 'f', secret, registered }), expected));
 
-  test('whatever Scaleway lists, keys of others stay, and it converges', () => {
+  test('for any keys at Scaleway, keys of others are kept, and the decision converges', () => {
     const keys = fc.uniqueArray(
       fc.record({
         id: fc.nat(30).map(String),

@@ -25,7 +25,7 @@ type Row = [name: string, Snapshot, reason: string, kstatus: ReturnType<typeof k
 
 const check = (rows: readonly Row[]): void => {
   for (const [name, snapshot, reason, kstatus, message] of rows)
-    it(`${name}: ${reason}, and helm finds it ${kstatus}`, () => {
+    it(`${name}: ${reason}, and kstatus is ${kstatus}`, () => {
       const status = statusFor(snapshot);
       const ready = getCondition(status.conditions, 'Ready');
       assert.equal(ready?.reason, reason);
@@ -34,7 +34,7 @@ const check = (rows: readonly Row[]): void => {
     });
 };
 
-describe('a fleet that waits for its Macs', () => {
+describe('a fleet with waitForMacs', () => {
   check([
     ['all is well', snapshotOf([updated('a')]), 'UpToDate', 'Current', /desired state/],
     ['nobody wanted, nobody there', snapshotOf([]), 'UpToDate', 'Current', /desired state/],
@@ -60,7 +60,7 @@ describe('a fleet that waits for its Macs', () => {
   ]);
 });
 
-describe('a fleet that does not wait for its Macs', () => {
+describe('a fleet without waitForMacs', () => {
   const patient = (snapshot: Snapshot): Snapshot => ({
     ...snapshot,
     fleet: { ...(snapshot.fleet ?? fleetFacts()), waitForMacs: false },
@@ -114,7 +114,7 @@ describe('a fleet that does not wait for its Macs', () => {
   ]);
 });
 
-describe('a fleet that names its manager', () => {
+describe('a fleet that names its manager version', () => {
   const named = (snapshot: Snapshot, releaseID: string | undefined, waitForMacs = true): Snapshot => ({
     ...snapshot,
     releaseID,
@@ -208,7 +208,7 @@ describe('a fleet that names its manager', () => {
     assert.equal(getCondition(conditions, 'Rolling')?.reason, 'Canary');
   });
 
-  it('reports a stop by the old manager without Stalled, so that helm keeps waiting for the new one', () => {
+  it('reports a stop by the old manager without Stalled, so that helm waits for the new manager', () => {
     const { conditions } = statusFor(named(snapshotOf([machineFacts('a')], stalled), 'old'));
     const condition = getCondition(conditions, 'Stalled');
     assert.deepEqual([condition?.status, condition?.reason], ['False', 'WaitingForManager']);
@@ -216,7 +216,7 @@ describe('a fleet that names its manager', () => {
   });
 });
 
-describe('a fleet that names no manager', () => {
+describe('a fleet that names no manager version', () => {
   const well = snapshotOf([updated('a', { plannedBy: 'old' })]);
   check([
     ['one with a name', { ...well, releaseID: 'new' }, 'UpToDate', 'Current', /desired state/],

@@ -1,7 +1,7 @@
 import { buildCondition, type ConditionReason } from '@tartan/api';
 import type { ConditionUpdate } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
-import { joinNames } from '../join-names.ts';
+import { formatNameList } from '../format-name-list.ts';
 import type { Decision, RollState, Snapshot } from './decide.ts';
 import { isOutdated, isRollable, type MachineFacts } from './judge-turn.ts';
 
@@ -49,7 +49,7 @@ const waitingCondition = (snapshot: Snapshot, roll: Roll, counts: Counts): Condi
       ? readyBecause('Rolling', `${progress(counts)} ${outdatedMessage(snapshot, roll)}`)
       : (unplannedCondition(snapshot, counts) ?? shortCondition(down, counts));
   return down.length > 0
-    ? readyBecause('MachinesNotReady', `${progress(counts)} Not Ready: ${joinNames(down)}.`)
+    ? readyBecause('MachinesNotReady', `${progress(counts)} Not Ready: ${formatNameList(down)}.`)
     : readyBecause('Rolling', `${progress(counts)} ${outdatedMessage(snapshot, roll)}`);
 };
 
@@ -57,7 +57,7 @@ const idleCondition = (snapshot: Snapshot, counts: Counts): ConditionUpdate => {
   const { desired, existing } = counts;
   const down = namesOf(notReady(snapshot));
   if (waitsForMacs(snapshot) && snapshot.toBeReplaced.length > 0)
-    return readyBecause('Replacing', `From another template: ${joinNames(snapshot.toBeReplaced)}.`);
+    return readyBecause('Replacing', `From another template: ${formatNameList(snapshot.toBeReplaced)}.`);
   const isShort = existing < desired || down.length > 0;
   if (!isShort || !waitsForMacs(snapshot))
     return unplannedCondition(snapshot, counts) ?? (isShort ? shortCondition(down, counts) : readyBecause('UpToDate'));
@@ -66,7 +66,7 @@ const idleCondition = (snapshot: Snapshot, counts: Counts): ConditionUpdate => {
       'MachinesMissing',
       `${countOf(desired)} are wanted and ${existing} there. Look at the MachineDeployment and its template.`,
     );
-  return readyBecause('MachinesNotReady', `Not Ready: ${joinNames(down)}.`);
+  return readyBecause('MachinesNotReady', `Not Ready: ${formatNameList(down)}.`);
 };
 
 const waitsForMacs = ({ fleet }: Snapshot): boolean => fleet?.waitForMacs !== false;
@@ -76,7 +76,7 @@ const shortCondition = (down: readonly string[], { desired, existing, ready: up,
     'ReadyButShort',
     [
       `${countOf(desired)} are wanted, ${existing} are there, ${up} Ready, ${updated} up to date.`,
-      ...(down.length > 0 ? [`Not Ready: ${joinNames(down)}.`] : []),
+      ...(down.length > 0 ? [`Not Ready: ${formatNameList(down)}.`] : []),
       'spec.waitForMacs is false.',
     ].join(' '),
   );
@@ -88,7 +88,7 @@ const unplannedCondition = (snapshot: Snapshot, { updated, existing }: Counts): 
   const manager = `the manager of release ${snapshot.fleet?.releaseID ?? ''}`;
   return readyBecause(
     'WaitingForManager',
-    `${updated} of ${existing} were up to date. Not looked at yet by ${manager}: ${joinNames(unplanned)}.`,
+    `${updated} of ${existing} were up to date. Not looked at yet by ${manager}: ${formatNameList(unplanned)}.`,
   );
 };
 
@@ -132,7 +132,7 @@ export const rollingCondition = (snapshot: Snapshot, roll: Roll, counts: Counts)
  * often contains the fix.
  */
 export const stalledCondition = (snapshot: Snapshot, roll: Roll): ConditionUpdate => {
-  const { stop, stalledRevision } = roll.memory;
+  const { stop, stalledRevision } = roll.rollRecord;
   if (stop === undefined) return buildCondition('MacFleet', 'Stalled', 'NotStalled');
   if (!isNamedManager(snapshot)) return buildCondition('MacFleet', 'Stalled', 'WaitingForManager', stopMessage(roll));
   const { limits } = snapshot;
@@ -149,21 +149,21 @@ export const stalledCondition = (snapshot: Snapshot, roll: Roll): ConditionUpdat
   );
 };
 
-const stopMessage = ({ memory: { stop, turns } }: Roll): string => {
+const stopMessage = ({ rollRecord: { stop, turns } }: Roll): string => {
   if (stop === undefined) return '';
   const back = turns.filter(({ rollBack }) => rollBack).map(({ machine }) => machine);
   const what = stop.reason === 'PushRejected' ? 'refused' : 'was not Ready in time';
-  return `${stop.machine} ${what}: ${asSentence(stop.message)}${back.length > 0 ? ` Being rolled back: ${joinNames(back)}.` : ''}`;
+  return `${stop.machine} ${what}: ${asSentence(stop.message)}${back.length > 0 ? ` Being rolled back: ${formatNameList(back)}.` : ''}`;
 };
 
-const turnsMessage = ({ memory: { turns } }: Roll): string =>
-  turns.length > 0 ? `Being rolled: ${joinNames(turns.map(({ machine }) => machine))}.` : '';
+const turnsMessage = ({ rollRecord: { turns } }: Roll): string =>
+  turns.length > 0 ? `Being rolled: ${formatNameList(turns.map(({ machine }) => machine))}.` : '';
 
 /** Each machine with what blocks it. */
-const outdatedMessage = ({ machines }: Snapshot, { memory: { turns } }: Roll): string => {
+const outdatedMessage = ({ machines }: Snapshot, { rollRecord: { turns } }: Roll): string => {
   const left = machines.filter((machine) => isOutdated(machine) && !turns.some(({ uid }) => uid === machine.uid));
   const words = left.map((machine) => `${machine.name}${blockedSuffix(machine)}`).sort((a, b) => (a < b ? -1 : 1));
-  return words.length > 0 ? `To be rolled: ${joinNames(words)}.` : '';
+  return words.length > 0 ? `To be rolled: ${formatNameList(words)}.` : '';
 };
 
 const blockedSuffix = ({ ready, paused, failed, desired, unreachableAt }: MachineFacts): string => {
@@ -173,9 +173,9 @@ const blockedSuffix = ({ ready, paused, failed, desired, unreachableAt }: Machin
   return unreachableAt === undefined ? '' : ' (does not answer)';
 };
 
-const passedOverMessage = ({ memory: { passedOver, turns } }: Roll): string => {
+const passedOverMessage = ({ rollRecord: { passedOver, turns } }: Roll): string => {
   const names = passedOver.filter(({ uid }) => !turns.some((turn) => turn.uid === uid)).map(({ machine }) => machine);
-  return names.length > 0 ? `Could not be rolled in their turn: ${joinNames(names)}.` : '';
+  return names.length > 0 ? `Could not be rolled in their turn: ${formatNameList(names)}.` : '';
 };
 
 /**

@@ -52,7 +52,7 @@ export const createFleetController = (options: FleetControllerOptions): Controll
     const decision = decide(snapshot);
     log.debug('Looked at a fleet', { key, decision });
     switch (decision.kind) {
-      case 'leave':
+      case 'skip':
         return done;
       case 'create':
         return createFleet(options, name, signal);

@@ -12,21 +12,21 @@ import {
   turnFor,
   updated,
 } from './testing/fixtures.ts';
-import type { Memory } from './turns.ts';
+import type { RollRecord } from './turns.ts';
 
 const a = machineFacts('a');
 const b = machineFacts('b');
 const c = machineFacts('c');
 const down = { ready: false, notReadySince: now - 60 * minute };
 const proven = { provenRevision: 'r2', rollStartedAt: ago(5) };
-const stop: NonNullable<Memory['stop']> = { reason: 'PushRejected', machine: 'a', message: 'No.', at: ago(10) };
+const stop: NonNullable<RollRecord['stop']> = { reason: 'PushRejected', machine: 'a', message: 'No.', at: ago(10) };
 const stalled = { stalledRevision: 'r2', stop };
 const refusal = { failed: 'a-2', attempts: 5, lastFailure: now };
 const passed = (machine: string, minutes: number) => ({ machine, uid: `uid-${machine}`, at: ago(minutes) });
 
 /** Who has a turn afterwards: `!` the canary, `<` rolls back, `~` for an outdated hash. */
-const sketch = (memory: Memory, { machines }: Snapshot): string =>
-  memory.turns
+const sketch = (rollRecord: RollRecord, { machines }: Snapshot): string =>
+  rollRecord.turns
     .map(({ machine, uid, hash, canary, rollBack }) => {
       const wanted = machines.find((facts) => facts.uid === uid)?.desired;
       return `${machine}${canary ? '!' : ''}${rollBack ? '<' : ''}${!rollBack && wanted !== hash ? '~' : ''}`;
@@ -152,7 +152,7 @@ const table: [string, Snapshot, RollState, string][] = [
     '',
   ],
   [
-    'one that says that it has it, though nobody remembers the push',
+    'one that says that it has it, though no push is recorded',
     snapshotOf([{ ...a, ...down, actual: 'a-2' }, b], { turns: [turnFor('a', { grantedAt: ago(20) })] }),
     'stalled',
     'a<',
@@ -296,48 +296,48 @@ const table: [string, Snapshot, RollState, string][] = [
   ],
 ];
 
-describe('decide: who gets a turn', () => {
+describe('decide: which machine gets a turn', () => {
   for (const [name, snapshot, state, turns] of table)
     it(`${name}: ${state}${turns && ` with ${turns}`}`, () => {
       const decision = decide(snapshot);
       assert.equal(decision.kind, 'roll');
-      assert.deepEqual([decision.state, sketch(decision.memory, snapshot)], [state, turns]);
+      assert.deepEqual([decision.state, sketch(decision.rollRecord, snapshot)], [state, turns]);
     });
 });
 
-const remembered = (snapshot: Snapshot): Memory => {
+const rollRecordAfter = (snapshot: Snapshot): RollRecord => {
   const decision = decide(snapshot);
   assert.equal(decision.kind, 'roll');
-  return decision.memory;
+  return decision.rollRecord;
 };
 
-describe('decide: what status remembers of a roll', () => {
-  it('a turn says for whom and for what it is, and since when', () => {
-    const { turns, rollStartedAt } = remembered(snapshotOf([a]));
+describe('decide: the roll record', () => {
+  it('a turn names the machine, the hash and the time', () => {
+    const { turns, rollStartedAt } = rollRecordAfter(snapshotOf([a]));
     const { uid } = a;
     assert.deepEqual(turns, [{ machine: 'a', uid, hash: 'a-2', revision: 'r2', canary: true, grantedAt: ago(0) }]);
     assert.equal(rollStartedAt, ago(0));
   });
 
-  it('a stop: who, why and when, and that nothing is proven any more', () => {
-    const memory = remembered(
+  it('a stop records machine, reason and time, and clears provenRevision', () => {
+    const rollRecord = rollRecordAfter(
       snapshotOf([{ ...a, ...refusal, failureMessage: 'No space left on device.' }], {
         ...proven,
         turns: [turnFor('a')],
       }),
     );
-    assert.deepEqual(memory.stop, {
+    assert.deepEqual(rollRecord.stop, {
       reason: 'PushRejected',
       machine: 'a',
       message: 'No space left on device.',
       at: ago(0),
     });
-    assert.equal(memory.stalledRevision, 'r2');
-    assert.equal(memory.provenRevision, undefined);
+    assert.equal(rollRecord.stalledRevision, 'r2');
+    assert.equal(rollRecord.provenRevision, undefined);
   });
 
-  it('a stop without a message of the machine', () => {
-    const stopOf = (snapshot: Snapshot) => remembered(snapshot).stop;
+  it('a stop has a message even if the machine has none', () => {
+    const stopOf = (snapshot: Snapshot) => rollRecordAfter(snapshot).stop;
     const turns = [turnFor('a', { grantedAt: ago(20) })];
     assert.deepEqual(stopOf(snapshotOf([{ ...a, ...refusal }], { turns })), {
       reason: 'PushRejected',
@@ -356,72 +356,75 @@ describe('decide: what status remembers of a roll', () => {
   it('a second failure does not replace the first', () => {
     const late = updated('b', down);
     const turns = [turnFor('b', { grantedAt: ago(20) })];
-    const memory = remembered(snapshotOf([a, late], { ...stalled, turns }));
-    assert.equal(memory.stop, stop);
-    assert.equal(memory.turns[0]?.rollBack, true);
+    const rollRecord = rollRecordAfter(snapshotOf([a, late], { ...stalled, turns }));
+    assert.equal(rollRecord.stop, stop);
+    assert.equal(rollRecord.turns[0]?.rollBack, true);
   });
 
-  it('a roll back has a time of its own', () => {
+  it('a rollback has its own start time', () => {
     const turns = [turnFor('a', { grantedAt: ago(20), canary: true })];
-    const [turn] = remembered(snapshotOf([updated('a', down)], { turns })).turns;
+    const [turn] = rollRecordAfter(snapshotOf([updated('a', down)], { turns })).turns;
     assert.deepEqual(turn, { ...turns[0], canary: false, rollBack: true, grantedAt: ago(0) });
   });
 
-  it('the time of a Mac that waits for idle counts from when it is', () => {
+  it('the time of a turn that waits for idle starts when the Mac is idle', () => {
     const waiting = { ...a, waitingForIdle: true };
-    const [turn] = remembered(snapshotOf([waiting], { turns: [turnFor('a')] })).turns;
+    const [turn] = rollRecordAfter(snapshotOf([waiting], { turns: [turnFor('a')] })).turns;
     assert.deepEqual(turn, turnFor('a', { waitsForIdle: true }));
-    assert.deepEqual(remembered(snapshotOf([waiting], { turns: [turnFor('a', { waitsForIdle: true })] })).turns, [
+    assert.deepEqual(rollRecordAfter(snapshotOf([waiting], { turns: [turnFor('a', { waitsForIdle: true })] })).turns, [
       turn,
     ]);
-    const [idle] = remembered(snapshotOf([a], { turns: [turnFor('a', { waitsForIdle: true })] })).turns;
+    const [idle] = rollRecordAfter(snapshotOf([a], { turns: [turnFor('a', { waitsForIdle: true })] })).turns;
     assert.deepEqual(idle, turnFor('a', { grantedAt: ago(0) }));
   });
 
-  it('a turn that goes on keeps its time', () => {
-    assert.deepEqual(remembered(snapshotOf([a], { turns: [turnFor('a')] })).turns, [turnFor('a')]);
+  it('a continued turn keeps its start time', () => {
+    assert.deepEqual(rollRecordAfter(snapshotOf([a], { turns: [turnFor('a')] })).turns, [turnFor('a')]);
   });
 
-  it('when a roll began, until it has finished or another one begins', () => {
+  it('rollStartedAt is kept until the roll is finished or another one starts', () => {
     const running = { ...proven, turns: [turnFor('a')] };
-    assert.equal(remembered(snapshotOf([a], running)).rollStartedAt, proven.rollStartedAt);
-    assert.equal(remembered(snapshotOf([updated('a')], running)).rollStartedAt, undefined);
-    assert.equal(remembered(snapshotOf([updated('a', down)], running)).rollStartedAt, proven.rollStartedAt);
-    assert.equal(remembered(snapshotOf([a], {}, { paused: true })).rollStartedAt, undefined);
+    assert.equal(rollRecordAfter(snapshotOf([a], running)).rollStartedAt, proven.rollStartedAt);
+    assert.equal(rollRecordAfter(snapshotOf([updated('a')], running)).rollStartedAt, undefined);
+    assert.equal(rollRecordAfter(snapshotOf([updated('a', down)], running)).rollStartedAt, proven.rollStartedAt);
+    assert.equal(rollRecordAfter(snapshotOf([a], {}, { paused: true })).rollStartedAt, undefined);
     assert.equal(
-      remembered(snapshotOf([updated('a'), { ...b, ...down }], running)).rollStartedAt,
+      rollRecordAfter(snapshotOf([updated('a'), { ...b, ...down }], running)).rollStartedAt,
       proven.rollStartedAt,
     );
-    assert.equal(remembered(snapshotOf([a], { ...running, revision: 'r1' })).rollStartedAt, undefined);
-    assert.equal(remembered(snapshotOf([a], { ...proven, revision: 'r1' })).rollStartedAt, ago(0));
+    assert.equal(rollRecordAfter(snapshotOf([a], { ...running, revision: 'r1' })).rollStartedAt, undefined);
+    assert.equal(rollRecordAfter(snapshotOf([a], { ...proven, revision: 'r1' })).rollStartedAt, ago(0));
   });
 
-  it('a passed-over machine, until it is updated or deleted', () => {
+  it('a passed-over machine is listed until it is updated or deleted', () => {
     const silent = { ...a, unreachableAt: now };
     const turns = [turnFor('a', { grantedAt: ago(3) })];
-    assert.deepEqual(remembered(snapshotOf([silent], { turns })).passedOver, [passed('a', 0)]);
+    assert.deepEqual(rollRecordAfter(snapshotOf([silent], { turns })).passedOver, [passed('a', 0)]);
     const passedOver = [passed('a', 5)];
-    assert.deepEqual(remembered(snapshotOf([a], { passedOver })).passedOver, passedOver);
-    assert.deepEqual(remembered(snapshotOf([updated('a')], { passedOver })).passedOver, []);
-    assert.deepEqual(remembered(snapshotOf([], { passedOver })).passedOver, []);
-    assert.deepEqual(remembered(snapshotOf([updated('a'), b], { passedOver })).passedOver, []);
-    assert.deepEqual(remembered(snapshotOf([{ ...a, deleting: true }], { passedOver })).passedOver, []);
+    assert.deepEqual(rollRecordAfter(snapshotOf([a], { passedOver })).passedOver, passedOver);
+    assert.deepEqual(rollRecordAfter(snapshotOf([updated('a')], { passedOver })).passedOver, []);
+    assert.deepEqual(rollRecordAfter(snapshotOf([], { passedOver })).passedOver, []);
+    assert.deepEqual(rollRecordAfter(snapshotOf([updated('a'), b], { passedOver })).passedOver, []);
+    assert.deepEqual(rollRecordAfter(snapshotOf([{ ...a, deleting: true }], { passedOver })).passedOver, []);
     const again = { turns, passedOver: [passed('a', 20), passed('b', 1)] };
-    assert.deepEqual(remembered(snapshotOf([silent, b], again)).passedOver, [passed('a', 0), passed('b', 1)]);
-    assert.deepEqual(remembered(snapshotOf([a], { passedOver: [passed('a', 10)] })).passedOver, []);
+    assert.deepEqual(rollRecordAfter(snapshotOf([silent, b], again)).passedOver, [passed('a', 0), passed('b', 1)]);
+    assert.deepEqual(rollRecordAfter(snapshotOf([a], { passedOver: [passed('a', 10)] })).passedOver, []);
   });
 
-  it('a machine that is not Ready and gets a turn stays marked, and so never stops the roll', () => {
+  it('a machine that is not Ready and gets a turn stays in passedOver, and so never stops the roll', () => {
     const passedOver = [passed('a', 10)];
-    assert.deepEqual(remembered(snapshotOf([{ ...a, ...down }], { passedOver })).passedOver, [passed('a', 0)]);
-    assert.deepEqual(remembered(snapshotOf([{ ...a, ...down }, updated('b')], { passedOver })).passedOver, [
+    assert.deepEqual(rollRecordAfter(snapshotOf([{ ...a, ...down }], { passedOver })).passedOver, [passed('a', 0)]);
+    assert.deepEqual(rollRecordAfter(snapshotOf([{ ...a, ...down }, updated('b')], { passedOver })).passedOver, [
       passed('a', 0),
     ]);
     const recently = [passed('a', 5)];
-    assert.deepEqual(remembered(snapshotOf([{ ...a, ...down }, b], { passedOver: recently })).passedOver, recently);
+    assert.deepEqual(
+      rollRecordAfter(snapshotOf([{ ...a, ...down }, b], { passedOver: recently })).passedOver,
+      recently,
+    );
     const two = [passed('c', 5), passed('a', 10)];
     assert.deepEqual(
-      remembered(
+      rollRecordAfter(
         snapshotOf(
           [
             { ...a, ...down },
@@ -433,39 +436,39 @@ describe('decide: what status remembers of a roll', () => {
       [passed('a', 0), passed('c', 5)],
     );
     const stranded = { ...a, ...down, desired: 'a-3' };
-    assert.deepEqual(remembered(snapshotOf([stranded], { turns: [turnFor('a')] })).passedOver, [passed('a', 0)]);
+    assert.deepEqual(rollRecordAfter(snapshotOf([stranded], { turns: [turnFor('a')] })).passedOver, [passed('a', 0)]);
   });
 
-  it('a machine that became not Ready in an ended turn is marked, also after a refusal', () => {
+  it('a machine that became not Ready in an ended turn is added to passedOver, also after a refusal', () => {
     const broken = { ...a, ...refusal, ...down };
-    assert.deepEqual(remembered(snapshotOf([broken], { turns: [turnFor('a')] })).passedOver, [passed('a', 0)]);
+    assert.deepEqual(rollRecordAfter(snapshotOf([broken], { turns: [turnFor('a')] })).passedOver, [passed('a', 0)]);
     const wasDown = { ...a, ...down };
     const turns = [turnFor('a', { grantedAt: ago(20) })];
-    assert.deepEqual(remembered(snapshotOf([wasDown], { turns })).passedOver, [passed('a', 0)]);
-    assert.deepEqual(remembered(snapshotOf([{ ...a, ...refusal }], { turns })).passedOver, []);
+    assert.deepEqual(rollRecordAfter(snapshotOf([wasDown], { turns })).passedOver, [passed('a', 0)]);
+    assert.deepEqual(rollRecordAfter(snapshotOf([{ ...a, ...refusal }], { turns })).passedOver, []);
     const downNow = { ...a, ready: false, notReadySince: now - minute };
-    assert.deepEqual(remembered(snapshotOf([downNow], { turns: [turnFor('a')] })).passedOver, []);
+    assert.deepEqual(rollRecordAfter(snapshotOf([downNow], { turns: [turnFor('a')] })).passedOver, []);
   });
 });
 
-describe('whether there is a MacFleet', () => {
+describe('decide: whether the MacFleet is created or deleted', () => {
   const without: Snapshot = { ...snapshotOf([]), fleet: undefined };
   for (const [name, snapshot, kind] of [
     ['machines without one', { ...without, machines: [a] }, 'create'],
     ['a wish for machines without one', { ...without, desired: 1 }, 'create'],
-    ['nobody', without, 'leave'],
+    ['nobody', without, 'skip'],
     ['one that we made, with a machine that goes', snapshotOf([{ ...a, deleting: true }], {}, { ours: true }), 'roll'],
     ['one that we made, and a wish', { ...without, fleet: fleetFacts({}, { ours: true }), desired: 1 }, 'roll'],
     ['one that we made, and nobody', snapshotOf([], {}, { ours: true }), 'delete'],
     ['one that somebody else made, and nobody', snapshotOf([]), 'roll'],
-    ['one that is being deleted', snapshotOf([a], {}, { deleting: true, ours: true }), 'leave'],
+    ['one that is being deleted', snapshotOf([a], {}, { deleting: true, ours: true }), 'skip'],
   ] as const)
     it(`${name}: ${kind}`, () => {
       assert.equal(decide(snapshot).kind, kind);
     });
 
-  it('why it is left', () => {
-    assert.deepEqual(decide(without), { kind: 'leave', because: 'notNeeded' });
-    assert.deepEqual(decide(snapshotOf([a], {}, { deleting: true })), { kind: 'leave', because: 'deleting' });
+  it('a skipped MacFleet has a reason', () => {
+    assert.deepEqual(decide(without), { kind: 'skip', reason: 'notNeeded' });
+    assert.deepEqual(decide(snapshotOf([a], {}, { deleting: true })), { kind: 'skip', reason: 'deleting' });
   });
 });

@@ -1,5 +1,5 @@
 import { timestamp } from '@tartan/kube/clock';
-import { defined } from '../defined.ts';
+import { omitUndefined } from '../omit-undefined.ts';
 import { grantTurns, renewTurns } from './grant-turns.ts';
 import {
   continueTurn,
@@ -13,7 +13,7 @@ import {
 } from './judge-turn.ts';
 import { decideScaling, type DeploymentFacts, type Scaling, type WantedMachines } from './machine-deployments.ts';
 import type { fleetFacts } from './observe.ts';
-import type { Memory, Turn } from './turns.ts';
+import type { RollRecord, Turn } from './turns.ts';
 
 export interface Snapshot extends WantedMachines {
   /** Undefined: the MacFleet does not exist. */
@@ -34,32 +34,32 @@ export type FleetFacts = Readonly<ReturnType<typeof fleetFacts>>;
 export type RollState = 'upToDate' | 'canary' | 'wave' | 'waitingForMachines' | 'paused' | 'stalled';
 
 export type Decision =
-  | { kind: 'leave'; because: 'deleting' | 'notNeeded' }
+  | { kind: 'skip'; reason: 'deleting' | 'notNeeded' }
   | { kind: 'create' }
   | { kind: 'delete' }
-  /** `memory` is written to the status, which grants and ends turns. Then the MachineDeployment is scaled, if `scaling` is set. */
-  | { kind: 'roll'; state: RollState; memory: Memory; scaling: Scaling | undefined };
+  /** `rollRecord` is written to the status, which grants and ends turns. Then the MachineDeployment is scaled, if `scaling` is set. */
+  | { kind: 'roll'; state: RollState; rollRecord: RollRecord; scaling: Scaling | undefined };
 
 /** What to do for a fleet. All that is known of a roll is in the snapshot, so two managers with the same snapshot decide alike. */
 export const decide = (snapshot: Snapshot): Decision => {
   const { fleet, machines, desired } = snapshot;
   const needed = machines.length > 0 || desired > 0;
-  if (fleet === undefined) return needed ? { kind: 'create' } : { kind: 'leave', because: 'notNeeded' };
-  if (fleet.deleting) return { kind: 'leave', because: 'deleting' };
+  if (fleet === undefined) return needed ? { kind: 'create' } : { kind: 'skip', reason: 'notNeeded' };
+  if (fleet.deleting) return { kind: 'skip', reason: 'deleting' };
   if (fleet.ours && !needed) return { kind: 'delete' };
   return roll(snapshot, fleet);
 };
 
 const roll = (snapshot: Snapshot, fleet: FleetFacts): Decision => {
   const { machines, revision, now } = snapshot;
-  const { memory } = fleet;
-  const judged = memory.turns.map((turn) => judge(turn, snapshot, fleet));
-  const stop = currentStop(judged, snapshot, memory);
+  const { rollRecord } = fleet;
+  const judged = rollRecord.turns.map((turn) => judge(turn, snapshot, fleet));
+  const stop = currentStop(judged, snapshot, rollRecord);
   const proved = judged.some(({ turn, verdict }) => verdict === 'done' && turn.revision === revision);
   // Other machines may fail like the one that caused the stop: after a stop, a canary goes first again.
-  const proven = stop === undefined && (proved || memory.provenRevision === revision);
+  const proven = stop === undefined && (proved || rollRecord.provenRevision === revision);
   const kept = judged.flatMap((each) => continueTurn(each, now));
-  const passedOver = passedOverOf(judged, snapshot, memory);
+  const passedOver = passedOverOf(judged, snapshot, rollRecord);
 
   const mayGrant = !fleet.paused && stop === undefined && !judged.some(({ verdict }) => verdict === 'failing');
   const grants = { ...snapshot, turns: kept, passedOver, proven, maxUnavailable: fleet.maxUnavailable };
@@ -71,12 +71,12 @@ const roll = (snapshot: Snapshot, fleet: FleetFacts): Decision => {
   const all = [...turns, ...granted].sort((a, b) => (a.machine < b.machine ? -1 : 1));
 
   const finished = all.length === 0 && !machines.some(isOutdated);
-  const startedAt = memory.revision === revision ? memory.rollStartedAt : undefined;
+  const startedAt = rollRecord.revision === revision ? rollRecord.rollStartedAt : undefined;
   return {
     kind: 'roll',
-    state: rollStateOf(defined({ stop, turns: all }), { proven, finished, paused: fleet.paused }),
+    state: rollStateOf(omitUndefined({ stop, turns: all }), { proven, finished, paused: fleet.paused }),
     scaling: decideScaling(fleet.replicas, snapshot.deployment),
-    memory: defined({
+    rollRecord: omitUndefined({
       revision,
       provenRevision: proven ? revision : undefined,
       rollStartedAt: finished ? undefined : (startedAt ?? (given.length > 0 ? timestamp(now) : undefined)),
@@ -91,11 +91,11 @@ const roll = (snapshot: Snapshot, fleet: FleetFacts): Decision => {
 const judge = (turn: Turn, { machines, revision, now, limits }: Snapshot, fleet: FleetFacts): JudgedTurn => {
   const machine = machines.find(({ uid }) => uid === turn.uid);
   const rules = { now, revision, gateDeadlineMs: fleet.gateDeadlineMs, limits };
-  return { turn, machine, verdict: judgeTurn(turn, machine, wasPassedOver(fleet.memory, turn.uid), rules) };
+  return { turn, machine, verdict: judgeTurn(turn, machine, wasPassedOver(fleet.rollRecord, turn.uid), rules) };
 };
 
 const rollStateOf = (
-  { stop, turns }: Pick<Memory, 'stop' | 'turns'>,
+  { stop, turns }: Pick<RollRecord, 'stop' | 'turns'>,
   { proven, finished, paused }: { proven: boolean; finished: boolean; paused: boolean },
 ): RollState => {
   if (stop) return 'stalled';
@@ -108,11 +108,11 @@ const rollStateOf = (
 const currentStop = (
   judged: readonly JudgedTurn[],
   { machines, revision, now, limits }: Snapshot,
-  memory: Memory,
-): Memory['stop'] => {
-  const { stop, stalledRevision } = memory;
+  rollRecord: RollRecord,
+): RollRecord['stop'] => {
+  const { stop, stalledRevision } = rollRecord;
   const isOver = stop && limits.retryAfterMs !== undefined && now - Date.parse(stop.at) >= limits.retryAfterMs;
-  const isMoot = memory.turns.length === 0 && machines.filter(isRollable).every(isReadyAndUpdated);
+  const isMoot = rollRecord.turns.length === 0 && machines.filter(isRollable).every(isReadyAndUpdated);
   if (stop && stalledRevision === revision && !isOver && !isMoot) return stop;
   const [first] = judged.flatMap(({ turn, machine, verdict }) =>
     verdict === 'rejected' || verdict === 'late' ? [{ turn, machine, verdict }] : [],
@@ -128,17 +128,21 @@ const currentStop = (
   };
 };
 
-type PassedOver = Memory['passedOver'];
+type PassedOver = RollRecord['passedOver'];
 
-const wasPassedOver = ({ passedOver }: Pick<Memory, 'passedOver'>, uid: string): boolean =>
+const wasPassedOver = ({ passedOver }: Pick<RollRecord, 'passedOver'>, uid: string): boolean =>
   passedOver.some((entry) => entry.uid === uid);
 
 /** Adds machines that missed their turn, and removes those that are ready and updated, or gone. */
-const passedOverOf = (judged: readonly JudgedTurn[], { machines, now }: Snapshot, memory: Memory): PassedOver => {
+const passedOverOf = (
+  judged: readonly JudgedTurn[],
+  { machines, now }: Snapshot,
+  rollRecord: RollRecord,
+): PassedOver => {
   const added = judged
     .filter((each) => missedTurn(each, now))
     .map(({ turn: { machine, uid } }) => ({ machine, uid, at: timestamp(now) }));
-  return [...memory.passedOver.filter(({ uid }) => !added.some((entry) => entry.uid === uid)), ...added].filter(
+  return [...rollRecord.passedOver.filter(({ uid }) => !added.some((entry) => entry.uid === uid)), ...added].filter(
     ({ uid }) => machines.some((machine) => machine.uid === uid && isRollable(machine) && !isReadyAndUpdated(machine)),
   );
 };

@@ -1,12 +1,12 @@
 import { timestamp } from '@tartan/kube/clock';
 import type { Snapshot } from './decide.ts';
 import { isOutdated, type MachineFacts, mayRetry } from './judge-turn.ts';
-import type { Memory, Turn } from './turns.ts';
+import type { RollRecord, Turn } from './turns.ts';
 
 interface GrantContext extends Pick<Snapshot, 'machines' | 'revision' | 'now' | 'limits'> {
   /** Turns that continue. */
   readonly turns: readonly Turn[];
-  readonly passedOver: Memory['passedOver'];
+  readonly passedOver: RollRecord['passedOver'];
   /** A machine is Ready with this revision. */
   readonly proven: boolean;
   readonly maxUnavailable: number;

@@ -87,7 +87,7 @@ describe('judgeTurn', () => {
       assert.equal(judgeTurn(turn, machine && { ...machine, name: 'a' }, wasDown !== undefined, rules), verdict);
     });
 
-  it('a refusal shortly before a turn counts, as clocks differ, but never for as long as a refusal is final', () => {
+  it('a refusal shortly before the turn counts, as clocks differ, but never longer than a refusal stays final', () => {
     const verdict = (beforeMs: number, retryAfterMs: number | undefined): Verdict =>
       judgeTurn(old(wave, 1), a({ failed: 'a-2', lastFailure: now - minute - beforeMs }), false, {
         ...rules,
@@ -152,7 +152,7 @@ describe('mayRetry, for a machine that refused a push', () => {
     ['one that refused long ago, when that is for ever', refuser, undefined, false],
     ['one that refused nobody knows when', { failed: 'a-2' }, 30 * minute, true],
   ] as const)
-    it(`${name} ${may ? 'may be tried' : 'is left alone'}`, () => {
+    it(`${name} ${may ? 'may be retried' : 'is not retried'}`, () => {
       assert.equal(mayRetry(a(facts), now, { ...limits, retryAfterMs }), may);
     });
 });

@@ -33,12 +33,12 @@ describe('machines to be replaced', () => {
   it('are those from another template', () => {
     assert.deepEqual(behind(asking('new'), from('old'), from('new')), ['from-old']);
   });
-  it('are not those that go already, of another MachineDeployment, or made by hand', () => {
+  it('exclude deleted machines, those of another MachineDeployment, and those created by hand', () => {
     const gone = from('old', { deletionTimestamp: '2026-01-01T00:00:00Z' });
     const foreign = from('old', { labels: { 'cluster.x-k8s.io/deployment-name': 'other' } });
     assert.deepEqual(behind(asking('new'), gone, foreign, from(undefined)), []);
   });
-  it('may stay where machines are replaced only when somebody deletes them, in either version', () => {
+  it('are none with the strategy OnDelete, in either API version', () => {
     assert.deepEqual(behind(asking('new', { rollout: { strategy: { type: 'OnDelete' } } }), from('old')), []);
     assert.deepEqual(behind(asking('new', { strategy: { type: 'OnDelete' } }), from('old')), []);
     assert.deepEqual(behind(asking('new', { strategy: { type: 'RollingUpdate' } }), from('old')), ['from-old']);
@@ -55,7 +55,7 @@ describe('a MachineDeployment that the fleet names', () => {
     assert.equal(awaited('r2', deployment({}, revision('r1'))), true);
     assert.equal(awaited('r2', deployment({}, revision('r1')), deployment({}, revision('r2'))), false);
   });
-  it('is never pending for a fleet that names none', () => {
+  it('is never pending for a fleet that names no revision', () => {
     assert.equal(awaited(undefined, deployment({}, revision('r1'))), false);
   });
 });
@@ -109,28 +109,28 @@ const table: readonly [title: string, wanted: number | undefined, has: number, n
   ['sizes of an autoscaler', 8, 8, { ...applied(8), ...sizes, ...byHelm }, undefined],
 ];
 
-describe('a MachineDeployment is written', () => {
+describe('decideScaling', () => {
   for (const [title, wanted, replicas, annotations, expected] of table)
-    it(`${expected?.replicas === undefined ? 'without' : 'with'} a number: ${title}`, () => {
+    it(`${expected?.replicas === undefined ? 'does not write' : 'writes'} replicas: ${title}`, () => {
       assert.deepEqual(decideScaling(wanted, { replicas, annotations }), expected);
     });
 
-  it('never where there is none', () => {
+  it('writes nothing without a MachineDeployment', () => {
     assert.equal(decideScaling(8, undefined), undefined);
   });
 
-  it('once for each change, whatever people set meanwhile', () => {
+  it('writes replicas once for each change, whatever users set meanwhile', () => {
     const number = fc.integer({ min: 0, max: 12 });
     const step = fc.record({
       wanted: fc.option(number, { nil: undefined }),
-      people: fc.option(number, { nil: undefined }),
+      setByUser: fc.option(number, { nil: undefined }),
     });
     fc.assert(
       fc.property(number, fc.array(step, { maxLength: 12 }), (first, steps) => {
         let has = { replicas: first, annotations: initial(first) as Record<string, string> };
         let last = first;
-        for (const { wanted, people } of steps) {
-          if (people !== undefined) has = { ...has, replicas: people };
+        for (const { wanted, setByUser } of steps) {
+          if (setByUser !== undefined) has = { ...has, replicas: setByUser };
           const before = has.replicas;
           const write = decideScaling(wanted, has);
           if (write) {

@@ -38,7 +38,7 @@ const after = (outcome: LastAttempt['outcome'], message: string, node?: Live<Nod
   facts({ lastAttempt: { task: 'Update', outcome, message, at: ago(1), count: 0 } }, node);
 
 describe('machineFacts', () => {
-  it('nothing, of a new one', () => {
+  it('a new machine has no facts', () => {
     const { provisioned, ready, desired, actual, attempts, paused } = facts({});
     assert.deepEqual(
       [provisioned, ready, desired, actual, attempts, paused],
@@ -46,7 +46,7 @@ describe('machineFacts', () => {
     );
   });
 
-  it('the hash on the Node wins over the one in status', () => {
+  it('the hash on the Node wins over the hash in status', () => {
     const status = { hostConfigHash: 'noted' };
     assert.equal(facts(status, nodeWith('said')).actual, 'said');
     assert.equal(facts(status, nodeWith('said')).pushed, 'noted');
@@ -59,14 +59,14 @@ describe('machineFacts', () => {
     assert.equal(facts(status, nodeWith('said', { of: 'scw-applesilicon://fr-par-1/two' })).actual, 'noted');
   });
 
-  it('a step that is left out counts as up to date', () => {
+  it('a machine with an omitted optional step counts as up to date', () => {
     const leftOut = { desired: 'wanted', actual: 'less', message: 'no', at: '1970-01-01T00:00:00Z' };
     const status = { desiredHostConfigHash: 'wanted', leftOut };
     assert.equal(facts(status, nodeWith('less')).actual, 'wanted');
     assert.equal(facts(status, nodeWith('other')).actual, 'other');
   });
 
-  it('since when it is not Ready, by its Node', () => {
+  it('notReadySince comes from the Node', () => {
     const status = { initialization: { provisioned: true } };
     const notReady = facts(status, nodeWith('said', { ready: false }));
     assert.deepEqual([notReady.ready, notReady.notReadySince], [false, now]);
@@ -76,7 +76,7 @@ describe('machineFacts', () => {
     assert.equal(facts(status, nodeWith('said', { of: 'scw-applesilicon://fr-par-1/two' })).ready, false);
   });
 
-  it('why it does not have what it shall have', () => {
+  it('unreachableAt, waitingForIdle and failureMessage come from the last attempt', () => {
     const cordoned = nodeWith('said');
     cordoned.spec = { ...cordoned.spec, unschedulable: true };
     const unreachable = after('HostUnreachable', 'No route.', cordoned);
@@ -87,14 +87,14 @@ describe('machineFacts', () => {
     assert.deepEqual([unreachable.failureMessage, after('Succeeded', '').failureMessage], ['No route.', undefined]);
   });
 
-  it('that somebody has paused it, whatever the value, or its Cluster', () => {
+  it('a machine is paused by its annotation, whatever the value, or by its Cluster', () => {
     assert.equal(facts({}, undefined, { annotations: { [annotations.paused]: '' } }).paused, true);
     assert.equal(facts({}, undefined, { namespace: 'macs', labels: { [labels.clusterName]: 'paused' } }).paused, true);
     assert.equal(facts({}, undefined, { namespace: 'macs', labels: { [labels.clusterName]: 'other' } }).paused, false);
   });
 });
 
-describe('what a MachineDeployment asks for', () => {
+describe('the desired replicas of a MachineDeployment', () => {
   for (const [name, deployment, replicas] of [
     ['a number', { spec: { replicas: 3 } }, 3],
     ['none', { spec: { replicas: 0 } }, 0],

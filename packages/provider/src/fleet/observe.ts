@@ -9,7 +9,7 @@ import { cachedPauseReasons } from '../pause/pauses.ts';
 import type { Snapshot } from './decide.ts';
 import type { Limits, MachineFacts } from './judge-turn.ts';
 import { type DeploymentFacts, wantedMachines } from './machine-deployments.ts';
-import { fleetNameOf, memoryFromStatus } from './turns.ts';
+import { fleetNameOf, rollRecordFromStatus } from './turns.ts';
 
 export interface ObserveDeps
   extends Pick<Listers, 'nodes'>,
@@ -79,7 +79,7 @@ export const fleetFacts = ({ metadata, spec, status }: Live<MacFleet>) => ({
   waitForMacs: spec.waitForMacs,
   /** Release of the manager that reports Ready; undefined: any. */
   releaseID: spec.releaseID,
-  memory: memoryFromStatus(status),
+  rollRecord: rollRecordFromStatus(status),
 });
 
 const deploymentFacts = (deployment: Live<CoreMachineDeployment>): DeploymentFacts | undefined =>

@@ -83,8 +83,8 @@ const check = (write: Write): void => {
   }
 };
 
-describe('a roll, whatever happens', () => {
-  it('keeps its rules, also when two managers write at once from what they saw a while ago', () => {
+describe('a roll, under any sequence of events', () => {
+  it('keeps its invariants, also with two managers that write from stale reads', () => {
     fc.assert(
       fc.property(anySize, anyHistory, (size, history) => {
         const fleet = modelFleet(size);
@@ -95,7 +95,7 @@ describe('a roll, whatever happens', () => {
     );
   });
 
-  it('ends by itself once Macs and what is sent to them are good', () => {
+  it('finishes once the Macs and the revision are good', () => {
     fc.assert(
       fc.property(anySize, anyHistory, (size, history) => {
         const fleet = modelFleet(size);
@@ -105,14 +105,14 @@ describe('a roll, whatever happens', () => {
         fleet.machines.forEach((_, index) => fleet.setUp(index));
         for (let rounds = 0; rounds < 120; rounds += 1) round(fleet);
         assert.ok(fleet.machines.every(isReadyAndUpdated), fleet.describe());
-        const { turns, stop, passedOver, rollStartedAt } = fleet.memory;
+        const { turns, stop, passedOver, rollStartedAt } = fleet.rollRecord;
         assert.deepEqual([turns, stop, passedOver, rollStartedAt], [[], undefined, [], undefined]);
       }),
       { numRuns: 500 },
     );
   });
 
-  it('ends after a bad revision that nobody takes back, once it is good for the Macs after all', () => {
+  it('finishes after a bad revision has become good', () => {
     fc.assert(
       fc.property(anySize, anyHistory, (size, history) => {
         const fleet = modelFleet(size);
@@ -128,7 +128,7 @@ describe('a roll, whatever happens', () => {
     );
   });
 
-  it('neither waits for Macs that were down before nor stops for them', () => {
+  it('neither waits for nor is stopped by Macs that were down before', () => {
     fc.assert(
       fc.property(anySize, fc.subarray([0, 1, 2, 3, 4, 5]), fc.boolean(), (size, down, reachable) => {
         const fleet = modelFleet(size);
@@ -146,21 +146,21 @@ describe('a roll, whatever happens', () => {
     );
   });
 
-  it('takes down one Mac at most with a bad revision, each time it tries', () => {
+  it('takes down at most one Mac per attempt with a bad revision', () => {
     const bad = fc.constantFrom<Revision>('kills the agent', 'cuts off the Mac', 'refused');
     fc.assert(
       fc.property(anySize, bad, (size, revision) => {
         const fleet = modelFleet(size);
         fleet.release(revision);
         const begun = fleet.now;
-        for (let rounds = 0; fleet.memory.stop === undefined; rounds += 1) {
+        for (let rounds = 0; fleet.rollRecord.stop === undefined; rounds += 1) {
           assert.ok(rounds < 60, fleet.describe());
           round(fleet);
         }
         assert.ok(fleet.now - begun <= 20 * minute);
         for (let rounds = 0; rounds < 29; rounds += 1) round(fleet);
         assert.equal(fleet.lost.length, revision === 'refused' ? 0 : 1);
-        assert.ok(fleet.memory.stop);
+        assert.ok(fleet.rollRecord.stop);
         const allBack = fleet.machines.every(({ ready }) => ready);
         assert.equal(allBack, revision !== 'cuts off the Mac', 'rolled back, if there is a way to');
       }),

@@ -82,7 +82,7 @@ describe('the status of a MacFleet', () => {
     );
   });
 
-  it('who has a turn, and what it does with it', () => {
+  it('lists each turn and its purpose', () => {
     const machines = [updated('a', down), machineFacts('b', { waitingForIdle: true })];
     const turns = [turnFor('a', { rollBack: true }), turnFor('b', { canary: true, waitsForIdle: true })];
     assert.equal(
@@ -91,7 +91,7 @@ describe('the status of a MacFleet', () => {
     );
   });
 
-  it('machines that are being deleted do not count, and one without a Mac is not updated', () => {
+  it('machines being deleted do not count, and a machine without a Mac is not updated', () => {
     const machines = [
       updated('a', { deleting: true }),
       updated('b', { provisioned: false, ready: false }),
@@ -101,7 +101,7 @@ describe('the status of a MacFleet', () => {
     assert.deepEqual([existing, ready, upToDate], [2, 1, 1]);
   });
 
-  it('a large fleet fits in', () => {
+  it('the status of a large fleet stays below the size limit', () => {
     const machines = Array.from({ length: 500 }, (_, index) => machineFacts(`a-machine-with-a-long-name-${index}`));
     const snapshot = snapshotOf(machines, { provenRevision: 'r2' }, { maxUnavailable: 500 });
     const status = statusFor(snapshot);
@@ -110,7 +110,7 @@ describe('the status of a MacFleet', () => {
     assert.ok((getCondition(status.conditions, 'Ready')?.message.length ?? 0) < 1000);
   });
 
-  it('is what the server takes, says the same when nothing happens, and is Stalled only after a stop', () => {
+  it('is accepted by the schema, is idempotent, and is Stalled only after a stop', () => {
     const revision = fc.constantFrom<Revision>('good', 'refused', 'kills the agent', 'cuts off the Mac');
     const story = fc.array(fc.oneof(revision, fc.nat(3)), { maxLength: 30 });
     fc.assert(
@@ -141,7 +141,7 @@ describe('the status of a MacFleet', () => {
 });
 
 describe('docs/roll.md', () => {
-  it('tells of every state that a roll can be in, and of no other', () => {
+  it('lists exactly the states of a roll', () => {
     const page = readFileSync(join(import.meta.dirname, '../../../../docs/roll.md'), 'utf8');
     const diagram = /```text\n(.*?)```/s.exec(page)?.[1] ?? '';
     const words = new Set(diagram.match(/\b[A-Z][A-Za-z]+\b/g)?.filter((word) => word !== 'Ready'));
@@ -166,7 +166,7 @@ describe('events of a roll', () => {
     ['a stop that is lifted', stopped, on, []],
     ['another stop', stopped, { ...stopped, stop: { ...stop, at: ago(0) } }, ['RollStopped']],
   ] as const)
-    it(`${name}: ${reasons.join(', ') || 'nothing to tell'}`, () => {
+    it(`${name}: ${reasons.join(', ') || 'no event'}`, () => {
       const events = rollEvents(before, after);
       assert.deepEqual(
         events.map(({ reason }) => reason),

@@ -3,7 +3,7 @@ import { type EventInput, type Live, setConditions } from '@tartan/kube';
 import { asSentence, type Counts, readyCondition, rollingCondition, stalledCondition } from './conditions.ts';
 import type { Decision, Snapshot } from './decide.ts';
 import { isRollable, isUpdated, type MachineFacts } from './judge-turn.ts';
-import { memoryToStatus } from './turns.ts';
+import { rollRecordToStatus } from './turns.ts';
 
 type Roll = Extract<Decision, { kind: 'roll' }>;
 
@@ -20,8 +20,8 @@ export const countsOf = ({ machines, desired }: Snapshot): Counts => {
 const maxTurnSummary = 4096;
 
 /** The machines with a turn, and what they do. */
-const turnSummary = ({ memory }: Roll, machines: readonly MachineFacts[]): string => {
-  const notes = memory.turns.map(({ machine, uid, canary, rollBack }) => {
+const turnSummary = ({ rollRecord }: Roll, machines: readonly MachineFacts[]): string => {
+  const notes = rollRecord.turns.map(({ machine, uid, canary, rollBack }) => {
     const waits = machines.some((facts) => facts.uid === uid && facts.waitingForIdle);
     const note = [canary && 'canary', rollBack && 'rolls back', waits && 'waits until it is idle'].filter(Boolean);
     return note.length > 0 ? `${machine} (${note.join(', ')})` : machine;
@@ -43,7 +43,7 @@ export const statusOf = ({ metadata, status }: Live<MacFleet>, snapshot: Snapsho
   return {
     observedGeneration,
     ...counts,
-    ...memoryToStatus(roll.memory),
+    ...rollRecordToStatus(roll.rollRecord),
     ...(turns !== '' && { turnOf: turns }),
     conditions: setConditions(status?.conditions, updates, observedGeneration, snapshot.now),
   };

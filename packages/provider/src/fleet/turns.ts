@@ -1,6 +1,6 @@
 import type { MacFleet, MacFleetStatus } from '@tartan/api';
 import type { Machine } from '../controller-deps.ts';
-import { defined } from '../defined.ts';
+import { omitUndefined } from '../omit-undefined.ts';
 
 export type Turn = NonNullable<MacFleetStatus['turns']>[number];
 
@@ -15,10 +15,10 @@ export const findTurn = (fleet: Pick<MacFleet, 'status'>, uid: string, hash: str
 export const fleetNameOf = ({ metadata, spec }: Machine): string => spec.fleetName || metadata.name;
 
 /**
- * What the controller remembers of a roll, in the status, written before the push that it allows. Losing it costs another canary, never a
+ * The progress of a roll as the status records it, written before the push that it allows. Losing it costs another canary, never a
  * Mac.
  */
-export interface Memory
+export interface RollRecord
   extends Pick<MacFleetStatus, 'revision' | 'provenRevision' | 'rollStartedAt' | 'stalledRevision' | 'stop'> {
   readonly turns: readonly Turn[];
   /**
@@ -28,12 +28,16 @@ export interface Memory
   readonly passedOver: NonNullable<MacFleetStatus['passedOver']>;
 }
 
-export const memoryFromStatus = (status: Partial<MacFleetStatus> = {}): Memory => {
+export const rollRecordFromStatus = (status: Partial<MacFleetStatus> = {}): RollRecord => {
   const { revision, provenRevision, rollStartedAt, stalledRevision, stop, turns = [], passedOver = [] } = status;
-  return defined({ revision, provenRevision, rollStartedAt, stalledRevision, stop, turns, passedOver });
+  return omitUndefined({ revision, provenRevision, rollStartedAt, stalledRevision, stop, turns, passedOver });
 };
 
-export const memoryToStatus = ({ turns, passedOver, ...rest }: Memory): Pick<MacFleetStatus, keyof Memory> => ({
+export const rollRecordToStatus = ({
+  turns,
+  passedOver,
+  ...rest
+}: RollRecord): Pick<MacFleetStatus, keyof RollRecord> => ({
   ...rest,
   ...(turns.length > 0 && { turns }),
   ...(passedOver.length > 0 && { passedOver }),

@@ -220,7 +220,7 @@ describe('work on a Mac', () => {
     const task = converge({ mode: 'verify', idle: false });
     const outcome = await perform({ task, report: (event) => events.push(event) });
     assert.ok(outcome.kind === 'done', JSON.stringify(outcome));
-    assert.deepEqual(outcome.deferred, [{ step: 'tart', because: 'the host is not idle' }]);
+    assert.deepEqual(outcome.deferred, [{ step: 'tart', reason: 'the host is not idle' }]);
     assert.ok(events.filter(({ kind }) => kind === 'step started').length > 9);
     assert.equal((await perform({ task: converge({ mode: 'verify' }) })).kind, 'done');
   });

@@ -141,10 +141,10 @@ const tracesOf = ({ stamps, agentRelease }: Inventory): string | undefined => {
   return agentRelease === undefined ? undefined : `it has a release of the agent (${agentRelease})`;
 };
 
-const notWiped = (hostKey: string, because: string): WorkOutcome => ({
+const notWiped = (hostKey: string, reason: string): WorkOutcome => ({
   kind: 'not wiped',
   hostKey,
-  message: `The Mac was not wiped after its last machine: ${because}. Nothing was changed on it. It has to be reinstalled.`,
+  message: `The Mac was not wiped after its last machine: ${reason}. Nothing was changed on it. It has to be reinstalled.`,
 });
 
 /** The same job, recording secrets that are fetched during it, so that they can be redacted from its outcome. */

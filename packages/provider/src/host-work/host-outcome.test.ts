@@ -49,7 +49,7 @@ describe('the outcome of host work', () => {
   });
 
   test('is done, with deferred steps and optional failures', () => {
-    const deferred = [{ step: 'tart', because: 'the host is not idle' }] as const;
+    const deferred = [{ step: 'tart', reason: 'the host is not idle' }] as const;
     const optionalFailures = [stepError('timed out')];
     const outcome = { deferred, optionalFailures, stamps: {}, summary: 'abc', rebootPending: true };
     assert.deepEqual(outcomeOfHost({ kind: 'converged', ...outcome }), {

@@ -1,6 +1,6 @@
 import { formatProviderID, labels, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import { type GhActionsRunner, type HostSpec, summaryHash } from '@tartan/host';
-import { defined } from '../defined.ts';
+import { omitUndefined } from '../omit-undefined.ts';
 import type { HostSettings } from './host-settings.ts';
 
 /** Inputs besides the machine's object. None is secret. */
@@ -44,14 +44,14 @@ export const hostSpecOf = (machine: Machine, facts: HostSpecInputs, settings: Ho
       `spec.ghActionsRunner.ghRunnerLabels (${builder.labels.join(',')}) has no label of its own, so that builders of two clusters would ` +
         'take each other’s jobs. Name the environment in it, as in self-hosted,macos,vm-image-builder,production.',
     );
-  const wanted: HostSpec = defined({
+  const wanted: HostSpec = omitUndefined({
     user: facts.user,
     nodeName,
     tart: settings.tart,
     vmEgress: settings.vmEgress,
     tailscale: tailscaleOf(settings.tailscale, facts.tailscaleKeyVersion ?? ''),
     nodeExporter: settings.nodeExporter,
-    agent: defined({
+    agent: omitUndefined({
       runtime: settings.agent.runtime,
       release: settings.agent.release,
       nodeLabels: spec.fleetName ? { [labels.fleet]: spec.fleetName } : {},
@@ -131,7 +131,7 @@ interface FleetFacts {
  */
 export const fleetRevision = (settings: HostSettings, { fleet, tailscaleKeyVersion }: FleetFacts): string => {
   const { agent, tart, vmEgress, tailscale, nodeExporter, builder } = settings;
-  const spec: HostSpec = defined({
+  const spec: HostSpec = omitUndefined({
     user: 'user',
     nodeName: 'node',
     tart,

@@ -48,7 +48,7 @@ export type WorkOutcome =
       /** Hash of the stamps that the Mac has now. */
       readonly summary: string;
       /** Steps that wait for an idle host, or for another connection. */
-      readonly deferred: readonly { readonly step: string; readonly because: string }[];
+      readonly deferred: readonly { readonly step: string; readonly reason: string }[];
       readonly optionalFailures: readonly string[];
       readonly rebootPending: boolean;
     }

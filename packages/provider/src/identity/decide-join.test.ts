@@ -7,7 +7,7 @@ const now = Date.parse('2026-06-01T00:00:00Z');
 const hour = 3_600_000;
 const day = 24 * hour;
 
-describe('a token is retired', () => {
+describe('decideJoin: when a token is retired', () => {
   const identity = { nodeName: 'mac-1', issuedAt: now, expiresAt: now + 7 * day };
   const rows: readonly [string, Parameters<typeof shouldRetireToken>, boolean][] = [
     ['when its identity renews its Lease', [{ nodeName: 'mac-1', renewedAt: now + 1 }, identity], true],
@@ -21,7 +21,7 @@ describe('a token is retired', () => {
   for (const [what, given, expected] of rows) test(what, () => assert.equal(shouldRetireToken(...given), expected));
 });
 
-describe('a Mac needs a new join', () => {
+describe('decideJoin: when a Mac needs a new token', () => {
   const good = { expiresAt: now + hour, delivered: true };
   const lease = (age: number) => ({ nodeName: 'mac-1', renewedAt: now - age });
   const rows: readonly [string, Partial<JoinSnapshot>, ReturnType<typeof decideJoin>][] = [

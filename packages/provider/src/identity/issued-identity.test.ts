@@ -16,7 +16,7 @@ const issue = async (commonName: string, organizations = ['system:nodes']): Prom
   return Buffer.from(certificate).toString('base64');
 };
 
-describe('the identity that came from a token', () => {
+describe('the identity issued for a join token', () => {
   const request = (certificate: string | undefined, approvedAt: string, tokenID = 'aaaaaa'): CertificateRequest => ({
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
@@ -28,7 +28,7 @@ describe('the identity that came from a token', () => {
     },
   });
 
-  test('is that of the latest certificate, with its end', async () => {
+  test('is that of the latest certificate, with its expiry', async () => {
     const certificate = await issue('system:node:mac-1');
     const found = identityIssuedFor('aaaaaa', [
       request(certificate, '2026-01-01T00:00:05Z'),
@@ -41,7 +41,7 @@ describe('the identity that came from a token', () => {
     assert.equal(found.expiresAt, Date.parse('2026-01-02T00:00:00Z') - 300_000);
   });
 
-  test('has the Node of the common name, and the time of the approval', async () => {
+  test('has the Node name of the common name, and the time of approval', async () => {
     const certificate = await issue('system:node:mac-1', ['CN=system:node:mac-2']);
     const conditions = [
       { type: 'Failed', status: 'True', lastTransitionTime: '2026-01-01T00:00:05Z' },
@@ -52,7 +52,7 @@ describe('the identity that came from a token', () => {
     assert.equal(found.issuedAt, Date.parse('2026-01-01T00:00:09Z'));
   });
 
-  test('is none without a certificate of a Node for that very token', async () => {
+  test('does not exist without a node certificate for this token', async () => {
     const certificate = await issue('system:node:mac-1');
     const at = '2026-01-01T00:00:05Z';
     const { status: _, ...unanswered } = request(undefined, at);

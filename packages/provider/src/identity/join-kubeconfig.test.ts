@@ -27,13 +27,13 @@ kind: Config
 users: null
 `;
 
-describe('the address of the cluster', () => {
-  test('is what the flag says, and nobody is asked', async () => {
+describe('the address of the API server', () => {
+  test('is the value of the flag, without a request', async () => {
     const found = await clusterAddress(silent, { apiServerURL: 'https://k8s.example.com:6443/', ca: 'PEM' });
     assert.deepEqual(found, { server: 'https://k8s.example.com:6443', caData: 'UEVN' });
   });
 
-  test('is that of cluster-info otherwise, with our own authority', async () => {
+  test('is that of the ConfigMap cluster-info without the flag, with our own certificate authority', async () => {
     const found = await clusterAddress(saying({ kubeconfig: byKubeadm }), { apiServerURL: '', ca: 'PEM' });
     assert.deepEqual(found, { server: 'https://10.0.0.1:6443', caData: 'UEVN' });
     assert.deepEqual(await clusterAddress(saying({ kubeconfig: byKubeadm })), { server: 'https://10.0.0.1:6443' });
@@ -67,20 +67,20 @@ describe('the address of the cluster', () => {
     ],
   ];
   for (const [what, client, options, expected] of rows)
-    test(`that ${what} is an error that says what to do`, async () => {
+    test(`that ${what} is an error with advice`, async () => {
       const error: unknown = await clusterAddress(client, options).catch((problem: unknown) => problem);
       assert.ok(error instanceof ClusterAddressError);
       assert.match(error.message, expected);
       assert.ok(!error.message.includes('hunter2'));
     });
 
-  test('is asked for again when the server is away', async () => {
+  test('is requested again after an unreachable server', async () => {
     const away = new KubeError('unreachable', 'away');
     await assert.rejects(clusterAddress(failing(away)), away);
   });
 });
 
-test('the kubeconfig of a join is one that kubectl reads, with the token and nothing to guess', () => {
+test('the join kubeconfig is readable by kubectl, and contains the token', () => {
   const token = generateToken((count) => new Uint8Array(count), 0);
   const text = joinKubeconfig({ server: 'https://k8s:6443', caData: 'AAAA', token, nodeName: 'mac-1' });
   assert.ok(text.endsWith('}\n'));

@@ -55,7 +55,7 @@ const text = (secret: { data?: Record<string, string> }, key: string): string =>
   Buffer.from(secret.data?.[key] ?? '', 'base64').toString();
 
 describe('a join token', () => {
-  test('is a Secret as Kubernetes knows it, and says whose it is', async (t) => {
+  test('is a bootstrap token Secret of Kubernetes that names its machine', async (t) => {
     const { client, server, clock, options } = await setUp(t);
     const token = await mintJoinToken(client, options);
     const name = { namespace: 'kube-system', name: tokenSecretName(token.tokenID) };
@@ -77,7 +77,7 @@ describe('a join token', () => {
     assert.deepEqual(await tokens(), []);
   });
 
-  test('takes the place of the one before it', async (t) => {
+  test('replaces the previous token', async (t) => {
     const { client, options, records, tokens } = await setUp(t);
     const first = await mintJoinToken(client, options);
     const second = await mintJoinToken(client, { ...options, recorded: first.tokenID });
@@ -88,7 +88,7 @@ describe('a join token', () => {
     );
   });
 
-  test('is not created when its id cannot be written down', async (t) => {
+  test('is not created when its id cannot be recorded', async (t) => {
     const { client, options, tokens } = await setUp(t);
     const record = () => Promise.reject(new KubeError('conflict', 'somebody else was faster'));
     await assert.rejects(mintJoinToken(client, { ...options, record }), (error) => isKubeError(error, 'conflict'));
@@ -114,7 +114,7 @@ describe('a join token', () => {
     assert.deepEqual(await tokens(), [tokenSecretName(last.tokenID)]);
   });
 
-  test('whose creation got lost on the way is deleted by the next', async (t) => {
+  test('whose creation was lost is deleted by the next', async (t) => {
     let lost = false;
     const { client, options, records, tokens } = await setUp(
       t,
@@ -131,7 +131,7 @@ describe('a join token', () => {
     assert.deepEqual(await tokens(), [tokenSecretName(token.tokenID)]);
   });
 
-  test('leaves a token of the same id alone and takes another id', async (t) => {
+  test('does not overwrite a token with the same id, and takes another id', async (t) => {
     const { client, server, options, records, tokens } = await setUp(t);
     const metadata = { namespace: 'kube-system', name: tokenSecretName('aaaaaa') };
     const type = 'bootstrap.kubernetes.io/token';
@@ -150,7 +150,7 @@ describe('a join token', () => {
     await assert.rejects(stuck, (error) => isKubeError(error, 'alreadyExists'));
   });
 
-  test('is deleted by its id, once or twice, and nothing else is', async (t) => {
+  test('is deleted by its id, idempotently, and no other is', async (t) => {
     const { client, options, tokens } = await setUp(t);
     const { tokenID } = await mintJoinToken(client, options);
     for (const id of ['', 'x', '../evil', 'AAAAAA', `${tokenID}x`]) await deleteJoinToken(client, id);
@@ -160,7 +160,7 @@ describe('a join token', () => {
     assert.deepEqual(await tokens(), []);
   });
 
-  test('whose deletion is refused is not forgotten', async (t) => {
+  test('is not forgotten when its deletion is refused', async (t) => {
     const refuse = failing('DELETE', () => Promise.reject(new KubeError('forbidden', 'no')));
     const { client, options, records } = await setUp(t, refuse);
     await assert.rejects(mintJoinToken(client, { ...options, recorded: 'aaaaaa' }), (error) =>
@@ -174,7 +174,7 @@ describe('the secret half of a token', () => {
   const zeros = (count: number): Uint8Array => new Uint8Array(count);
   const planted = 'aaaaaaaaaaaaaaaa';
 
-  test('is in no error, even when the server repeats what it was sent', async () => {
+  test('is in no error, even if the server echoes the request', async () => {
     const echo = `bad Secret: ${JSON.stringify({ 'token-secret': planted })} aaaaaa.${planted}`;
     const causes = [{ field: 'stringData', message: echo }];
     const cause = new Error(echo);
@@ -196,7 +196,7 @@ describe('the secret half of a token', () => {
     }
   });
 
-  test('is not in a token that is printed', () => {
+  test('is redacted in a printed token', () => {
     const token = generateToken(zeros, 0);
     const prints = [
       inspect(token, { depth: 9, showHidden: true }),
@@ -207,7 +207,7 @@ describe('the secret half of a token', () => {
     assert.equal(token.reveal(), `aaaaaa.${planted}`);
   });
 
-  test('has all characters equally often, whatever bytes come', () => {
+  test('is uniformly distributed over the alphabet for any random bytes', () => {
     fc.assert(
       fc.property(fc.infiniteStream(fc.nat(255)), (bytes) => {
         const random = (count: number): Uint8Array =>

@@ -11,7 +11,7 @@ const providerID = 'scw-applesilicon://fr-par-1/2f4b';
 const machine: MachineIdentity = { uid: 'u1', deleting: false, node: 'ours', serverID: '2f4b', providerID };
 
 describe("the addresses of a machine's Mac", () => {
-  const stage = async (t: Parameters<typeof createHarness>[0]) => {
+  const setUp = async (t: Parameters<typeof createHarness>[0]) => {
     const { client, transport, clock } = await createHarness(t);
     const addNode = async (name: string, address: string, change: { providerID?: string; finalizers?: string[] }) => {
       const { finalizers, ...spec } = change;
@@ -58,8 +58,8 @@ describe("the addresses of a machine's Mac", () => {
     return { client, addNode, addHost, look };
   };
 
-  test('are those that Scaleway gives to the held Mac, beside those of the Node', async (t) => {
-    const { addNode, addHost, look } = await stage(t);
+  test('are the addresses of the held Mac at Scaleway and those of the Node', async (t) => {
+    const { addNode, addHost, look } = await setUp(t);
     await addHost('192.0.2.7', 'u1');
     await addNode('mac-1', '100.64.0.7', { providerID });
     await addNode('mac-2', '100.64.0.8', {});
@@ -75,13 +75,13 @@ describe("the addresses of a machine's Mac", () => {
   });
 
   test('have no port for a simulated Mac', async (t) => {
-    const { addHost, look } = await stage(t);
+    const { addHost, look } = await setUp(t);
     await addHost('127.0.0.1:40022', 'u1');
     assert.deepEqual((await look()).providerAddresses, ['127.0.0.1']);
   });
 
   test('are empty for a Mac that another machine holds, or that is gone', async (t) => {
-    const { addHost, look } = await stage(t);
+    const { addHost, look } = await setUp(t);
     assert.deepEqual((await look()).providerAddresses, []);
     await addHost('192.0.2.7', 'u2');
     assert.deepEqual((await look()).providerAddresses, []);
@@ -93,7 +93,7 @@ describe("the addresses of a machine's Mac", () => {
   });
 
   test("report an absent Node when it is missing, being deleted, or another Mac's", async (t) => {
-    const { client, addNode, look } = await stage(t);
+    const { client, addNode, look } = await setUp(t);
     assert.equal((await look()).node.kind, 'absent');
     await addNode('mac-1', '100.64.0.7', { providerID, finalizers: ['example.com/wait'] });
     await client.delete(nodes, { name: 'mac-1' });

@@ -53,7 +53,7 @@ const setUp = async (t: TestContext) => {
 };
 
 describe('the machine of a Node', () => {
-  test('is read from the server, token and all; of two machines of one name the older one', async (t) => {
+  test('is read from the server with its token; of two machines with one name the older one is used', async (t) => {
     const { of, create, setStatus } = await setUp(t);
     assert.equal(await of(), undefined);
     const older = await create();
@@ -81,7 +81,7 @@ describe('the machine of a Node', () => {
     });
   });
 
-  test('goes on to renew its certificate while its deletion waits for a pause', async (t) => {
+  test('may renew its certificate while its deletion waits for a pause', async (t) => {
     const { client, installCore } = await createHarness(t);
     await installCore();
     const of = machineLookup(client, clusters, [namespace]);
@@ -101,7 +101,7 @@ describe('the machine of a Node', () => {
     assert.equal((await of('mac-1', signal))?.deleting, true);
   });
 
-  test('is not that of a machine which may have no Mac, unless it was made ready before', async (t) => {
+  test('is not a machine that may have no Mac, unless it was provisioned before', async (t) => {
     const { of, create, setStatus } = await setUp(t);
     const outside = await create(elsewhere);
     assert.equal(await of('mac-1', [namespace]), undefined);
@@ -113,7 +113,7 @@ describe('the machine of a Node', () => {
     assert.equal(await of('mac-2'), undefined);
   });
 
-  test('a Node is the machine’s when it has the providerID of its Mac, and not of its spec alone', async (t) => {
+  test('a Node belongs to the machine whose Mac has its providerID; spec.providerID alone is not enough', async (t) => {
     const linux = 'aws:///eu-west-1a/i-0123456789abcdef0';
     const { of, create, setStatus, addNode, removeNode } = await setUp(t);
     await create(namespace, { spec: { providerID: linux } });
@@ -128,7 +128,7 @@ describe('the machine of a Node', () => {
     assert.equal(await node(), 'ours');
   });
 
-  test('a Node without a providerID is the machine’s where its Mac has shown the pinned host key', async (t) => {
+  test('a Node without a providerID belongs to the machine whose Mac has shown the pinned host key', async (t) => {
     const { of, create, setStatus, addNode, addHost, removeNode } = await setUp(t);
     const { metadata } = await create();
     const node = async () => (await of())?.node;
@@ -153,7 +153,7 @@ describe('the machine of a Node', () => {
     }
   });
 
-  test('a Node without a providerID is not that of a Mac which somebody else holds', async (t) => {
+  test('a Node without a providerID does not belong to a Mac held by somebody else', async (t) => {
     const { of, create, setStatus, addNode, addHost } = await setUp(t);
     await create();
     await addNode({}, [{ type: 'InternalIP', address: '192.0.2.7' }]);
@@ -163,7 +163,7 @@ describe('the machine of a Node', () => {
   });
 });
 
-describe('the reads behind a verdict', () => {
+describe('the reads behind a decision', () => {
   const live = (name: string, uid: string, minutes: number) => ({
     name,
     uid,
@@ -195,7 +195,7 @@ describe('the reads behind a verdict', () => {
     },
   } as unknown as Pick<Client, 'get' | 'list'>;
 
-  test('carry the signal, and find the oldest machine and Nodes that say nothing', async () => {
+  test('pass the signal, and find the oldest machine and Nodes without metadata', async () => {
     const found = await machineLookup(client, clusters, [namespace])('mac-1', signal);
     assert.ok(found);
     assert.deepEqual([found.uid, found.deleting, found.node], ['z', true, 'foreign']);

@@ -36,7 +36,7 @@ const rows: readonly Row[] = [
   ],
 ];
 
-describe('whether a Node is this Mac', () => {
+describe('whether a Node belongs to this Mac', () => {
   for (const [what, node, known, is] of rows)
     test(`${is ? 'yes' : 'no'}: ${what}`, () =>
       assert.equal(isNodeOf({ apiVersion: 'v1', kind: 'Node', ...node }, known), is));

@@ -74,7 +74,7 @@ describe('the MacHost of a server that has none', () => {
       assert.match(release?.message ?? '', /It is wiped again\.$/);
     });
 
-  it('is valid, and never held and releasing at once', () => {
+  it('is valid, and never both held and releasing', () => {
     const anyHolder = fc.record({
       deleting: fc.boolean(),
       provisioned: fc.boolean(),
@@ -97,7 +97,7 @@ describe('the MacHost of a server that has none', () => {
   });
 });
 
-describe('what is observed of servers without a MacHost', () => {
+describe('observation of servers without a MacHost', () => {
   const live = { namespace: 'fleet', uid: 'u', resourceVersion: '1', creationTimestamp: now };
   const machineOf = (name: string, status: object | undefined, more: object = {}, spec: object = {}): Machine => {
     const metadata = { name, ...live, ...more };
@@ -111,7 +111,7 @@ describe('what is observed of servers without a MacHost', () => {
     uid: 'u',
   });
 
-  it('are their names and families, machines that have a server, and all pools', () => {
+  it('reads their names and OS families, machines that have a server, and all pools', () => {
     const servers = [
       { id: '1', name: 'a', os: { family: 'Tahoe' } },
       { id: '2', name: 'b' },

@@ -3,7 +3,7 @@ import { apiVersionOf } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { Server } from '@tartan/scaleway';
 import type { Listers, Machine } from '../controller-deps.ts';
-import { defined } from '../defined.ts';
+import { omitUndefined } from '../omit-undefined.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
 import { readReleasingName } from '../mac-host/server-name.ts';
 
@@ -52,7 +52,7 @@ export const decide = ({ zone, servers, holders, poolPrefixes, now }: Snapshot):
   });
 
 const heldBy = (zone: string, { ref, poolPrefix }: Holder): MacHostSpec =>
-  defined({ zone, consumerRef: ref, poolPrefix: poolPrefix || undefined });
+  omitUndefined({ zone, consumerRef: ref, poolPrefix: poolPrefix || undefined });
 
 const releasingSpec = (
   zone: string,
@@ -62,7 +62,7 @@ const releasingSpec = (
   now: string,
 ): MacHostSpec => ({
   zone,
-  release: defined({
+  release: omitUndefined({
     poolPrefix,
     family: family || undefined,
     reason: 'Stranded' as const,

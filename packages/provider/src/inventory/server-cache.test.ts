@@ -104,7 +104,7 @@ describe('the server cache', () => {
     assert.deepEqual(heard(), ['a'], 'of the next outage, too');
   });
 
-  it('a live read counts though the list of its zone is stale', () => {
+  it('a live read is valid even if the list of its zone is stale', () => {
     const { serverCache, clock, list, kind } = setUp();
     list(server('a'), server('b'));
     clock.advance(6 * minute);

@@ -8,42 +8,42 @@ const minute = 60_000;
 const hour = 60 * minute;
 
 const setUp = async (t: TestContext) => {
-  const stage = await createHarness(t);
-  const server = await stage.order('tuist-pool-1');
+  const harness = await createHarness(t);
+  const server = await harness.order('tuist-pool-1');
   const { id } = server;
-  await stage.start();
-  await stage.pass(1000);
+  await harness.start();
+  await harness.pass(1000);
   const annotate = async (reason: string | null) => {
     const body = { metadata: { annotations: { [annotations.abandon]: reason } } };
-    await stage.client.patch(macHost.resource, { name: id }, { type: 'merge', body });
-    await stage.settle();
+    await harness.client.patch(macHost.resource, { name: id }, { type: 'merge', body });
+    await harness.settle();
   };
-  const status = async () => (await stage.host(id)).status ?? {};
+  const status = async () => (await harness.host(id)).status ?? {};
   return {
-    ...stage,
+    ...harness,
     server,
     id,
     annotate,
     status,
     hold: async () => {
-      await stage.take(id, await stage.machine('mac-1', id));
-      await stage.pass(1000);
+      await harness.take(id, await harness.machine('mac-1', id));
+      await harness.pass(1000);
     },
     condition: async (type: string) => getCondition((await status()).conditions, type),
     addNode: (name: string) =>
-      stage.client.create(nodes, {
+      harness.client.create(nodes, {
         apiVersion: 'v1',
         kind: 'Node',
         metadata: { name },
         spec: { providerID: `scw-applesilicon://fr-par-1/${id}` },
       }),
-    isCordoned: async (name: string) => (await stage.client.get(nodes, { name })).spec?.unschedulable === true,
-    changes: () => stage.scaleway.requests.filter((request) => !request.startsWith('GET')).length,
+    isCordoned: async (name: string) => (await harness.client.get(nodes, { name })).spec?.unschedulable === true,
+    changes: () => harness.scaleway.requests.filter((request) => !request.startsWith('GET')).length,
   };
 };
 
-describe('a Mac that a person has abandoned', () => {
-  it('says so in its state, a condition and one event', async (t) => {
+describe('an abandoned Mac', () => {
+  it('reports it in its state, a condition and one event', async (t) => {
     const { annotate, status, condition, eventReasons, pass } = await setUp(t);
     await annotate('locked by Scaleway, ticket 7');
     assert.equal((await status()).state, 'abandoned');
@@ -57,13 +57,13 @@ describe('a Mac that a person has abandoned', () => {
     assert.equal((await condition('Abandoned'))?.reason, 'NotAbandoned');
   });
 
-  it('also without a reason', async (t) => {
+  it('needs no reason in the annotation', async (t) => {
     const { annotate, status } = await setUp(t);
     await annotate('');
     assert.equal((await status()).state, 'abandoned');
   });
 
-  it('is neither wiped nor renamed on its way back, and goes on when the annotation is removed', async (t) => {
+  it('is neither wiped nor renamed during a release, which continues when the annotation is removed', async (t) => {
     const { annotate, hold, release, server, pass, changes, status, id } = await setUp(t);
     await hold();
     await annotate('x');
@@ -78,7 +78,7 @@ describe('a Mac that a person has abandoned', () => {
     assert.equal((await status()).state, 'pool');
   });
 
-  it('is left alone from one moment to the next, also in the middle of a pass', async (t) => {
+  it('is left alone at once, also in the middle of a reconcile', async (t) => {
     const { client, hold, release, interpose, pass, server, id } = await setUp(t);
     await hold();
     let isSet = false;
@@ -103,7 +103,7 @@ describe('a Mac that a person has abandoned', () => {
     await assert.rejects(take(id, await machine('mac-2')), /nor abandoned/);
   });
 
-  it('keeps Pods off the Node that its agent brings back, unless its machine lives', async (t) => {
+  it('has a cordoned Node when its agent comes back, unless its machine exists', async (t) => {
     const { annotate, hold, addNode, isCordoned, deleteMachine, pass, status } = await setUp(t);
     await hold();
     await addNode('mac-1');
@@ -116,7 +116,7 @@ describe('a Mac that a person has abandoned', () => {
     assert.equal((await status()).state, 'abandoned');
   });
 
-  it('is forgotten when Scaleway does not know it any more', async (t) => {
+  it('loses its MacHost when the server is gone at Scaleway', async (t) => {
     const { annotate, hostIfAny, scaleway, pass, id } = await setUp(t);
     await annotate('x');
     scaleway.faults.calls.push({
@@ -136,7 +136,7 @@ describe('a Mac that a person has abandoned', () => {
 });
 
 describe('a Mac that cannot be wiped', () => {
-  it('keeps Pods off the Node that its agent brings back', async (t) => {
+  it('has a cordoned Node when its agent comes back', async (t) => {
     const { hold, release, scaleway, addNode, isCordoned, pass, client, id } = await setUp(t);
     await hold();
     scaleway.faults.calls.push({

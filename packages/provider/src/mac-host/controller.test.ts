@@ -9,113 +9,113 @@ const minute = 60_000;
 
 describe('a manager that does not lead', () => {
   it('does nothing, nor do two of them', async (t) => {
-    const stage = await createHarness(t);
+    const harness = await createHarness(t);
     const names = ['tuist-pool-1', 'tuist-pool-2', 'tuist-pool-3'];
-    const [held, released, rebooted] = await Promise.all(names.map((name) => stage.order(name)));
+    const [held, released, rebooted] = await Promise.all(names.map((name) => harness.order(name)));
     assert.ok(held && released && rebooted);
     const lost = randomUUID();
-    await stage.client.create(macHost.resource, macHost.make({ metadata: { name: lost }, spec: { zone } }));
-    stage.gate.isOpen = false;
+    await harness.client.create(macHost.resource, macHost.make({ metadata: { name: lost }, spec: { zone } }));
+    harness.gate.isOpen = false;
     // A refusal by Scaleway is not recorded either.
-    stage.scaleway.faults.calls.push({ match: new RegExp(`GET .*${released.id}`), times: 3, with: { status: 401 } });
-    await stage.start();
-    await stage.start();
-    await stage.take(held.id, await stage.machine('mac-1', held.id));
-    await stage.release(released.id);
-    const third = await stage.machine('tuist-pool-3', rebooted.id);
-    await stage.take(rebooted.id, third);
-    await stage.patchSpec(rebooted.id, { reboot: { requestedAt: new Date(stage.clock.now()).toISOString() } });
-    await stage.pass(5 * minute);
-    assert.deepEqual([...new Set(stage.calls())], ['GET']);
-    for (const { status } of await stage.hosts()) assert.equal(status, undefined);
-    assert.ok(await stage.hostIfAny(lost));
-    stage.gate.isOpen = true;
-    await stage.pass(minute);
+    harness.scaleway.faults.calls.push({ match: new RegExp(`GET .*${released.id}`), times: 3, with: { status: 401 } });
+    await harness.start();
+    await harness.start();
+    await harness.take(held.id, await harness.machine('mac-1', held.id));
+    await harness.release(released.id);
+    const third = await harness.machine('tuist-pool-3', rebooted.id);
+    await harness.take(rebooted.id, third);
+    await harness.patchSpec(rebooted.id, { reboot: { requestedAt: new Date(harness.clock.now()).toISOString() } });
+    await harness.pass(5 * minute);
+    assert.deepEqual([...new Set(harness.calls())], ['GET']);
+    for (const { status } of await harness.hosts()) assert.equal(status, undefined);
+    assert.ok(await harness.hostIfAny(lost));
+    harness.gate.isOpen = true;
+    await harness.pass(minute);
     assert.equal(held.name, 'mac-1');
     assert.equal(rebooted.status, 'rebooting');
     // Both rename the released Mac, each to another name: the loser waits for two minutes.
-    await stage.pass(2 * minute);
-    assert.ok(stage.calls().includes('POST reinstall'));
-    assert.equal(await stage.hostIfAny(lost), undefined);
+    await harness.pass(2 * minute);
+    assert.ok(harness.calls().includes('POST reinstall'));
+    assert.equal(await harness.hostIfAny(lost), undefined);
   });
 });
 
-describe('two managers that both believe to lead', () => {
+describe('two managers that both believe they lead', () => {
   it('wipe a Mac once and restart a Mac once', async (t) => {
-    const stage = await createHarness(t);
-    const [released, rebooted] = [await stage.order('mac-9'), await stage.order('mac-1')];
-    await stage.start();
-    await stage.start({ inventory: false });
-    const machine = await stage.machine('mac-1', rebooted.id);
-    await stage.take(rebooted.id, machine);
-    await stage.patchSpec(rebooted.id, { reboot: { requestedAt: new Date(stage.clock.now()).toISOString() } });
-    await stage.release(released.id);
-    await stage.pass(12 * minute);
-    const posts = stage.calls().filter((call) => call.startsWith('POST'));
+    const harness = await createHarness(t);
+    const [released, rebooted] = [await harness.order('mac-9'), await harness.order('mac-1')];
+    await harness.start();
+    await harness.start({ inventory: false });
+    const machine = await harness.machine('mac-1', rebooted.id);
+    await harness.take(rebooted.id, machine);
+    await harness.patchSpec(rebooted.id, { reboot: { requestedAt: new Date(harness.clock.now()).toISOString() } });
+    await harness.release(released.id);
+    await harness.pass(12 * minute);
+    const posts = harness.calls().filter((call) => call.startsWith('POST'));
     assert.deepEqual(posts.toSorted(), ['POST reboot', 'POST reinstall']);
-    assert.equal((await stage.host(released.id)).status?.state, 'pool');
+    assert.equal((await harness.host(released.id)).status?.state, 'pool');
   });
 });
 
 describe('a server that is gone', () => {
-  const gone = (stage: Awaited<ReturnType<typeof createHarness>>, id: string) => {
+  const gone = (harness: Awaited<ReturnType<typeof createHarness>>, id: string) => {
     const denied = { type: 'not_found', resource: 'server', resource_id: id };
-    stage.scaleway.faults.calls.push({ match: new RegExp(id), times: 1000, with: { status: 404, body: denied } });
+    harness.scaleway.faults.calls.push({ match: new RegExp(id), times: 1000, with: { status: 404, body: denied } });
   };
 
-  it('takes its MacHost with it', async (t) => {
-    const stage = await createHarness(t);
-    await stage.order('tuist-pool-1');
+  it('loses its MacHost', async (t) => {
+    const harness = await createHarness(t);
+    await harness.order('tuist-pool-1');
     const id = randomUUID();
-    await stage.client.create(macHost.resource, macHost.make({ metadata: { name: id }, spec: { zone } }));
-    await stage.start();
-    await stage.pass(2 * minute);
-    assert.equal(await stage.hostIfAny(id), undefined);
-    assert.equal((await stage.hosts()).length, 1);
+    await harness.client.create(macHost.resource, macHost.make({ metadata: { name: id }, spec: { zone } }));
+    await harness.start();
+    await harness.pass(2 * minute);
+    assert.equal(await harness.hostIfAny(id), undefined);
+    assert.equal((await harness.hosts()).length, 1);
   });
 
-  it('is asked for before that: one that a list has left out stays', async (t) => {
-    const stage = await createHarness(t);
-    const { id } = await stage.order('tuist-pool-1');
-    await stage.start();
-    stage.calls();
+  it('is confirmed by a live read: a MacHost missing from a list is kept', async (t) => {
+    const harness = await createHarness(t);
+    const { id } = await harness.order('tuist-pool-1');
+    await harness.start();
+    harness.calls();
     const empty = { status: 200, body: { total_count: 0, servers: [] } };
-    stage.scaleway.faults.calls.push({ match: /servers$/, times: 1, with: empty });
-    await stage.pass(61_000);
-    assert.deepEqual(stage.calls(), ['GET']);
-    const { status } = await stage.host(id);
+    harness.scaleway.faults.calls.push({ match: /servers$/, times: 1, with: empty });
+    await harness.pass(61_000);
+    assert.deepEqual(harness.calls(), ['GET']);
+    const { status } = await harness.host(id);
     assert.equal(status?.state, 'pool');
-    assert.equal(await stage.reason(id, 'Listed'), 'Listed');
+    assert.equal(await harness.reason(id, 'Listed'), 'Listed');
   });
 
-  it('is reported to the machine that holds it, and forgotten when that is gone', async (t) => {
-    const stage = await createHarness(t);
-    const { id } = await stage.order('mac-1');
-    await stage.start();
-    await stage.take(id, await stage.machine('mac-1', id));
-    await stage.pass(1000);
-    gone(stage, id);
+  it('is reported to the machine that holds it; its MacHost is deleted after the machine', async (t) => {
+    const harness = await createHarness(t);
+    const { id } = await harness.order('mac-1');
+    await harness.start();
+    await harness.take(id, await harness.machine('mac-1', id));
+    await harness.pass(1000);
+    gone(harness, id);
     const empty = { status: 200, body: { total_count: 0, servers: [] } };
-    stage.scaleway.faults.calls.push({ match: /servers$/, times: 1000, with: empty });
-    await stage.pass(2 * minute);
-    assert.equal(await stage.reason(id, 'Listed'), 'Gone');
-    assert.equal((await stage.host(id)).status?.state, 'held');
-    await stage.deleteMachine('mac-1');
-    await stage.pass(1000);
-    assert.equal(await stage.hostIfAny(id), undefined);
+    harness.scaleway.faults.calls.push({ match: /servers$/, times: 1000, with: empty });
+    await harness.pass(2 * minute);
+    assert.equal(await harness.reason(id, 'Listed'), 'Gone');
+    assert.equal((await harness.host(id)).status?.state, 'held');
+    await harness.deleteMachine('mac-1');
+    await harness.pass(1000);
+    assert.equal(await harness.hostIfAny(id), undefined);
   });
 });
 
 describe('a zone that cannot be listed', () => {
-  it('leaves everything as it was, and says so', async (t) => {
-    const stage = await createHarness(t);
-    const { id } = await stage.order('tuist-pool-1');
-    await stage.start();
-    const before = (await stage.host(id)).status;
+  it('changes nothing, and is reported in a condition', async (t) => {
+    const harness = await createHarness(t);
+    const { id } = await harness.order('tuist-pool-1');
+    await harness.start();
+    const before = (await harness.host(id)).status;
     assert.equal(before?.state, 'pool');
-    stage.scaleway.faults.calls.push({ match: /servers$/, times: 10_000, with: { status: 403, body: {} } });
-    await stage.pass(20 * minute);
-    const after = (await stage.host(id)).status;
+    harness.scaleway.faults.calls.push({ match: /servers$/, times: 10_000, with: { status: 403, body: {} } });
+    await harness.pass(20 * minute);
+    const after = (await harness.host(id)).status;
     assert.deepEqual(
       [after?.state, after?.since, after?.name, after?.serverStatus],
       [before.state, before.since, before.name, before.serverStatus],
@@ -123,52 +123,55 @@ describe('a zone that cannot be listed', () => {
     const listed = getCondition(after?.conditions, 'Listed');
     assert.deepEqual([listed?.status, listed?.reason], ['Unknown', 'ZoneNotListed']);
     assert.match(listed?.message ?? '', /AppleSiliconFullAccess/);
-    assert.ok(stage.listFailures.length > 2 && stage.listFailures.length < 20, `${stage.listFailures.length} lists`);
-    stage.scaleway.faults.calls.length = 0;
-    await stage.pass(6 * minute);
-    assert.equal(await stage.reason(id, 'Listed'), 'Listed');
+    assert.ok(
+      harness.listFailures.length > 2 && harness.listFailures.length < 20,
+      `${harness.listFailures.length} lists`,
+    );
+    harness.scaleway.faults.calls.length = 0;
+    await harness.pass(6 * minute);
+    assert.equal(await harness.reason(id, 'Listed'), 'Listed');
   });
 });
 
-describe('a Mac that is nobody’s', () => {
-  it('is in the pool, about to be taken, or stranded: neither a name nor a pool that a machine says makes it more', async (t) => {
-    const stage = await createHarness(t);
+describe('a Mac without a holder', () => {
+  it('is in a pool, reserved or stranded; names and pools in machine specs do not change that', async (t) => {
+    const harness = await createHarness(t);
     const named = {
-      pool: await stage.order('tuist-pool-1'),
-      other: await stage.order('other-pool-1'),
-      foreign: await stage.order('their-pool-1'),
-      called: await stage.order('mac-1'),
-      reserved: await stage.order('foreign-1'),
-      pending: await stage.order('tuist-claim-pending-1'),
-      stranger: await stage.order('foreign-2'),
+      pool: await harness.order('tuist-pool-1'),
+      other: await harness.order('other-pool-1'),
+      foreign: await harness.order('their-pool-1'),
+      called: await harness.order('mac-1'),
+      reserved: await harness.order('foreign-1'),
+      pending: await harness.order('tuist-claim-pending-1'),
+      stranger: await harness.order('foreign-2'),
     };
-    await stage.machine('mac-1', undefined, { adoptPoolPrefix: 'their-pool-' });
-    await stage.start({ pools: ['other-pool-'] });
-    await stage.machine('mac-2', named.reserved.id);
-    await stage.pass(1000);
+    await harness.machine('mac-1', undefined, { adoptPoolPrefix: 'their-pool-' });
+    await harness.start({ pools: ['other-pool-'] });
+    await harness.machine('mac-2', named.reserved.id);
+    await harness.pass(1000);
     const seen = await Promise.all(
       Object.values(named).map(async ({ id }) => {
-        const { status } = await stage.host(id);
+        const { status } = await harness.host(id);
         return [status?.state, status?.heldBy ?? ''].join(' ').trim();
       }),
     );
     assert.deepEqual(seen, ['pool', 'pool', 'stranded', 'stranded', 'held fleet/mac-2', 'stranded', 'stranded']);
-    assert.equal(await stage.reason(named.pool.id, 'Wiped'), 'NotSeen');
-    assert.equal(await stage.reason(named.stranger.id, 'Stranded'), 'ReportOnly');
-    assert.equal(await stage.reason(named.pool.id, 'Stranded'), 'Accounted');
+    assert.equal(await harness.reason(named.pool.id, 'Wiped'), 'NotSeen');
+    assert.equal(await harness.reason(named.stranger.id, 'Stranded'), 'ReportOnly');
+    assert.equal(await harness.reason(named.pool.id, 'Stranded'), 'Accounted');
   });
 
-  it('shows what Scaleway says of it, and never its password', async (t) => {
-    const stage = await createHarness(t);
-    const { id } = await stage.order('tuist-pool-1', { type: 'M4-M', family: 'Sequoia' });
-    await stage.start();
-    const { status } = await stage.host(id);
+  it('shows the data of Scaleway, and never its password', async (t) => {
+    const harness = await createHarness(t);
+    const { id } = await harness.order('tuist-pool-1', { type: 'M4-M', family: 'Sequoia' });
+    await harness.start();
+    const { status } = await harness.host(id);
     assert.deepEqual(
       [status?.type, status?.osFamily, status?.osImage, status?.serverStatus, status?.ip],
       ['M4-M', 'Sequoia', 'macos-sequoia-15.3.1', 'ready', '198.18.0.0'],
     );
-    const password = (await stage.pool.getServer(zone, id)).password?.reveal() ?? '';
-    assert.ok(password !== '' && !JSON.stringify(await stage.host(id)).includes(password));
-    assert.ok(!stage.lines.join('\n').includes(password));
+    const password = (await harness.pool.getServer(zone, id)).password?.reveal() ?? '';
+    assert.ok(password !== '' && !JSON.stringify(await harness.host(id)).includes(password));
+    assert.ok(!harness.lines.join('\n').includes(password));
   });
 });

@@ -83,7 +83,7 @@ const wipe = (more: MacHostStatus['wipe'] = {}): MacHostStatus => ({
 const begun = wipe({ requestedAt: at(-30 * minute), reinstallingAt: at(-30 * minute) });
 
 /** The part of a decision that a row is about. */
-const brief = (decision: Decision): string => {
+const summarize = (decision: Decision): string => {
   switch (decision.kind) {
     case 'give up':
       return `give up ${decision.name}`;
@@ -613,17 +613,17 @@ const table: [string, Facts, string][] = [
 describe('decide, for a MacHost', () => {
   for (const [name, facts, expected] of table)
     it(`${name}: ${expected}`, () => {
-      assert.equal(brief(decide(snapshotOf(facts))), expected);
+      assert.equal(summarize(decide(snapshotOf(facts))), expected);
     });
 
-  it('a rename says why', () => {
+  it('a rename has a reason', () => {
     const why = (facts: Facts): unknown => (decide(snapshotOf(facts)) as { why?: string }).why;
     assert.equal(why(held()), 'held');
     assert.equal(why(back({ server: seen(mine) })), 'releasing');
     assert.equal(why(back({ status: wipe({ readyAt: at(0) }) })), 'wiped');
   });
 
-  it('a name is recorded for its machine, with the time', () => {
+  it('a claim name is recorded with its machine and the time', () => {
     const namedAt = '2026-01-01T12:00:00Z';
     const first = decide(snapshotOf(held({ server: listed(mine) })));
     assert.deepEqual(first, { kind: 'record name', claim: { uid: 'u', namedAt } });
@@ -632,13 +632,13 @@ describe('decide, for a MacHost', () => {
     assert.deepEqual(settling, { kind: 'record name', claim: { ...status.claim, settledAt: namedAt } });
   });
 
-  it('a reinstall is for the longest prefix that its name begins with', () => {
+  it('a reinstall is for the longest pool prefix of its name', () => {
     const poolPrefixes = new Set(['tuist-', 'tuist-pool-', 'another-long-pool-']);
     const decision = decide(snapshotOf({ poolPrefixes, otherOS: { family: 'sequoia', inMs: 0 } }));
     assert.deepEqual(decision, { kind: 'reinstall', family: 'sequoia', poolPrefix: 'tuist-pool-' });
   });
 
-  it('a wipe is never older than its release, whoever’s clock that was from', () => {
+  it('a wipe is never older than its release, whichever clock set that time', () => {
     for (const ahead of [-400, 0, 50, 700, 5000]) {
       const requestedAt = new Date(now + ahead).toISOString();
       const decision = decide(snapshotOf({ ...back({}, { requestedAt }), now: now + 100 }));
@@ -647,7 +647,7 @@ describe('decide, for a MacHost', () => {
     }
   });
 
-  it('a quarantine lasts a day more each time, and a week at most', () => {
+  it('a quarantine lasts a day longer each time, and at most a week', () => {
     const days = (count: number): number => {
       const status = { quarantine: { count, reason: 'x', until: at(-1) } };
       const decision = decide(snapshotOf(back({ status }, { reason: 'NotWiped' })));
@@ -775,13 +775,13 @@ describe('decide, for any snapshot', () => {
 
   it('is total, and so is the state', () => {
     always((snapshot, decision) => {
-      brief(decision);
+      summarize(decision);
       stateOf(snapshot);
       if (decision.kind === 'report' && decision.againMs !== undefined) assert.ok(decision.againMs >= 0);
     });
   });
 
-  it('never acts on a server without a live read, and never asks for a second one', () => {
+  it('never acts on a server without a live read, and never requests a second one', () => {
     always((snapshot, decision) => {
       const { kind } = decision;
       if (isFresh(snapshot)) return assert.notEqual(kind, 'read server');
@@ -792,7 +792,7 @@ describe('decide, for any snapshot', () => {
     });
   });
 
-  it('only a Mac that is to be released, under its releasing name, is wiped, and never while it is held (invariant 2)', () => {
+  it('wipes a Mac only during its release, under its releasing name, and never while it is held (invariant 2)', () => {
     always(({ spec, server }, { kind }) => {
       if (kind !== 'request wipe') return;
       assert.ok(spec.release && !spec.consumerRef);
@@ -800,7 +800,7 @@ describe('decide, for any snapshot', () => {
     });
   });
 
-  it('nothing is done to one whose name is that of another cluster or a person, unless a machine is at work on it', () => {
+  it('does not touch a Mac named by another cluster or a person, unless a machine works on it', () => {
     always(({ spec, server, holder }, { kind }) => {
       if (!['rename', 'request wipe', 'reboot', 'record wipe end', 'return to pool'].includes(kind)) return;
       assert.ok(server.kind === 'seen');
@@ -815,7 +815,7 @@ describe('decide, for any snapshot', () => {
     });
   });
 
-  it('nothing is done to one that is paused (invariant 15)', () => {
+  it('does not touch a paused Mac (invariant 15)', () => {
     always(({ pauses }, { kind }) => {
       if (pauses.length > 0)
         assert.ok(
@@ -825,7 +825,7 @@ describe('decide, for any snapshot', () => {
     });
   });
 
-  it('only one that was wiped for this release gets a pool name (invariant 4)', () => {
+  it('gives a pool name only to a Mac wiped for this release (invariant 4)', () => {
     always(({ spec, status }, decision) => {
       const isPoolName = decision.kind === 'rename' && decision.why === 'wiped';
       if (!isPoolName && decision.kind !== 'return to pool') return;
@@ -834,14 +834,14 @@ describe('decide, for any snapshot', () => {
     });
   });
 
-  it('only one that is held by somebody alive is renamed for a holder or restarted', () => {
+  it('renames or restarts a Mac only for an existing holder', () => {
     always(({ spec, holder }, decision) => {
       if (decision.kind === 'reboot' || (decision.kind === 'rename' && decision.why === 'held'))
         assert.ok(spec.consumerRef && holder.kind === 'alive');
     });
   });
 
-  it('nothing is done to a Mac that a person has abandoned, and it says so', () => {
+  it('does not touch an abandoned Mac, and reports it', () => {
     always((snapshot, { kind }) => {
       if (snapshot.abandoned === undefined) return;
       assert.ok(['read server', 'read holder', 'report', 'delete', 'cordon'].includes(kind), kind);
@@ -850,7 +850,7 @@ describe('decide, for any snapshot', () => {
     });
   });
 
-  it('only a free Mac of a pool is reinstalled with another macOS', () => {
+  it('changes macOS only on a free Mac of a pool', () => {
     always((snapshot, { kind }) => {
       if (kind !== 'reinstall') return;
       assert.ok(!snapshot.spec.consumerRef && !snapshot.spec.release);
@@ -858,7 +858,7 @@ describe('decide, for any snapshot', () => {
     });
   });
 
-  it('is claimable only without holder and release', () => {
+  it('a Mac is claimable only without holder and release', () => {
     always((snapshot) => {
       const state = stateOf(snapshot);
       if (snapshot.spec.release || snapshot.spec.consumerRef) assert.notEqual(state, 'pool');
@@ -870,7 +870,7 @@ describe('the conditions of a MacHost, for any snapshot', () => {
   const judge = () => ({ reason: 'ReportOnly', message: 'x' }) as const;
   const formatCondition = ({ type, reason, message }: ConditionUpdate) => `${type} ${reason} ${message}`;
 
-  it('are all there, and do not depend on earlier ones', () => {
+  it('are complete, and do not depend on earlier ones', () => {
     const types = Object.keys(conditionsByKind.MacHost).toSorted();
     fc.assert(
       fc.property(anySnapshot, anySnapshot, (snapshot, other) => {
@@ -884,7 +884,7 @@ describe('the conditions of a MacHost, for any snapshot', () => {
     );
   });
 
-  it('are those of the server as it was seen last while Scaleway does not tell', () => {
+  it('are those of the last observation while Scaleway does not answer', () => {
     const remembered = { name: 'mac-1', type: 'M2-L', serverStatus: 'ready', ...settled };
     const reasons = (facts: Facts) =>
       conditionsOf(snapshotOf(facts), judge, undefined)
@@ -899,7 +899,7 @@ describe('the conditions of a MacHost, for any snapshot', () => {
     assert.deepEqual(reasons({ server: unknown }), ['ZoneNotListed', 'RenamePending', 'NotSeen']);
   });
 
-  it('name the cause of a quarantine after the release that brought it', () => {
+  it('name the cause of a quarantine after the release that caused it', () => {
     const quarantined = (cause?: Quarantine['cause']) =>
       conditionsOf(
         snapshotOf({ status: { quarantine: { count: 1, reason: 'x', until: at(minute), ...(cause && { cause }) } } }),

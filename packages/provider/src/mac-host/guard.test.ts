@@ -41,7 +41,7 @@ const setUp = (there: Live<MacHost> = host(), { readMs = 0, notAfterMs = Infinit
 };
 
 describe('callGuarded', () => {
-  it('passes the leader gate and a live read of the MacHost', async () => {
+  it('calls after the leader gate and a live read of the MacHost', async () => {
     const { run, steps } = setUp();
     assert.equal(await run(), 'called');
     assert.deepEqual(steps, ['gate', 'read', 'gate', 'call']);
@@ -56,7 +56,7 @@ describe('callGuarded', () => {
     assert.deepEqual(steps, []);
   });
 
-  it('does not call when leadership was lost while the MacHost was read: the process was frozen, and its timers are late', async () => {
+  it('does not call when leadership was lost while the MacHost was read, as after a freeze', async () => {
     const { run, steps, gate } = setUp();
     const { pass } = gate;
     gate.pass = () => {
@@ -71,7 +71,7 @@ describe('callGuarded', () => {
     ['is another object', host({ uid: 'other' })],
     ['says something else', host({ spec: { poolPrefix: 'q-' } })],
   ] as const)
-    it(`ends at a MacHost that ${sentence}`, async () => {
+    it(`does not call for a MacHost that ${sentence}`, async () => {
       const { run, steps } = setUp(there);
       assert.equal(await run(), 'changed');
       assert.deepEqual(steps, ['gate', 'read']);
@@ -81,7 +81,7 @@ describe('callGuarded', () => {
     ['before', { notAfterMs: 0 }, ['gate']],
     ['while the MacHost is read', { notAfterMs: 100, readMs: 100 }, ['gate', 'read', 'gate']],
   ] as const)
-    it(`ends when the look that it was decided on is too old ${sentence}: another cluster may count on the server`, async () => {
+    it(`does not call when the observation is too old ${sentence}: another cluster may have claimed the server`, async () => {
       const { run, steps } = setUp(host(), times);
       assert.equal(await run(), 'changed');
       assert.deepEqual(steps, expected);
@@ -99,7 +99,7 @@ describe('callGuarded', () => {
     await assert.rejects(running, ScalewayError);
   });
 
-  it('gives the call less time than the lease has left, and then nobody knows whether it was done', async () => {
+  it('limits the call to the remaining lease, and reports the outcome as unknown after that', async () => {
     const { run, clock } = setUp();
     const begun = Promise.withResolvers<void>();
     const running = run(({ signal }) => {

@@ -5,20 +5,20 @@ import { createHarness } from './testing/harness.ts';
 
 /** A Mac in the pool and a machine that has reserved it. */
 const setUp = async (t: TestContext, { type = 'M2-L' } = {}) => {
-  const stage = await createHarness(t);
-  const server = await stage.order('tuist-pool-1');
-  const running = await stage.start();
-  const machine = await stage.machine('mac-1', server.id, { type });
-  await stage.settle();
-  stage.calls();
+  const harness = await createHarness(t);
+  const server = await harness.order('tuist-pool-1');
+  const running = await harness.start();
+  const machine = await harness.machine('mac-1', server.id, { type });
+  await harness.settle();
+  harness.calls();
   const message = async (condition: string) =>
-    getCondition((await stage.host(server.id)).status?.conditions, condition)?.message ?? '';
-  const take = () => stage.take(server.id, machine);
-  return { ...stage, server, id: server.id, machineNamed: stage.machine, running, message, take };
+    getCondition((await harness.host(server.id)).status?.conditions, condition)?.message ?? '';
+  const take = () => harness.take(server.id, machine);
+  return { ...harness, server, id: server.id, machineNamed: harness.machine, running, message, take };
 };
 
-describe('the name of a Mac that is held', () => {
-  it('is given in three calls, read, rename, read, and confirmed by one more, when no other cluster can rename it', async (t) => {
+describe('the name of a held Mac', () => {
+  it('is set with read, rename and read, and confirmed by one more read', async (t) => {
     const { id, take, pass, calls, host, reason, eventReasons } = await setUp(t);
     await take();
     await pass(10_000);
@@ -33,7 +33,7 @@ describe('the name of a Mac that is held', () => {
     assert.deepEqual(eventReasons, ['Claimed']);
   });
 
-  it('costs one read when it is right already', async (t) => {
+  it('costs one read when it is already correct', async (t) => {
     const { id, server, take, pass, calls, reason } = await setUp(t);
     server.name = 'mac-1';
     await pass(61_000);
@@ -43,7 +43,7 @@ describe('the name of a Mac that is held', () => {
     assert.equal(await reason(id, 'Named'), 'NameMatches');
   });
 
-  it('is given without the list of the zone', async (t) => {
+  it('is set without a list of the zone', async (t) => {
     const { id, take, pass, calls, scaleway, running, start, host } = await setUp(t);
     await running.stop();
     scaleway.faults.calls.push({ match: /servers$/, times: 99, with: { status: 403, body: {} } });
@@ -54,7 +54,7 @@ describe('the name of a Mac that is held', () => {
     assert.equal((await host(id)).status?.name, 'mac-1');
   });
 
-  it('is repaired when a person has changed it on a Mac that was made ready', async (t) => {
+  it('is restored on a provisioned Mac after a person changed it', async (t) => {
     const { server, take, pass, eventReasons, provision } = await setUp(t);
     await take();
     await pass(1000);
@@ -65,7 +65,7 @@ describe('the name of a Mac that is held', () => {
     assert.deepEqual(eventReasons, ['Claimed', 'NameRepaired']);
   });
 
-  it('is not given to one that somebody else took out of the pool meanwhile: the claim is given up', async (t) => {
+  it('is not set on a Mac that somebody else took from the pool meanwhile: the claim ends', async (t) => {
     const { id, server, take, pass, calls, eventReasons, host } = await setUp(t);
     server.name = 'mac-of-another-cluster';
     await take();
@@ -78,7 +78,7 @@ describe('the name of a Mac that is held', () => {
     assert.deepEqual(eventReasons, ['TakenByOthers']);
   });
 
-  it('is given up when somebody else renames the Mac before it was made ready, and the Mac is reported', async (t) => {
+  it('is not restored before the Mac is provisioned: the claim ends, and the rename is reported', async (t) => {
     const { id, server, take, pass, calls, host, reason, deleteMachine, eventReasons } = await setUp(t);
     await take();
     await pass(61_000);
@@ -95,7 +95,7 @@ describe('the name of a Mac that is held', () => {
     assert.deepEqual(eventReasons, ['Claimed', 'TakenByOthers']);
   });
 
-  it('starts to count anew when the Mac was back under a pool name meanwhile', async (t) => {
+  it('is confirmed anew after the Mac was back under a pool name', async (t) => {
     const { id, server, take, pass, reason } = await setUp(t);
     await take();
     await pass(10_000);
@@ -107,7 +107,7 @@ describe('the name of a Mac that is held', () => {
     assert.equal(await reason(id, 'Named'), 'NameMatches');
   });
 
-  it('is right after an answer that was lost', async (t) => {
+  it('is recognised after a lost response', async (t) => {
     const { id, server, scaleway, take, pass, reason } = await setUp(t);
     scaleway.faults.calls.push({ match: /PATCH/, times: 4, with: 'lost' });
     await take();
@@ -116,7 +116,7 @@ describe('the name of a Mac that is held', () => {
     assert.equal(await reason(id, 'Named'), 'NameMatches');
   });
 
-  it('is asked for again when Scaleway refuses it, and the condition says why', async (t) => {
+  it('is retried when Scaleway refuses it, and the condition says why', async (t) => {
     const { id, server, scaleway, take, pass, reason, message, settle } = await setUp(t);
     const body = { type: 'transient_state', resource: 'server', resource_id: id, current_state: 'updating' };
     scaleway.faults.calls.push({ match: /PATCH/, times: 1, with: { status: 409, body } });
@@ -129,7 +129,7 @@ describe('the name of a Mac that is held', () => {
     assert.equal(await reason(id, 'Named'), 'NameMatches');
   });
 
-  it('names the permission set that is missing', async (t) => {
+  it('is reported with the missing permission set', async (t) => {
     const { scaleway, take, pass, message, server } = await setUp(t);
     const body = { type: 'permissions_denied', details: [{ action: 'update', resource: 'server' }] };
     scaleway.faults.calls.push({ match: /PATCH/, times: 1, with: { status: 403, body } });
@@ -140,7 +140,7 @@ describe('the name of a Mac that is held', () => {
     assert.equal(server.name, 'mac-1');
   });
 
-  it('waits until the server is ready', async (t) => {
+  it('is set when the server is ready', async (t) => {
     const { id, server, take, pass, reason, message, calls } = await setUp(t);
     server.status = 'reinstalling';
     await take();
@@ -154,7 +154,7 @@ describe('the name of a Mac that is held', () => {
     assert.ok(!calls().includes('POST reinstall'));
   });
 
-  it('is not given to a Mac of another type', async (t) => {
+  it('is not set on a Mac of another type', async (t) => {
     const { id, server, take, pass, reason, message } = await setUp(t, { type: 'M4-M' });
     await take();
     await pass(60_000);
@@ -163,7 +163,7 @@ describe('the name of a Mac that is held', () => {
     assert.match(await message('Named'), /M4-M/);
   });
 
-  it('is not fought over within one reconcile: a concurrent rename is corrected by a later one', async (t) => {
+  it('is not set twice in one reconcile: a later reconcile corrects a concurrent rename', async (t) => {
     const { server, take, settle, calls, pass, provision } = await setUp(t);
     await provision('mac-1');
     await settle();
@@ -184,7 +184,7 @@ describe('the name of a Mac that is held', () => {
 });
 
 describe('the holder of a Mac', () => {
-  it('that vanished leaves it stranded, and it is never wiped', async (t) => {
+  it('that is gone leaves the Mac stranded, and the Mac is never wiped', async (t) => {
     const { id, server, take, pass, deleteMachine, host, reason, calls } = await setUp(t);
     await take();
     await pass(1000);
@@ -198,7 +198,7 @@ describe('the holder of a Mac', () => {
     assert.deepEqual(calls(), []);
   });
 
-  it('that was made anew under the same name is another one', async (t) => {
+  it('that was recreated with the same name is another holder', async (t) => {
     const { id, take, pass, deleteMachine, machineNamed, host } = await setUp(t);
     await take();
     await pass(1000);
@@ -208,22 +208,22 @@ describe('the holder of a Mac', () => {
     assert.equal((await host(id)).status?.state, 'stranded');
   });
 
-  it('that has another server leaves it stranded; one that has none yet does not', async (t) => {
-    const stage = await createHarness(t);
-    const [first, second] = [await stage.order('tuist-pool-1'), await stage.order('tuist-pool-2')];
-    await stage.start();
-    const elsewhere = await stage.machine('mac-1', second.id);
-    const claiming = await stage.machine('mac-2');
-    await stage.take(first.id, elsewhere);
-    await stage.take(second.id, claiming);
-    await stage.pass(1000);
-    assert.equal((await stage.host(first.id)).status?.state, 'stranded');
+  it('that has another server leaves the Mac stranded; a holder without a server does not', async (t) => {
+    const harness = await createHarness(t);
+    const [first, second] = [await harness.order('tuist-pool-1'), await harness.order('tuist-pool-2')];
+    await harness.start();
+    const elsewhere = await harness.machine('mac-1', second.id);
+    const claiming = await harness.machine('mac-2');
+    await harness.take(first.id, elsewhere);
+    await harness.take(second.id, claiming);
+    await harness.pass(1000);
+    assert.equal((await harness.host(first.id)).status?.state, 'stranded');
     assert.equal(first.name, 'tuist-pool-1');
-    assert.equal((await stage.host(second.id)).status?.state, 'held');
+    assert.equal((await harness.host(second.id)).status?.state, 'held');
     assert.equal(second.name, 'mac-2');
   });
 
-  it('of a kind that nobody knows here is left alone', async (t) => {
+  it('of an unknown kind is left alone', async (t) => {
     const { id, server, patchSpec, pass, host } = await setUp(t);
     const consumerRef = { apiVersion: 'example.com/v1', kind: 'Desk', namespace: 'x', name: 'desk-1', uid: 'u' };
     await patchSpec(id, { consumerRef });
@@ -237,7 +237,7 @@ describe('a restart', () => {
   const ask = (now: number) => ({ reboot: { requestedAt: new Date(now).toISOString() } });
   const reboots = (calls: readonly string[]) => calls.filter((call) => call === 'POST reboot').length;
 
-  it('that was requested happens once, however often the host is reconciled', async (t) => {
+  it('on request happens once, however often the host is reconciled', async (t) => {
     const { id, server, take, pass, patchSpec, clock, calls, host } = await setUp(t);
     await take();
     await pass(60_000);
@@ -253,7 +253,7 @@ describe('a restart', () => {
     assert.equal(reboots(calls()), 1);
   });
 
-  it('that Scaleway refuses is tried again', async (t) => {
+  it('refused by Scaleway is retried', async (t) => {
     const { id, server, scaleway, take, pass, patchSpec, clock, calls, eventReasons, host } = await setUp(t);
     await take();
     await pass(60_000);
@@ -268,7 +268,7 @@ describe('a restart', () => {
     assert.equal(reboots(calls()), 2);
   });
 
-  it('whose answer was lost counts as done', async (t) => {
+  it('with a lost response counts as done', async (t) => {
     const { id, scaleway, take, pass, patchSpec, clock, calls } = await setUp(t);
     await take();
     await pass(60_000);

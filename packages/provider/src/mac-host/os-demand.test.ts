@@ -210,7 +210,7 @@ function withoutFamily(): Release {
   return rest;
 }
 
-describe('what a released Mac is reinstalled with', () => {
+describe('the macOS of a released Mac', () => {
   for (const [title, actual, expected] of tableOfReleases)
     it(`${title}: ${expected}`, () => assert.equal(actual, expected));
 });
@@ -290,7 +290,7 @@ const tableOfFree: [title: string, machines: Machine[], hosts: Host[], expected:
   ],
 ];
 
-describe('which free Macs are reinstalled with another macOS', () => {
+describe('free Macs that are reinstalled with another macOS', () => {
   for (const [title, machines, hosts, expected] of tableOfFree)
     it(title, () => assert.deepEqual(converted(machines, hosts), expected));
 });

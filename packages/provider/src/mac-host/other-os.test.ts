@@ -8,16 +8,16 @@ const minute = 60_000;
 const hour = 60 * minute;
 
 const setUp = async (t: TestContext) => {
-  const stage = await createHarness(t);
+  const harness = await createHarness(t);
   /** A machine that reports that there is no Mac with that macOS. */
   const waiting = async (name: string, os: string) => {
-    const made = await stage.machine(name, undefined, { os });
+    const made = await harness.machine(name, undefined, { os });
     const body = {
       metadata: { labels: { [labels.clusterName]: 'macs' } },
-      status: { waitingForHostSince: timestamp(stage.clock.now()) },
+      status: { waitingForHostSince: timestamp(harness.clock.now()) },
     };
-    await stage.client.patch(machineKind.resource, { name, namespace }, { type: 'merge', body });
-    await stage.client.patch(
+    await harness.client.patch(machineKind.resource, { name, namespace }, { type: 'merge', body });
+    await harness.client.patch(
       machineKind.resource,
       { name, namespace },
       { type: 'merge', body },
@@ -26,15 +26,15 @@ const setUp = async (t: TestContext) => {
     return made;
   };
   return {
-    ...stage,
+    ...harness,
     waiting,
-    state: async (id: string) => (await stage.host(id)).status?.state,
-    wipes: () => stage.scaleway.requests.filter((request) => request.endsWith('/reinstall')).length,
+    state: async (id: string) => (await harness.host(id)).status?.state,
+    wipes: () => harness.scaleway.requests.filter((request) => request.endsWith('/reinstall')).length,
   };
 };
 
-describe('the macOS that a Mac gets', () => {
-  it('is that of the machine that waits when the reinstall is asked for', async (t) => {
+describe('the macOS of a Mac', () => {
+  it('is that of the machine that waits when the reinstall is requested', async (t) => {
     const { order, start, take, machine, release, waiting, pass, state, wipes } = await setUp(t);
     const server = await order('tuist-pool-1');
     await start();
@@ -48,7 +48,7 @@ describe('the macOS that a Mac gets', () => {
     assert.equal(wipes(), 1);
   });
 
-  it('is changed once more for a machine that comes when the reinstall has begun, and back for the next', async (t) => {
+  it('is changed again for a machine created after the reinstall began, and back for the next', async (t) => {
     const { order, start, take, machine, release, waiting, pass, state, wipes, deleteMachine } = await setUp(t);
     const server = await order('tuist-pool-1');
     const { id } = server;
@@ -72,7 +72,7 @@ describe('the macOS that a Mac gets', () => {
     assert.equal(wipes(), 3, 'and then it stays');
   });
 
-  it('is changed on one free Mac for one machine, and not before it has waited', async (t) => {
+  it('is changed on one free Mac per machine, after the machine has waited', async (t) => {
     const { order, start, waiting, pass, wipes, scaleway, eventReasons } = await setUp(t);
     for (const number of [1, 2, 3]) await order(`tuist-pool-${number}`);
     await start();
@@ -109,7 +109,7 @@ describe('the macOS that a Mac gets', () => {
     assert.equal((await host(server.id)).spec.release, undefined);
   });
 
-  it('is not changed when Scaleway has no image of it, and a machine that waits for it keeps nobody from the pool', async (t) => {
+  it('is not changed when Scaleway has no image of it, and the waiting machine does not block others', async (t) => {
     const { order, start, take, machine, release, waiting, pass, state, wipes, eventReasons } = await setUp(t);
     const [free, held] = [await order('tuist-pool-1'), await order('tuist-pool-2')];
     await start();
@@ -127,7 +127,7 @@ describe('the macOS that a Mac gets', () => {
     assert.equal(wipes(), 1);
   });
 
-  it('is not asked for again and again of a Scaleway that never says that it was installed', async (t) => {
+  it('is not requested endlessly when Scaleway never reports it as installed', async (t) => {
     const { order, start, waiting, pass, wipes, scaleway } = await setUp(t);
     const { id } = await order('tuist-pool-1');
     scaleway.faults.reinstallDoesNotWipe.add(id);
@@ -138,7 +138,7 @@ describe('the macOS that a Mac gets', () => {
     assert.equal(wipes(), 1);
   });
 
-  it('of an abandoned Mac stays', async (t) => {
+  it('is not changed on an abandoned Mac', async (t) => {
     const { order, start, waiting, pass, wipes, client } = await setUp(t);
     const { id } = await order('tuist-pool-1');
     await start();

@@ -7,8 +7,8 @@ const minute = 60_000;
 
 /** A Mac that a machine of the Cluster `macs` holds. */
 const setUp = async (t: TestContext, more: Parameters<Awaited<ReturnType<typeof createHarness>>['start']>[0] = {}) => {
-  const stage = await createHarness(t);
-  const { client } = stage;
+  const harness = await createHarness(t);
+  const { client } = harness;
   for (const [name, kind] of [
     ['macs', kindNames.cluster.kind],
     ['other', 'OtherCluster'],
@@ -21,20 +21,20 @@ const setUp = async (t: TestContext, more: Parameters<Awaited<ReturnType<typeof 
       spec: { infrastructureRef },
     });
   }
-  const server = await stage.order('tuist-pool-1');
+  const server = await harness.order('tuist-pool-1');
   const { id } = server;
-  await stage.start(more);
-  const mac = await stage.machine('mac-1', id);
+  await harness.start(more);
+  const mac = await harness.machine('mac-1', id);
   const patchMachine = (metadata: object) =>
     client.patch(machine.resource, { namespace, name: 'mac-1' }, { type: 'merge', body: { metadata } });
   await patchMachine({ labels: { [labels.clusterName]: 'macs' } });
   const by = { namespace, name: 'mac-1', uid: mac.metadata.uid, cluster: 'macs' };
   return {
-    ...stage,
+    ...harness,
     server,
     id,
     by,
-    take: () => stage.take(id, mac),
+    take: () => harness.take(id, mac),
     patchMachine,
     setPaused: (name: string, paused: boolean) =>
       client.patch(coreClusters, { namespace, name }, { type: 'merge', body: { spec: { paused } } }),
@@ -45,154 +45,154 @@ const setUp = async (t: TestContext, more: Parameters<Awaited<ReturnType<typeof 
         { type: 'merge', body: { metadata: { annotations: { [annotations.paused]: paused } } } },
       ),
     /** What was changed at Scaleway since the last time. */
-    changes: () => stage.calls().filter((call) => !call.startsWith('GET')),
+    changes: () => harness.calls().filter((call) => !call.startsWith('GET')),
   };
 };
-type Stage = Awaited<ReturnType<typeof setUp>>;
+type Harness = Awaited<ReturnType<typeof setUp>>;
 
-const pauses: readonly [string, (stage: Stage) => Promise<unknown>, (stage: Stage) => Promise<unknown>][] = [
-  ['the MacHost', (stage) => stage.annotateHost(''), (stage) => stage.annotateHost(null)],
+const pauses: readonly [string, (harness: Harness) => Promise<unknown>, (harness: Harness) => Promise<unknown>][] = [
+  ['the MacHost', (harness) => harness.annotateHost(''), (harness) => harness.annotateHost(null)],
   [
     'the machine',
-    (stage) => stage.patchMachine({ annotations: { [annotations.paused]: '' } }),
-    (stage) => stage.patchMachine({ annotations: { [annotations.paused]: null } }),
+    (harness) => harness.patchMachine({ annotations: { [annotations.paused]: '' } }),
+    (harness) => harness.patchMachine({ annotations: { [annotations.paused]: null } }),
   ],
-  ['the Cluster', (stage) => stage.setPaused('macs', true), (stage) => stage.setPaused('macs', false)],
+  ['the Cluster', (harness) => harness.setPaused('macs', true), (harness) => harness.setPaused('macs', false)],
 ];
 
-describe('a Mac that is paused', () => {
+describe('a Mac paused', () => {
   for (const [what, pause, resume] of pauses) {
-    it(`by ${what} is not renamed for its holder until that is over`, async (t) => {
-      const stage = await setUp(t);
-      await pause(stage);
-      await stage.settle();
-      stage.changes();
-      await stage.take();
-      await stage.pass(20 * minute);
-      assert.deepEqual(stage.changes(), []);
-      assert.equal(await stage.reason(stage.id, 'Paused'), 'Paused');
-      await resume(stage);
-      await stage.pass(minute);
-      assert.equal(stage.server.name, 'mac-1');
-      assert.equal(await stage.reason(stage.id, 'Paused'), 'NotPaused');
+    it(`by ${what} is not renamed for its holder until the pause ends`, async (t) => {
+      const harness = await setUp(t);
+      await pause(harness);
+      await harness.settle();
+      harness.changes();
+      await harness.take();
+      await harness.pass(20 * minute);
+      assert.deepEqual(harness.changes(), []);
+      assert.equal(await harness.reason(harness.id, 'Paused'), 'Paused');
+      await resume(harness);
+      await harness.pass(minute);
+      assert.equal(harness.server.name, 'mac-1');
+      assert.equal(await harness.reason(harness.id, 'Paused'), 'NotPaused');
     });
 
-    it(`by ${what} is not wiped though it was released, until that is over`, async (t) => {
-      const stage = await setUp(t);
-      await stage.take();
-      await stage.pass(minute);
-      await pause(stage);
-      await stage.settle();
-      stage.changes();
-      await stage.release(stage.id, { machine: stage.by });
-      await stage.pass(20 * minute);
-      assert.deepEqual(stage.changes(), []);
-      assert.equal(stage.server.status, 'ready');
-      await resume(stage);
-      await stage.pass(20 * minute);
-      assert.equal((await stage.host(stage.id)).status?.state, 'pool');
+    it(`by ${what} is not wiped after its release until the pause ends`, async (t) => {
+      const harness = await setUp(t);
+      await harness.take();
+      await harness.pass(minute);
+      await pause(harness);
+      await harness.settle();
+      harness.changes();
+      await harness.release(harness.id, { machine: harness.by });
+      await harness.pass(20 * minute);
+      assert.deepEqual(harness.changes(), []);
+      assert.equal(harness.server.status, 'ready');
+      await resume(harness);
+      await harness.pass(20 * minute);
+      assert.equal((await harness.host(harness.id)).status?.state, 'pool');
     });
 
     it(`by ${what} is not restarted`, async (t) => {
-      const stage = await setUp(t);
-      await stage.take();
-      await stage.pass(minute);
-      await pause(stage);
-      await stage.settle();
-      stage.changes();
-      await stage.patchSpec(stage.id, { reboot: { requestedAt: new Date(stage.clock.now()).toISOString() } });
-      await stage.pass(20 * minute);
-      assert.deepEqual(stage.changes(), []);
+      const harness = await setUp(t);
+      await harness.take();
+      await harness.pass(minute);
+      await pause(harness);
+      await harness.settle();
+      harness.changes();
+      await harness.patchSpec(harness.id, { reboot: { requestedAt: new Date(harness.clock.now()).toISOString() } });
+      await harness.pass(20 * minute);
+      assert.deepEqual(harness.changes(), []);
     });
 
-    it(`by ${what} right before Scaleway is called is not wiped, and no attempt is counted`, async (t) => {
-      const stage = await setUp(t);
-      await stage.take();
-      await stage.pass(minute);
+    it(`by ${what} right before the call to Scaleway is not wiped, and no attempt is counted`, async (t) => {
+      const harness = await setUp(t);
+      await harness.take();
+      await harness.pass(minute);
       let paused = false;
-      stage.interpose((send) => async (request) => {
+      harness.interpose((send) => async (request) => {
         // The attempt is recorded right before the call.
         if (!paused && request.method === 'PATCH' && request.body?.includes('"attempts"') === true) {
           const answer = await send(request);
           paused = true;
-          await pause(stage);
+          await pause(harness);
           return answer;
         }
         return send(request);
       });
-      await stage.release(stage.id, { machine: stage.by });
-      await stage.pass(20 * minute);
+      await harness.release(harness.id, { machine: harness.by });
+      await harness.pass(20 * minute);
       assert.ok(paused);
-      assert.equal(stage.server.status, 'ready');
-      assert.equal(stage.scaleway.requests.filter((request) => request.endsWith('/reinstall')).length, 0);
-      if (what !== 'the MacHost') assert.equal((await stage.host(stage.id)).status?.wipe, undefined);
+      assert.equal(harness.server.status, 'ready');
+      assert.equal(harness.scaleway.requests.filter((request) => request.endsWith('/reinstall')).length, 0);
+      if (what !== 'the MacHost') assert.equal((await harness.host(harness.id)).status?.wipe, undefined);
     });
   }
 
-  it('is left alone, and nothing is written over and over, while the watch of Clusters is behind', async (t) => {
-    const stage = await setUp(t, { clusters: { get: () => undefined, list: () => [], subscribe: () => () => {} } });
-    await stage.take();
-    await stage.pass(minute);
-    await stage.setPaused('macs', true);
-    stage.changes();
-    await stage.release(stage.id, { machine: stage.by });
-    await stage.settle();
-    const { resourceVersion } = (await stage.host(stage.id)).metadata;
-    await stage.pass(20 * minute);
-    assert.deepEqual(stage.changes(), []);
-    assert.equal((await stage.host(stage.id)).metadata.resourceVersion, resourceVersion);
+  it('by a Cluster that the cache does not have yet is left alone, without repeated writes', async (t) => {
+    const harness = await setUp(t, { clusters: { get: () => undefined, list: () => [], subscribe: () => () => {} } });
+    await harness.take();
+    await harness.pass(minute);
+    await harness.setPaused('macs', true);
+    harness.changes();
+    await harness.release(harness.id, { machine: harness.by });
+    await harness.settle();
+    const { resourceVersion } = (await harness.host(harness.id)).metadata;
+    await harness.pass(20 * minute);
+    assert.deepEqual(harness.changes(), []);
+    assert.equal((await harness.host(harness.id)).metadata.resourceVersion, resourceVersion);
   });
 
-  it('by the Cluster of a machine that is gone by now is not wiped', async (t) => {
-    const stage = await setUp(t);
-    await stage.take();
-    await stage.pass(minute);
-    await stage.setPaused('macs', true);
-    await stage.release(stage.id, { machine: stage.by });
-    await stage.deleteMachine('mac-1');
-    stage.changes();
-    await stage.pass(20 * minute);
-    assert.deepEqual(stage.changes(), []);
+  it('by the Cluster of a deleted machine is not wiped', async (t) => {
+    const harness = await setUp(t);
+    await harness.take();
+    await harness.pass(minute);
+    await harness.setPaused('macs', true);
+    await harness.release(harness.id, { machine: harness.by });
+    await harness.deleteMachine('mac-1');
+    harness.changes();
+    await harness.pass(20 * minute);
+    assert.deepEqual(harness.changes(), []);
   });
 
-  it('is wiped when the pause is not its own: of another Cluster, or of another machine under the name', async (t) => {
-    const stage = await setUp(t);
-    await stage.take();
-    await stage.pass(minute);
-    await stage.setPaused('other', true);
-    await stage.patchMachine({ annotations: { [annotations.paused]: '' } });
-    await stage.release(stage.id, { machine: { ...stage.by, uid: 'that of an earlier one' } });
-    await stage.pass(20 * minute);
-    assert.equal((await stage.host(stage.id)).status?.state, 'pool');
+  it('by another Cluster, or by another machine of the same name, is wiped', async (t) => {
+    const harness = await setUp(t);
+    await harness.take();
+    await harness.pass(minute);
+    await harness.setPaused('other', true);
+    await harness.patchMachine({ annotations: { [annotations.paused]: '' } });
+    await harness.release(harness.id, { machine: { ...harness.by, uid: 'that of an earlier one' } });
+    await harness.pass(20 * minute);
+    assert.equal((await harness.host(harness.id)).status?.state, 'pool');
   });
 
-  it('is not wiped if nothing says which Cluster gave it back, while any Cluster of Macs is paused', async (t) => {
-    const stage = await setUp(t);
-    await stage.setPaused('macs', true);
-    await stage.release(stage.id);
-    stage.changes();
-    await stage.pass(20 * minute);
-    assert.deepEqual(stage.changes(), []);
-    await stage.setPaused('macs', false);
-    await stage.setPaused('other', true);
-    await stage.pass(20 * minute);
-    assert.equal((await stage.host(stage.id)).status?.state, 'pool');
+  it('with an unknown Cluster is not wiped while any Cluster with Macs is paused', async (t) => {
+    const harness = await setUp(t);
+    await harness.setPaused('macs', true);
+    await harness.release(harness.id);
+    harness.changes();
+    await harness.pass(20 * minute);
+    assert.deepEqual(harness.changes(), []);
+    await harness.setPaused('macs', false);
+    await harness.setPaused('other', true);
+    await harness.pass(20 * minute);
+    assert.equal((await harness.host(harness.id)).status?.state, 'pool');
   });
 
-  it('finishes no wipe, but one that Scaleway has begun is seen to end', async (t) => {
-    const stage = await setUp(t);
-    await stage.take();
-    await stage.pass(minute);
-    await stage.release(stage.id, { machine: stage.by });
-    await stage.settle();
-    assert.equal(stage.server.status, 'reinstalling');
-    await stage.setPaused('macs', true);
-    stage.changes();
-    await stage.pass(30 * minute);
-    assert.deepEqual(stage.changes(), []);
-    assert.ok((await stage.host(stage.id)).status?.wipe?.readyAt);
-    await stage.setPaused('macs', false);
-    await stage.pass(minute);
-    assert.equal((await stage.host(stage.id)).status?.state, 'pool');
+  it('during a wipe is observed until Scaleway has finished, but does not complete its release', async (t) => {
+    const harness = await setUp(t);
+    await harness.take();
+    await harness.pass(minute);
+    await harness.release(harness.id, { machine: harness.by });
+    await harness.settle();
+    assert.equal(harness.server.status, 'reinstalling');
+    await harness.setPaused('macs', true);
+    harness.changes();
+    await harness.pass(30 * minute);
+    assert.deepEqual(harness.changes(), []);
+    assert.ok((await harness.host(harness.id)).status?.wipe?.readyAt);
+    await harness.setPaused('macs', false);
+    await harness.pass(minute);
+    assert.equal((await harness.host(harness.id)).status?.state, 'pool');
   });
 });

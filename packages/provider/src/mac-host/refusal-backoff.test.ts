@@ -16,7 +16,7 @@ describe('the back-off after a refusal of Scaleway', () => {
     assert.equal(refusals.record('a', 1, error('denied')), 5000);
   });
 
-  it('is at least the poll interval for failures that pass by themselves, and doubles', () => {
+  it('is at least the poll interval for temporary failures, and doubles', () => {
     const refusals = createRefusalBackoff(manualClock(), 10_000);
     const pauses = Array.from({ length: 7 }, () => refusals.record('a', 1, error('transient state')) / 1000);
     assert.deepEqual(pauses, [10, 20, 40, 80, 160, 300, 300]);
@@ -41,7 +41,7 @@ describe('the back-off after a refusal of Scaleway', () => {
   });
 });
 
-it('the outcome is unknown if Scaleway gave no answer that can be read', () => {
+it('treats an unreadable response as an unknown outcome', () => {
   const kinds = ['no answer', 'unavailable', 'garbled', 'denied', 'not found', 'transient state'] as const;
   assert.deepEqual(
     kinds.filter((kind) => isOutcomeUnknown(error(kind))),

@@ -6,8 +6,8 @@ import { createHarness } from './testing/harness.ts';
 const minute = 60_000;
 const hour = 60 * minute;
 
-type Stage = Awaited<ReturnType<typeof createHarness>>;
-type Answer = Stage['scaleway']['faults']['calls'][number]['with'] | 'silence';
+type Harness = Awaited<ReturnType<typeof createHarness>>;
+type Answer = Harness['scaleway']['faults']['calls'][number]['with'] | 'silence';
 
 /** Every kind of failure of a request to Scaleway. */
 const ways: Readonly<Record<string, Answer>> = {
@@ -25,28 +25,28 @@ const ways: Readonly<Record<string, Answer>> = {
 const always = Number.MAX_SAFE_INTEGER;
 
 /** From now on matching calls fail like this. */
-const answer = ({ scaleway, failConnections }: Stage, match: RegExp, answered: Answer): void => {
+const answer = ({ scaleway, failConnections }: Harness, match: RegExp, answered: Answer): void => {
   if (answered === 'silence') failConnections(match);
   else scaleway.faults.calls.push({ match, times: always, with: answered });
 };
-const answerAsUsual = ({ scaleway, failConnections }: Stage): void => {
+const answerAsUsual = ({ scaleway, failConnections }: Harness): void => {
   failConnections(undefined);
   scaleway.faults.calls.length = 0;
 };
 const locked = { status: 423, body: { type: 'locked', resource: 'server' } };
 
 const setUp = async (t: TestContext) => {
-  const stage = await createHarness(t);
-  const server = await stage.order('tuist-pool-1');
+  const harness = await createHarness(t);
+  const server = await harness.order('tuist-pool-1');
   const { id } = server;
-  const running = await stage.start();
-  await stage.take(id, await stage.machine('mac-1', id));
-  await stage.pass(1000);
+  const running = await harness.start();
+  await harness.take(id, await harness.machine('mac-1', id));
+  await harness.pass(1000);
   const count = (what: RegExp) =>
-    [...stage.scaleway.requests, ...stage.silenced].filter((request) => what.test(request)).length;
-  const status = async () => (await stage.host(id)).status ?? {};
+    [...harness.scaleway.requests, ...harness.silenced].filter((request) => what.test(request)).length;
+  const status = async () => (await harness.host(id)).status ?? {};
   return {
-    ...stage,
+    ...harness,
     server,
     id,
     running,
@@ -57,18 +57,18 @@ const setUp = async (t: TestContext) => {
   };
 };
 
-describe('a wipe that Scaleway refuses, or does not answer', () => {
+describe('a wipe that Scaleway refuses or does not answer', () => {
   for (const [way, answered] of Object.entries(ways))
-    it(`${way}: is counted and spaced, ends in quarantine, and is over once Scaleway does it`, async (t) => {
-      const stage = await setUp(t);
-      const { id, release, pass, wipes, lists, status, condition } = stage;
-      answer(stage, /reinstall$/, answered);
+    it(`${way}: is counted, backs off, leads to quarantine, and ends when Scaleway accepts it`, async (t) => {
+      const harness = await setUp(t);
+      const { id, release, pass, wipes, lists, status, condition } = harness;
+      answer(harness, /reinstall$/, answered);
       await release(id);
       await pass(55 * minute, minute);
       const first = wipes();
       assert.ok(first >= 3 && first <= 6, `${first} requests in the first hour`);
       assert.equal((await status()).wipe?.attempts, first, 'each is counted');
-      assert.equal((await status()).state, 'releasing', 'less than an hour of trouble is no verdict');
+      assert.equal((await status()).state, 'releasing', 'refusals for less than an hour do not quarantine');
 
       await pass(15 * minute, minute);
       assert.equal((await status()).state, 'quarantined');
@@ -82,13 +82,13 @@ describe('a wipe that Scaleway refuses, or does not answer', () => {
       const isAboutTheRequest = way.startsWith('400') || way.startsWith('404');
       assert.ok(lists() <= (isAboutTheRequest ? wipes() : 1), `${lists()} lists of images, ${wipes()} requests`);
 
-      answerAsUsual(stage);
+      answerAsUsual(harness);
       await pass(3 * hour, 2 * minute);
       const after = await status();
       assert.deepEqual([after.state, after.wipe, after.quarantine], ['pool', undefined, undefined]);
     });
 
-  it('a name that is refused on the way back is counted, spaced and in the end quarantined as well', async (t) => {
+  it('a rename refused during a release is counted, backs off and leads to quarantine as well', async (t) => {
     const { id, scaleway, release, pass, status, condition, wipes, server } = await setUp(t);
     scaleway.faults.calls.push({
       match: /^PATCH/,
@@ -109,21 +109,21 @@ describe('a wipe that Scaleway refuses, or does not answer', () => {
     assert.match(server.name, /^tuist-pool-/);
   });
 
-  it('a manager that starts anew keeps count and spacing', async (t) => {
-    const stage = await setUp(t);
-    let { running } = stage;
-    stage.scaleway.faults.calls.push({ match: /reinstall$/, times: always, with: locked });
-    await stage.release(stage.id);
+  it('a restarted manager keeps count and back-off', async (t) => {
+    const harness = await setUp(t);
+    let { running } = harness;
+    harness.scaleway.faults.calls.push({ match: /reinstall$/, times: always, with: locked });
+    await harness.release(harness.id);
     for (let minutes = 0; minutes < 60; minutes += 1) {
       await running.stop();
-      running = await stage.start();
-      await stage.pass(minute);
+      running = await harness.start();
+      await harness.pass(minute);
     }
-    assert.ok(stage.wipes() <= 8, `${stage.wipes()} requests in an hour of restarts`);
-    assert.equal((await stage.status()).wipe?.attempts, stage.wipes());
+    assert.ok(harness.wipes() <= 8, `${harness.wipes()} requests in an hour of restarts`);
+    assert.equal((await harness.status()).wipe?.attempts, harness.wipes());
   });
 
-  it('another release begins at once, whatever was refused to the last one', async (t) => {
+  it('another release starts at once, without the back-off of the last one', async (t) => {
     const { id, scaleway, release, pass, status, wipes } = await setUp(t);
     scaleway.faults.calls.push({ match: /reinstall$/, times: always, with: locked });
     await release(id);

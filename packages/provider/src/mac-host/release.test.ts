@@ -9,24 +9,24 @@ const day = 24 * 60 * minute;
 
 /** A Mac that a machine holds. */
 const setUp = async (t: TestContext) => {
-  const stage = await createHarness(t);
-  const server = await stage.order('tuist-pool-1');
+  const harness = await createHarness(t);
+  const server = await harness.order('tuist-pool-1');
   const { id } = server;
-  const running = await stage.start();
-  await stage.take(id, await stage.machine('mac-1', id));
-  await stage.pass(1000);
-  stage.calls();
-  stage.eventReasons.length = 0;
-  const status = async () => (await stage.host(id)).status ?? {};
+  const running = await harness.start();
+  await harness.take(id, await harness.machine('mac-1', id));
+  await harness.pass(1000);
+  harness.calls();
+  harness.eventReasons.length = 0;
+  const status = async () => (await harness.host(id)).status ?? {};
   return {
-    ...stage,
+    ...harness,
     server,
     id,
     running,
     status,
     state: async () => (await status()).state,
     message: async (type: string) => getCondition((await status()).conditions, type)?.message ?? '',
-    wipes: () => stage.scaleway.requests.filter((request) => request.endsWith('/reinstall')).length,
+    wipes: () => harness.scaleway.requests.filter((request) => request.endsWith('/reinstall')).length,
     /** A refusal in Scaleway's words. */
     busy: (state: string) => ({
       status: 409,
@@ -35,8 +35,8 @@ const setUp = async (t: TestContext) => {
   };
 };
 
-describe('the way back to the pool', () => {
-  it('goes from the releasing name over a wipe that is seen to the pool name', async (t) => {
+describe('a release', () => {
+  it('goes from the releasing name over a confirmed wipe to the pool name', async (t) => {
     const { id, server, release, settle, pass, reason, status, state, host, eventReasons, scaleway } = await setUp(t);
     await release(id, { hostKey: 'SHA256:old' });
     await settle();
@@ -64,7 +64,7 @@ describe('the way back to the pool', () => {
     assert.equal(scaleway.requests.filter((request) => request.startsWith('POST')).length, 1);
   });
 
-  it('takes the Node with it that an agent has made until the wipe, and no other', async (t) => {
+  it('deletes the Node that an agent recreated before the wipe, and no other', async (t) => {
     const { id, release, client, pass, settle, state } = await setUp(t);
     const node = (name: string, server: string) =>
       client.create(nodes, {
@@ -84,7 +84,7 @@ describe('the way back to the pool', () => {
     assert.deepEqual(await names(), ['mac-2']);
   });
 
-  it('can be claimed only when it is over', async (t) => {
+  it('can be followed by a claim only when it is complete', async (t) => {
     const { id, server, running, release, machine, take, pass, settle } = await setUp(t);
     const seen: (string | undefined)[] = [];
     running.macHosts.subscribe((change) => {
@@ -109,7 +109,7 @@ describe('the way back to the pool', () => {
     ['accepts', 'accepted'],
     ['refuses', 'refused'],
   ] as const)
-    it(`works with a Scaleway that ${sentence} names while it reinstalls`, async (t) => {
+    it(`works if Scaleway ${sentence} renames during a reinstall`, async (t) => {
       const { id, server, scaleway, release, pass, state } = await setUp(t);
       scaleway.faults.renameWhileReinstalling = renameWhileReinstalling;
       await release(id);
@@ -118,7 +118,7 @@ describe('the way back to the pool', () => {
       assert.equal(server.installs, 1);
     });
 
-  it('waits for a reinstall that a person has begun, with the name refused meanwhile, and then wipes it itself', async (t) => {
+  it('waits for a reinstall that a person started, and then wipes the Mac itself', async (t) => {
     const { id, server, scaleway, pool, release, pass, state, reason, wipes, clock } = await setUp(t);
     scaleway.faults.renameWhileReinstalling = 'refused';
     await pool.reinstall('fr-par-1', id, undefined);
@@ -134,7 +134,7 @@ describe('the way back to the pool', () => {
     assert.match(server.os.name, /26\.5/);
   });
 
-  it('survives answers that are lost, to renames and to the reinstall', async (t) => {
+  it('survives lost responses to renames and to the reinstall', async (t) => {
     const { id, server, scaleway, release, pass, state, wipes } = await setUp(t);
     scaleway.faults.calls.push(
       { match: /PATCH/, times: 4, with: 'lost' },
@@ -150,7 +150,7 @@ describe('the way back to the pool', () => {
     assert.match(server.name, /^tuist-pool-[0-9a-f]{8}$/);
   });
 
-  it('asks again for a wipe that was never seen', async (t) => {
+  it('requests a wipe again if it was never observed', async (t) => {
     const { id, server, scaleway, release, pass, state, wipes, reason, status } = await setUp(t);
     // Accepted, but not done.
     scaleway.faults.calls.push({ match: /reinstall$/, times: 1, with: { status: 503, body: {} } });
@@ -194,7 +194,7 @@ describe('the way back to the pool', () => {
     assert.equal(await state(), 'pool');
   });
 
-  it('takes it as accepted when Scaleway says that it is reinstalling already', async (t) => {
+  it('treats the error that the server is already reinstalling as success', async (t) => {
     const { id, server, scaleway, release, pass, state, wipes, busy } = await setUp(t);
     scaleway.faults.calls.push({ match: /reinstall$/, times: 1, with: busy('reinstalling') });
     await release(id);
@@ -205,7 +205,7 @@ describe('the way back to the pool', () => {
     assert.equal(server.installs, 1);
   });
 
-  it('tries a reinstall that failed again, more and more seldom, and says that the Mac is broken after three', async (t) => {
+  it('retries a failed reinstall with back-off, and quarantines the Mac after three', async (t) => {
     const { id, server, scaleway, release, pass, state, wipes, reason, status, eventReasons } = await setUp(t);
     scaleway.faults.reinstallFails.add(id);
     await release(id);
@@ -232,7 +232,7 @@ describe('the way back to the pool', () => {
     assert.equal(await state(), 'pool');
   });
 
-  it('asks once for an image, and says so when there is none of the family', async (t) => {
+  it('looks up the image once, and reports when there is none of the family', async (t) => {
     const { id, server, release, pass, eventReasons } = await setUp(t);
     await release(id, { family: 'monterey' });
     await pass(11 * minute);
@@ -240,7 +240,7 @@ describe('the way back to the pool', () => {
     assert.equal(server.os.name, 'macos-tahoe-26.3');
   });
 
-  it('goes slowly while the right is missing, and names the permission set', async (t) => {
+  it('slows down while a permission is missing, and names the permission set', async (t) => {
     const { id, scaleway, release, pass, state, wipes, status, message } = await setUp(t);
     const body = { type: 'permissions_denied', details: [{ action: 'update', resource: 'server' }] };
     scaleway.faults.calls.push({ match: /reinstall$/, times: 1000, with: { status: 403, body } });
@@ -256,7 +256,7 @@ describe('the way back to the pool', () => {
     assert.equal(await state(), 'quarantined');
   });
 
-  it('ends in quarantine for a Mac that could not be made ready, longer each time', async (t) => {
+  it('ends in quarantine after a failed bootstrap, longer each time', async (t) => {
     const { id, server, release, pass, state, status, reason, eventReasons, clock } = await setUp(t);
     const blame = { reason: 'BootstrapExhausted', message: 'sshd refused 8 times.' } as const;
     await release(id, blame);
@@ -281,7 +281,7 @@ describe('the way back to the pool', () => {
     assert.equal(server.installs, 2);
   });
 
-  it('is given up for a Mac that somebody else has renamed, which is neither renamed nor wiped', async (t) => {
+  it('ends for a Mac that somebody else has renamed: it is neither renamed nor wiped', async (t) => {
     const { id, server, release, pass, wipes, host, eventReasons } = await setUp(t);
     server.name = 'mac-of-another-cluster';
     await release(id, { serverName: 'mac-1', hostKey: 'SHA256:last' });
@@ -307,20 +307,20 @@ describe('the way back to the pool', () => {
     assert.equal(await state(), 'pool');
   });
 
-  it('is gone on with by another manager, from wherever the first one stopped', async (t) => {
-    const stage = await setUp(t);
-    let { running } = stage;
-    await stage.release(stage.id);
+  it('is continued by another manager from any point', async (t) => {
+    const harness = await setUp(t);
+    let { running } = harness;
+    await harness.release(harness.id);
     for (let seconds = 0; seconds < 15 * 60; seconds += 30) {
       await running.stop();
-      running = await stage.start();
-      await stage.pass(30_000);
+      running = await harness.start();
+      await harness.pass(30_000);
     }
-    assert.equal(await stage.state(), 'pool');
-    assert.equal(stage.server.installs, 1);
+    assert.equal(await harness.state(), 'pool');
+    assert.equal(harness.server.installs, 1);
   });
 
-  it('is found again from the name alone', async (t) => {
+  it('is recovered from the server name alone', async (t) => {
     const { id, server, release, pass, client, settle, state, host } = await setUp(t);
     await release(id);
     await settle();

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { isPoolName, newSuffix, promisedPoolName, readReleasingName, releasingName } from './server-name.ts';
 
 describe('the name of a server', () => {
-  it('on its way back tells the pool name that it will get', () => {
+  it('of a Mac being released contains its next pool name', () => {
     fc.assert(
       fc.property(
         fc.string({ minLength: 1, maxLength: 30 }),
@@ -30,15 +30,15 @@ describe('the name of a server', () => {
     'tuist-releasing-by hand',
     'tuist-pool-1',
   ])
-    it(`${name} promises nothing`, () => {
+    it(`${name} contains no pool name`, () => {
       assert.equal(readReleasingName(name), undefined);
     });
 
-  it('that is longer than can be written down promises nothing', () => {
+  it('that is too long contains no pool name', () => {
     assert.equal(readReleasingName(releasingName(`${'p'.repeat(64)}00000001`)), undefined);
   });
 
-  it('is a pool’s by its prefix, unless it says the opposite', () => {
+  it('belongs to a pool by its prefix, unless it is a releasing or pending name', () => {
     assert.ok(isPoolName('tuist-pool-1', 'tuist-pool-'));
     assert.ok(isPoolName('tuist-1', 'tuist-'));
     for (const name of ['tuist-releasing-tuist-00000001', 'tuist-claim-pending-1'])

@@ -10,7 +10,7 @@ import {
 import { type ConditionUpdate, type EventInput, setConditions } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { Host } from '../controller-deps.ts';
-import { defined } from '../defined.ts';
+import { omitUndefined } from '../omit-undefined.ts';
 import type { StrandedHost, StrandedVerdict } from '../sweep/decide.ts';
 import { promisedPoolName } from './server-name.ts';
 import {
@@ -35,7 +35,7 @@ export const statusOf = (
   const { spec, status, now } = snapshot;
   const { wipe, claim, gone } = status;
   const state = stateOf(snapshot);
-  return defined({
+  return omitUndefined({
     ...status,
     ...factsOf(snapshot),
     gone: isGone(snapshot.server, gone) || undefined,
@@ -58,7 +58,7 @@ const isGone = (server: Snapshot['server'], wasGone = false): boolean =>
 const factsOf = ({ server }: Snapshot): Partial<MacHostStatus> => {
   if (server.kind !== 'seen') return {};
   const { name, type, os, status, ip } = server.server;
-  return defined({
+  return omitUndefined({
     name: cut(name, 253),
     type: cut(type, 63),
     osFamily: os && cut(os.family, 63),

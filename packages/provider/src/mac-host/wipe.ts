@@ -1,7 +1,7 @@
 import { annotations, type MacHostStatus, releaseReasonMeanings } from '@tartan/api';
 import { backoffMs } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
-import { defined } from '../defined.ts';
+import { omitUndefined } from '../omit-undefined.ts';
 import type { Limits, Quarantine, Release, Snapshot, Wipe } from './snapshot.ts';
 
 /** The records of a wipe. Each is written before its action, and is valid only for its release. */
@@ -17,7 +17,7 @@ export const attemptsOf = (wipe: Wipe | undefined): number => (wipe === undefine
 /** The refusal and `stuckAt` are kept until a wipe is seen to start or to end. */
 export const nextWipe = (release: Release, wipe: Wipe | undefined, now: number): Wipe => {
   const { refusal, image, stuckAt } = wipe ?? {};
-  return defined({ refusal, image, stuckAt, attempts: attemptsOf(wipe) + 1, requestedAt: timeFor(release, now) });
+  return omitUndefined({ refusal, image, stuckAt, attempts: attemptsOf(wipe) + 1, requestedAt: timeFor(release, now) });
 };
 
 /** Not before the time of the release, even if another clock set that: it would count as another release's. */
@@ -127,11 +127,11 @@ export const afterWipe = (release: Release, status: MacHostStatus, wipe: Wipe, n
   const keys = retiredKeysWith(status, release);
   const { quarantine } = status;
   const { requestedAt, reinstallingAt } = wipe;
-  return defined({
+  return omitUndefined({
     ...status,
     // A count of 0: quarantined only because it could not be wiped.
     quarantine: quarantine && quarantine.count > 0 ? quarantine : undefined,
-    wipe: defined({ requestedAt, reinstallingAt, readyAt: timestamp(now) }),
+    wipe: omitUndefined({ requestedAt, reinstallingAt, readyAt: timestamp(now) }),
     installs: (status.installs ?? 0) + 1,
     retiredHostKeys: keys.length > 0 ? keys : undefined,
   });

@@ -109,7 +109,7 @@ describe('the runner of a builder at GitHub', () => {
     ['is of nobody', () => undefined, { ghOrg: 'a b' }, /"a b": no organisation/],
   ];
   for (const [what, prepare, spec, says] of unusable)
-    test(`cannot be asked about when the Secret ${what}, and GitHub is not troubled`, async () => {
+    test(`is unavailable when the Secret ${what}, and GitHub gets no request`, async () => {
       prepare();
       const token = await runners.registrationToken(builder(spec), {});
       assert.ok(token.kind === 'problem');

@@ -10,7 +10,7 @@ import {
   secrets,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import { defined } from '../defined.ts';
+import { omitUndefined } from '../omit-undefined.ts';
 
 type BuilderMachine = Pick<ScalewayAppleSiliconMachine, 'metadata' | 'spec'>;
 
@@ -60,7 +60,7 @@ export const createBuilderRunners = (options: BuilderRunnersOptions) => {
     const app = readGitHubApp(secret);
     if ('problem' in app) return `${where}: ${app.problem}`;
     redactor.add(app.privateKey.reveal());
-    return createRunnerService(defined({ app, owner, clock, apiURL, fetch }));
+    return createRunnerService(omitUndefined({ app, owner, clock, apiURL, fetch }));
   };
   const ask = async <T>(
     machine: BuilderMachine,

@@ -10,10 +10,10 @@ const spec = {
 } as const;
 
 const createBuilderHarness = async (t: TestContext): Promise<Harness> => {
-  const stage = await createHarness(t);
-  Object.assign(stage.settings, { builder: builderArtifacts });
-  await stage.start();
-  return stage;
+  const harness = await createHarness(t);
+  Object.assign(harness.settings, { builder: builderArtifacts });
+  await harness.start();
+  return harness;
 };
 
 /** A Mac whose runner must register. The first contact pins its host key. */
@@ -27,55 +27,55 @@ const registers = async (job: HostJob): Promise<WorkOutcome> => {
 
 describe('bootstrap of a builder', () => {
   it('requests a runner token only when the Mac needs one', async (t) => {
-    const stage = await createBuilderHarness(t);
-    stage.work.next(registers);
-    await stage.living(spec);
-    assert.deepEqual(stage.runners.asked, ['token']);
-    assert.equal((await stage.status()).initialization?.provisioned, true);
+    const harness = await createBuilderHarness(t);
+    harness.work.next(registers);
+    await harness.living(spec);
+    assert.deepEqual(harness.runners.asked, ['token']);
+    assert.equal((await harness.status()).initialization?.provisioned, true);
     // A roll, and a Node that is gone: the runner is registered already.
-    Object.assign(stage.settings, { ...hostSettingsWith('agent-2'), builder: builderArtifacts });
-    await stage.patchMachine({ metadata: { annotations: { poke: '2' } } });
-    await stage.giveTurn();
-    await stage.removeNode();
-    await stage.pass(5);
-    assert.ok(stage.work.jobs.length >= 3);
-    assert.equal(stage.runners.asked.filter((what) => what === 'token').length, 1);
+    Object.assign(harness.settings, { ...hostSettingsWith('agent-2'), builder: builderArtifacts });
+    await harness.patchMachine({ metadata: { annotations: { poke: '2' } } });
+    await harness.giveTurn();
+    await harness.removeNode();
+    await harness.pass(5);
+    assert.ok(harness.work.jobs.length >= 3);
+    assert.equal(harness.runners.asked.filter((what) => what === 'token').length, 1);
   });
 
   it('stays incomplete while GitHub gives no token, without counting an attempt or losing the Mac', async (t) => {
-    const stage = await createBuilderHarness(t);
-    stage.runners.token = { kind: 'problem', message: 'GitHub does not answer.' };
-    stage.work.next(...Array.from({ length: 12 }, () => registers));
-    await stage.claimed(spec);
-    assert.deepEqual(await stage.condition('Bootstrapped'), {
+    const harness = await createBuilderHarness(t);
+    harness.runners.token = { kind: 'problem', message: 'GitHub does not answer.' };
+    harness.work.next(...Array.from({ length: 12 }, () => registers));
+    await harness.claimed(spec);
+    assert.deepEqual(await harness.condition('Bootstrapped'), {
       status: 'False',
       reason: 'GHRunnerRegistrationTokenUnavailable',
       message: 'GitHub does not answer.',
     });
-    await stage.pass(40);
-    const status = await stage.status();
+    await harness.pass(40);
+    const status = await harness.status();
     assert.equal(status.lastAttempt?.count, 0);
     assert.notEqual(status.initialization?.provisioned, true);
-    assert.equal((await stage.host()).spec.release, undefined);
-    assert.ok((await stage.events()).includes('GHRunnerRegistrationTokenUnavailable'));
-    const { length } = stage.runners.asked;
+    assert.equal((await harness.host()).spec.release, undefined);
+    assert.ok((await harness.events()).includes('GHRunnerRegistrationTokenUnavailable'));
+    const { length } = harness.runners.asked;
     assert.ok(length > 2 && length < 12, `${length}`);
 
-    stage.runners.token = { kind: 'known', token: createSecret('AABB') };
-    await stage.pass(6);
-    assert.equal((await stage.status()).initialization?.provisioned, true);
+    harness.runners.token = { kind: 'known', token: createSecret('AABB') };
+    await harness.pass(6);
+    assert.equal((await harness.status()).initialization?.provisioned, true);
   });
 
   it('does not disturb a Pod that was scheduled meanwhile', async (t) => {
-    const stage = await createBuilderHarness(t);
-    stage.runners.token = { kind: 'problem', message: 'GitHub does not answer.' };
-    stage.work.next(registers);
-    await stage.claimed(spec);
-    await stage.addNode();
-    await stage.addPod();
-    await stage.pass(6);
-    const { task } = stage.work.jobs.at(-1) ?? {};
-    assert.ok(stage.work.jobs.length > 1 && task?.kind === 'converge');
+    const harness = await createBuilderHarness(t);
+    harness.runners.token = { kind: 'problem', message: 'GitHub does not answer.' };
+    harness.work.next(registers);
+    await harness.claimed(spec);
+    await harness.addNode();
+    await harness.addPod();
+    await harness.pass(6);
+    const { task } = harness.work.jobs.at(-1) ?? {};
+    assert.ok(harness.work.jobs.length > 1 && task?.kind === 'converge');
     assert.equal(task.idle, false);
   });
 });
@@ -83,17 +83,17 @@ describe('bootstrap of a builder', () => {
 describe('roll of a builder', () => {
   /** A builder that has a turn. */
   const drifting = async (t: TestContext, seen: Harness['runners']['seen']): Promise<Harness> => {
-    const stage = await createBuilderHarness(t);
-    await stage.living(spec);
-    stage.runners.seen = seen;
-    Object.assign(stage.settings, { ...hostSettingsWith('agent-2'), builder: builderArtifacts });
-    await stage.patchMachine({ metadata: { annotations: { poke: '2' } } });
-    await stage.patchNode({ spec: { unschedulable: true } });
-    await stage.giveTurn();
-    return stage;
+    const harness = await createBuilderHarness(t);
+    await harness.living(spec);
+    harness.runners.seen = seen;
+    Object.assign(harness.settings, { ...hostSettingsWith('agent-2'), builder: builderArtifacts });
+    await harness.patchMachine({ metadata: { annotations: { poke: '2' } } });
+    await harness.patchNode({ spec: { unschedulable: true } });
+    await harness.giveTurn();
+    return harness;
   };
-  const mayDisturb = (stage: Harness): boolean | undefined => {
-    const { task } = stage.work.jobs.at(-1) ?? {};
+  const mayDisturb = (harness: Harness): boolean | undefined => {
+    const { task } = harness.work.jobs.at(-1) ?? {};
     return task?.kind === 'converge' ? task.idle : undefined;
   };
   const rows: readonly [string, Harness['runners']['seen'], boolean][] = [
@@ -104,103 +104,103 @@ describe('roll of a builder', () => {
   ];
   for (const [what, seen, may] of rows)
     it(`${may ? 'may be' : 'is not'} disturbed while its runner ${what}`, async (t) => {
-      const stage = await drifting(t, seen);
-      assert.equal(stage.work.jobs.length, 2);
-      assert.equal(mayDisturb(stage), may);
+      const harness = await drifting(t, seen);
+      assert.equal(harness.work.jobs.length, 2);
+      assert.equal(mayDisturb(harness), may);
     });
 });
 
 describe('deletion of a builder', () => {
   const living = async (t: TestContext): Promise<Harness> => {
-    const stage = await createBuilderHarness(t);
-    await stage.living(spec);
-    assert.deepEqual(stage.runners.asked, [], 'nobody asks while it lives');
-    stage.runners.seen = { kind: 'there', id: 7, isBusy: false };
-    return stage;
+    const harness = await createBuilderHarness(t);
+    await harness.living(spec);
+    assert.deepEqual(harness.runners.asked, [], 'nobody asks while it lives');
+    harness.runners.seen = { kind: 'there', id: 7, isBusy: false };
+    return harness;
   };
-  const isReleased = async (stage: Harness): Promise<boolean> =>
-    (await stage.hostIfExists())?.spec.release !== undefined;
+  const isReleased = async (harness: Harness): Promise<boolean> =>
+    (await harness.hostIfExists())?.spec.release !== undefined;
 
   it('removes its idle runner at GitHub before the release', async (t) => {
-    const stage = await living(t);
-    await stage.deleteMachine();
-    assert.deepEqual(stage.runners.asked, ['look', 'remove 7', 'look']);
-    assert.ok(await isReleased(stage));
-    await stage.beginWipe();
-    assert.equal(await stage.getIfExists(), undefined);
-    assert.deepEqual(stage.runners.asked, ['look', 'remove 7', 'look'], 'and asks no more');
+    const harness = await living(t);
+    await harness.deleteMachine();
+    assert.deepEqual(harness.runners.asked, ['look', 'remove 7', 'look']);
+    assert.ok(await isReleased(harness));
+    await harness.beginWipe();
+    assert.equal(await harness.getIfExists(), undefined);
+    assert.deepEqual(harness.runners.asked, ['look', 'remove 7', 'look'], 'and asks no more');
   });
 
   it('waits for the job of its runner, and reports it', async (t) => {
-    const stage = await living(t);
-    stage.runners.seen = { kind: 'there', id: 7, isBusy: true };
-    await stage.deleteMachine();
-    await stage.pass(120);
-    assert.ok(!(await isReleased(stage)));
-    const said = await stage.condition('Deleting');
+    const harness = await living(t);
+    harness.runners.seen = { kind: 'there', id: 7, isBusy: true };
+    await harness.deleteMachine();
+    await harness.pass(120);
+    assert.ok(!(await isReleased(harness)));
+    const said = await harness.condition('Deleting');
     assert.equal(said?.reason, 'Releasing');
     assert.match(said.message, /has a job at GitHub/);
-    assert.equal((await stage.status()).phase, 'Deleting');
-    stage.runners.seen = { kind: 'there', id: 7, isBusy: false };
-    await stage.pass(1);
-    assert.ok(await isReleased(stage));
+    assert.equal((await harness.status()).phase, 'Deleting');
+    harness.runners.seen = { kind: 'there', id: 7, isBusy: false };
+    await harness.pass(1);
+    assert.ok(await isReleased(harness));
   });
 
   it('waits when a job started before the removal', async (t) => {
-    const stage = await living(t);
-    stage.runners.refusal = { kind: 'there', id: 7, isBusy: true };
-    await stage.deleteMachine();
-    await stage.pass(5);
-    assert.ok(!(await isReleased(stage)));
-    stage.runners.refusal = undefined;
-    stage.runners.seen = { kind: 'there', id: 7, isBusy: false };
-    await stage.pass(1);
-    assert.ok(await isReleased(stage));
+    const harness = await living(t);
+    harness.runners.refusal = { kind: 'there', id: 7, isBusy: true };
+    await harness.deleteMachine();
+    await harness.pass(5);
+    assert.ok(!(await isReleased(harness)));
+    harness.runners.refusal = undefined;
+    harness.runners.seen = { kind: 'there', id: 7, isBusy: false };
+    await harness.pass(1);
+    assert.ok(await isReleased(harness));
   });
 
   it('proceeds without GitHub after ten minutes, and reports the runner left there', async (t) => {
-    const stage = await living(t);
-    stage.runners.seen = { kind: 'unknown', message: 'GitHub does not answer.' };
-    await stage.deleteMachine();
-    await stage.pass(9);
-    assert.ok(!(await isReleased(stage)));
-    assert.match((await stage.condition('Deleting'))?.message ?? '', /GitHub does not answer/);
-    await stage.pass(2);
-    assert.ok(await isReleased(stage));
-    const text = await stage.eventText('Releasing');
+    const harness = await living(t);
+    harness.runners.seen = { kind: 'unknown', message: 'GitHub does not answer.' };
+    await harness.deleteMachine();
+    await harness.pass(9);
+    assert.ok(!(await isReleased(harness)));
+    assert.match((await harness.condition('Deleting'))?.message ?? '', /GitHub does not answer/);
+    await harness.pass(2);
+    assert.ok(await isReleased(harness));
+    const text = await harness.eventText('Releasing');
     assert.match(text, /still on the list at GitHub.*14 days.*GitHub does not answer/);
-    assert.ok(stage.lines.some((line) => line.includes('GitHub still lists the runner')));
+    assert.ok(harness.lines.some((line) => line.includes('GitHub still lists the runner')));
   });
 
   it('waits longer when the runner had a job when GitHub was last reachable', async (t) => {
-    const stage = await living(t);
-    stage.runners.seen = { kind: 'there', id: 7, isBusy: true };
-    await stage.deleteMachine();
-    await stage.pass(1);
-    stage.runners.seen = { kind: 'unknown', message: 'GitHub does not answer.' };
-    await stage.pass(60);
-    assert.ok(!(await isReleased(stage)));
+    const harness = await living(t);
+    harness.runners.seen = { kind: 'there', id: 7, isBusy: true };
+    await harness.deleteMachine();
+    await harness.pass(1);
+    harness.runners.seen = { kind: 'unknown', message: 'GitHub does not answer.' };
+    await harness.pass(60);
+    assert.ok(!(await isReleased(harness)));
   });
 
   it('continues after a crash between the removal and the release', async (t) => {
-    const stage = await living(t);
-    const { remove } = stage.runners;
-    stage.runners.remove = async (...given) => {
+    const harness = await living(t);
+    const { remove } = harness.runners;
+    harness.runners.remove = async (...given) => {
       await remove(...given);
       throw new Error('the process dies here');
     };
-    await stage.deleteMachine();
-    stage.runners.remove = remove;
-    await stage.restart();
-    await stage.pass(1);
-    assert.ok(await isReleased(stage));
+    await harness.deleteMachine();
+    harness.runners.remove = remove;
+    await harness.restart();
+    await harness.pass(1);
+    assert.ok(await isReleased(harness));
   });
 
   it('is not blocked when no GitHub App is configured', async (t) => {
-    const stage = await createBuilderHarness(t);
-    await stage.living({ ghActionsRunner: { ghOrg: 'acme', ghRunnerLabels: 'macos,test' } });
-    await stage.deleteMachine();
-    assert.ok(await isReleased(stage));
-    assert.deepEqual(stage.runners.asked, []);
+    const harness = await createBuilderHarness(t);
+    await harness.living({ ghActionsRunner: { ghOrg: 'acme', ghRunnerLabels: 'macos,test' } });
+    await harness.deleteMachine();
+    assert.ok(await isReleased(harness));
+    assert.deepEqual(harness.runners.asked, []);
   });
 });

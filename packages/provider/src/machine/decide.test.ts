@@ -214,7 +214,7 @@ describe('decide: claim', () => {
         login: { kind: 'known', hasPassword: false },
         machine: machineWith(tried('Credentials', 'MissingSudoPassword', 4)),
       }),
-      { kind: 'back off', forMs: 60_000, because: 'no password' },
+      { kind: 'back off', forMs: 60_000, reason: 'no password' },
     ],
     [
       'no password a moment ago, and somebody has put one into the Secret',
@@ -296,7 +296,7 @@ describe('decide: bootstrap and remediation', () => {
     [
       'a failure half a minute ago',
       of(claimedSnapshot, { machine: failed(1, tried('Bootstrap', 'Rejected', 0.5, 1)) }),
-      { kind: 'back off', forMs: 30_000, because: 'failure' },
+      { kind: 'back off', forMs: 30_000, reason: 'failure' },
     ],
     ['three failures', of(claimedSnapshot, { machine: failed(3) }), { kind: 'reboot' }],
     [
@@ -315,7 +315,7 @@ describe('decide: bootstrap and remediation', () => {
         machine: failed(3, { bootstrapRebootIssued: true }),
         host: { ...host, rebootRequestedAt: now - 60_000 },
       }),
-      { kind: 'back off', forMs: 30_000, because: 'reboot' },
+      { kind: 'back off', forMs: 30_000, reason: 'reboot' },
     ],
     [
       'a reboot that is issued for an earlier request only',
@@ -323,7 +323,7 @@ describe('decide: bootstrap and remediation', () => {
         machine: failed(3, { bootstrapRebootIssued: true }),
         host: { ...host, rebootRequestedAt: now - 200_000, rebootIssuedAt: now - 200_001 },
       }),
-      { kind: 'back off', forMs: 30_000, because: 'reboot' },
+      { kind: 'back off', forMs: 30_000, reason: 'reboot' },
     ],
     [
       'a reboot that was issued a minute ago, as it was asked for',
@@ -339,7 +339,7 @@ describe('decide: bootstrap and remediation', () => {
         machine: failed(3, { bootstrapRebootIssued: true }),
         host: { ...host, rebootRequestedAt: now - 585_000, serverStatus: 'rebooting' },
       }),
-      { kind: 'back off', forMs: 15_000, because: 'reboot' },
+      { kind: 'back off', forMs: 15_000, reason: 'reboot' },
     ],
     [
       'a reboot under way',
@@ -347,7 +347,7 @@ describe('decide: bootstrap and remediation', () => {
         machine: failed(3, { bootstrapRebootIssued: true }),
         host: { ...host, rebootRequestedAt: now - 200_000, rebootIssuedAt: now - 100_000, serverStatus: 'rebooting' },
       }),
-      { kind: 'back off', because: 'reboot' },
+      { kind: 'back off', reason: 'reboot' },
     ],
     [
       'a reboot that was asked for this moment: Scaleway still says ready',
@@ -355,7 +355,7 @@ describe('decide: bootstrap and remediation', () => {
         machine: failed(3, { bootstrapRebootIssued: true }),
         host: { ...host, rebootRequestedAt: now - 20_000, rebootIssuedAt: now - 10_000 },
       }),
-      { kind: 'back off', because: 'reboot' },
+      { kind: 'back off', reason: 'reboot' },
     ],
     [
       'a reboot that is over',
@@ -454,7 +454,7 @@ describe('decide: a Node that is missing or not Ready', () => {
         node: { kind: 'missing', forMs: 120_000 },
         join: { lease: { nodeName: 'mac-1', renewedAt: now - 1000 }, identity: undefined },
       }),
-      { kind: 're-register', newJoin: false, because: 'The Node is gone.' },
+      { kind: 're-register', newJoin: false, reason: 'The Node is gone.' },
     ],
     [
       'missing for two minutes, and it never joined',
@@ -485,7 +485,7 @@ describe('decide: a Node that is missing or not Ready', () => {
       {
         kind: 're-register',
         newJoin: true,
-        because: 'The certificate of the Mac has expired: it was off for too long to renew it.',
+        reason: 'The certificate of the Mac has expired: it was off for too long to renew it.',
       },
     ],
     [
@@ -662,12 +662,12 @@ describe('decide: drift and roll', () => {
     [
       'refused for good half an hour ago',
       of(driftedSnapshot, { machine: provisioned({ failedHostConfigHash: 'b', lastUpdateFailureTime: at(30) }) }),
-      { kind: 'clear refusal', because: 'cooldown' },
+      { kind: 'clear refusal', reason: 'cooldown' },
     ],
     [
       'rejected for good, at an unknown time',
       of(driftedSnapshot, { machine: provisioned({ failedHostConfigHash: 'b' }) }),
-      { kind: 'clear refusal', because: 'cooldown' },
+      { kind: 'clear refusal', reason: 'cooldown' },
     ],
     [
       'rejected, and automatic retries are off',
@@ -688,7 +688,7 @@ describe('decide: drift and roll', () => {
     [
       'refused something else',
       of(driftedSnapshot, { machine: provisioned({ failedHostConfigHash: 'x', lastUpdateFailureTime: at(1) }) }),
-      { kind: 'clear refusal', because: 'another hash' },
+      { kind: 'clear refusal', reason: 'another hash' },
     ],
     [
       'pushed a moment ago, and the agent has not said so yet',
@@ -753,7 +753,7 @@ describe('decide: deletion', () => {
       deletingOf({ machine: machineWith({}, { deleting: true, hasFinalizer: false }) }),
       { kind: 'ignore' },
     ],
-    ['no Mac', deletingOf({ host: { kind: 'none' } }), { kind: 'clean up', because: 'no host' }],
+    ['no Mac', deletingOf({ host: { kind: 'none' } }), { kind: 'clean up', reason: 'no host' }],
     ['its Mac', deletingOf({}), { kind: 'release', poolPrefix: 'tuist-pool-' }],
     ['its runner is gone', deletingOf({ runner: { kind: 'none' } }), { kind: 'release' }],
     [
@@ -800,7 +800,7 @@ describe('decide: deletion', () => {
         machine: provisioned({}, { deleting: true, poolPrefix: undefined }),
         host: { ...host, poolPrefix: undefined },
       }),
-      { kind: 'clean up', because: 'skipped' },
+      { kind: 'clean up', reason: 'skipped' },
     ],
     [
       'being released, wipe not started',
@@ -810,29 +810,29 @@ describe('decide: deletion', () => {
     [
       'being released, wipe started',
       deletingOf({ host: { ...host, holder: 'nobody', release: { begun: true, stuck: false } } }),
-      { kind: 'clean up', because: 'released' },
+      { kind: 'clean up', reason: 'released' },
     ],
     [
       'Scaleway does not wipe it',
       deletingOf({ host: { ...host, holder: 'nobody', release: { begun: false, stuck: true } } }),
-      { kind: 'clean up', because: 'not wiped' },
+      { kind: 'clean up', reason: 'not wiped' },
     ],
     [
       'a person has abandoned it',
       deletingOf({ host: { ...host, abandoned: true } }),
-      { kind: 'clean up', because: 'abandoned' },
+      { kind: 'clean up', reason: 'abandoned' },
     ],
     [
       'abandoned while being released',
       deletingOf({ host: { ...host, holder: 'nobody', release: { begun: false, stuck: false }, abandoned: true } }),
-      { kind: 'clean up', because: 'abandoned' },
+      { kind: 'clean up', reason: 'abandoned' },
     ],
     [
       'abandoned, with a runner that has a job',
       deletingOf({ host: { ...host, abandoned: true }, runner: { kind: 'there', id: 7, isBusy: true } }),
       {
         kind: 'clean up',
-        because: 'abandoned',
+        reason: 'abandoned',
         runnerLeft: 'Its runner may still be on the list at GitHub: remove it there.',
       },
     ],
@@ -843,7 +843,7 @@ describe('decide: deletion', () => {
     ],
     ['in the pool again', deletingOf({ host: { ...host, holder: 'nobody', inPool: true } }), { kind: 'clean up' }],
     ['held by another machine', deletingOf({ host: { ...host, holder: 'other' } }), { kind: 'clean up' }],
-    ['gone', deletingOf({ host: { ...host, gone: true } }), { kind: 'clean up', because: 'host gone' }],
+    ['gone', deletingOf({ host: { ...host, gone: true } }), { kind: 'clean up', reason: 'host gone' }],
     [
       'no MacHost, server unknown',
       deletingOf({ host: { kind: 'absent', server: 'unknown', message: '' } }),
@@ -852,17 +852,17 @@ describe('decide: deletion', () => {
     [
       'no MacHost and no server',
       deletingOf({ host: { kind: 'absent', server: 'gone', message: '' } }),
-      { kind: 'clean up', because: 'host gone' },
+      { kind: 'clean up', reason: 'host gone' },
     ],
   ]);
 });
 
-describe('decide: what is said of a runner when its machine is deleted', () => {
+describe('decide: messages about the runner of a deleted machine', () => {
   const left =
     'Its runner is still on the list at GitHub, which forgets a runner that has been offline for 14 days. Remove it there if it is in the way. m';
   const silence = 'Its runner could not be taken off the list at GitHub yet: m';
   const release = { kind: 'release', poolPrefix: 'tuist-pool-' } as const;
-  const abandoned = { kind: 'clean up', because: 'abandoned' } as const;
+  const abandoned = { kind: 'clean up', reason: 'abandoned' } as const;
   const rows: readonly [string, Partial<Snapshot>, Decision][] = [
     ['nothing, without one', {}, release],
     ['that it is left, after a long silence', { runner: silent(600_000) }, { ...release, runnerLeft: left }],

@@ -12,7 +12,7 @@ export type Decision =
   /** `runnerLeft`: why GitHub still lists its runner, for users. */
   | { readonly kind: 'release'; readonly poolPrefix: string; readonly runnerLeft?: string }
   | { readonly kind: 'await wipe'; readonly message: string }
-  | { readonly kind: 'clean up'; readonly because: CleanUpReason; readonly runnerLeft?: string }
+  | { readonly kind: 'clean up'; readonly reason: CleanUpReason; readonly runnerLeft?: string }
 
   // Before anything else.
   | { readonly kind: 'add finalizer' }
@@ -46,7 +46,7 @@ export type Decision =
   // Until its Mac is provisioned.
   | { readonly kind: 'bootstrap' }
   /** A while after a failure, or while the Mac restarts. */
-  | { readonly kind: 'back off'; readonly forMs: number; readonly because: 'failure' | 'reboot' | 'no password' }
+  | { readonly kind: 'back off'; readonly forMs: number; readonly reason: 'failure' | 'reboot' | 'no password' }
   | { readonly kind: 'reboot' }
   | {
       readonly kind: 'release failed host';
@@ -56,10 +56,10 @@ export type Decision =
 
   // Afterwards.
   | { readonly kind: 'retire token'; readonly certificateExpires: number | undefined }
-  | { readonly kind: 're-register'; readonly newJoin: boolean; readonly because: string }
+  | { readonly kind: 're-register'; readonly newJoin: boolean; readonly reason: string }
   | { readonly kind: 'roll back'; readonly hash: string }
   /** An earlier refusal no longer counts. */
-  | { readonly kind: 'clear refusal'; readonly because: 'another hash' | 'cooldown' }
+  | { readonly kind: 'clear refusal'; readonly reason: 'another hash' | 'cooldown' }
   | { readonly kind: 'uncordon' }
   | { readonly kind: 'roll'; readonly hash: string; readonly idle: boolean }
   | { readonly kind: 'wait'; readonly drift: Drift; readonly forMs: number };

@@ -31,11 +31,11 @@ describe('the last attempt on a Mac', () => {
     ],
   ];
   for (const [name, status, attempt] of written)
-    it(`is read from what an older manager wrote: ${name}`, () => {
+    it(`is read from the fields of an older manager: ${name}`, () => {
       assert.deepEqual(lastAttemptOf(status), attempt);
     });
 
-  it('replaces the fields of older managers, and goes on with their count', () => {
+  it('replaces the fields of older managers, and continues their count', () => {
     const status = { bootstrapAttempts: 2, lastBootstrapFailureTime: at(1), serverID: 's' };
     const next = withAttempt(status, { task: 'Bootstrap', outcome: 'Running' }, now);
     assert.deepEqual(next, {
@@ -52,7 +52,7 @@ describe('the last attempt on a Mac', () => {
     ['whose time is none', '', 0],
     ['from a clock that is ahead', at(-60), 60_000],
   ] as const)
-    it(`makes nobody wait longer than its pause: one ${name}`, () => {
+    it(`delays nothing longer than its back-off: one ${name}`, () => {
       const attempt = { task: 'Bootstrap', outcome: 'Rejected', message: '', at: time, count: 1 } as const;
       assert.equal(pauseMs(attempt, now, node), left);
     });

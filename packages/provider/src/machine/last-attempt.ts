@@ -128,7 +128,7 @@ export const isComplete = (outcome: WorkOutcome): boolean => outcome.kind === 'd
 
 /** Steps wait for virtual machines to end. */
 export const waitsForIdle = (outcome: WorkOutcome): boolean =>
-  outcome.kind === 'done' && outcome.deferred.some(({ because }) => because === 'the host is not idle');
+  outcome.kind === 'done' && outcome.deferred.some(({ reason }) => reason === 'the host is not idle');
 
 const outcomes = {
   unreachable: 'HostUnreachable',
@@ -151,5 +151,5 @@ export const outcomeMessage = (outcome: WorkOutcome): string => {
   if (outcome.kind === 'aborted') return 'It was ended before it was done.';
   if (outcome.kind !== 'done') return outcome.message;
   if (outcome.deferred.length === 0) return 'Everything is done.';
-  return `These steps wait: ${outcome.deferred.map(({ step, because }) => `${step} (${because})`).join(', ')}.`;
+  return `These steps wait: ${outcome.deferred.map(({ step, reason }) => `${step} (${reason})`).join(', ')}.`;
 };

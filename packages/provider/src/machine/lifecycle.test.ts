@@ -5,24 +5,24 @@ import { createHarness } from './testing/harness.ts';
 
 describe('a machine', () => {
   it('claims a Mac, is bootstrapped, and follows its Node', async (t) => {
-    const stage = await createHarness(t);
-    await stage.start();
-    await stage.addHost();
-    await stage.addMachine();
-    assert.equal((await stage.status()).serverID, 'server-1');
-    assert.equal((await stage.host()).spec.consumerRef?.name, 'mac-1');
-    assert.equal((await stage.status()).phase, 'Adopting');
-    assert.equal(stage.work.jobs.length, 0, 'nothing is sent before Scaleway has its name');
-    await stage.rename();
-    const { spec, metadata, status } = await stage.get();
+    const harness = await createHarness(t);
+    await harness.start();
+    await harness.addHost();
+    await harness.addMachine();
+    assert.equal((await harness.status()).serverID, 'server-1');
+    assert.equal((await harness.host()).spec.consumerRef?.name, 'mac-1');
+    assert.equal((await harness.status()).phase, 'Adopting');
+    assert.equal(harness.work.jobs.length, 0, 'nothing is sent before Scaleway has its name');
+    await harness.rename();
+    const { spec, metadata, status } = await harness.get();
     assert.deepEqual(metadata.finalizers, [finalizers.machine]);
     assert.equal(spec.providerID, 'scw-applesilicon://fr-par-1/server-1');
     assert.equal(status?.initialization?.provisioned, true);
     assert.equal(status.ready, false, 'there is no Node yet');
     assert.equal(status.phase, 'NotReady');
-    assert.equal(stage.work.jobs.length, 1);
-    await stage.addNode();
-    const ready = await stage.status();
+    assert.equal(harness.work.jobs.length, 1);
+    await harness.addNode();
+    const ready = await harness.status();
     assert.equal(ready.ready, true);
     assert.equal(ready.phase, 'Ready');
     assert.deepEqual(ready.addresses, [
@@ -31,7 +31,7 @@ describe('a machine', () => {
     ]);
     assert.equal(ready.desiredHostConfigHash, ready.hostConfigHash, 'the first push is no drift');
     for (const type of ['Ready', 'Provisioned', 'Bootstrapped', 'NodeReady', 'HostUpToDate'])
-      assert.equal((await stage.condition(type))?.status, 'True', type);
-    assert.deepEqual(await stage.events(), ['Adopted', 'Provisioned', 'Bootstrapping', 'Bootstrapped']);
+      assert.equal((await harness.condition(type))?.status, 'True', type);
+    assert.deepEqual(await harness.events(), ['Adopted', 'Provisioned', 'Bootstrapping', 'Bootstrapped']);
   });
 });

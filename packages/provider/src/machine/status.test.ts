@@ -53,7 +53,7 @@ const outcomes: WorkOutcome[] = [
   {
     kind: 'done',
     summary: 'b',
-    deferred: [{ step: 's', because: 'the host is not idle' }],
+    deferred: [{ step: 's', reason: 'the host is not idle' }],
     optionalFailures: [],
     rebootPending: false,
   },
@@ -89,7 +89,7 @@ describe('the status of a machine', () => {
     );
   });
 
-  it('has every condition, whatever was said before, and the same ones for the same input', () => {
+  it('has every condition, whatever was set before, and the same ones for the same input', () => {
     const blocksMove = { machine: machineWith({}, { blocksMove: true }) };
     const types = conditionsOf({}, { ...claimedSnapshot, ...blocksMove }, { kind: 'add finalizer' })
       .map(({ type }) => type)
@@ -224,7 +224,7 @@ describe('the status of a machine', () => {
     ['not planned this time', unknown, 'new', 'old', 'old'],
     ['not provisioned yet', claimedSnapshot, 'new', undefined, undefined],
   ] as const)
-    it(`${name}: says ${plannedBy ?? 'nobody'}`, () => {
+    it(`${name}: plannedBy is ${plannedBy ?? 'not set'}`, () => {
       const memory = { ...snapshot.machine?.status, ...(before && { plannedBy: before }) };
       const status = statusOf(memory, machine, {
         ...toldOf(snapshot, { kind: 'done' }),

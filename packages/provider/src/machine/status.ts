@@ -2,7 +2,7 @@ import type { MachinePhase, MachineStatus } from '@tartan/api';
 import { type ConditionUpdate, setConditions } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { Machine } from '../controller-deps.ts';
-import { defined } from '../defined.ts';
+import { omitUndefined } from '../omit-undefined.ts';
 import { sshAddressOf } from '../host-work/ssh-address.ts';
 import { actualHash } from './decide/provisioned.ts';
 import type { ActionResult, Decision } from './decision.ts';
@@ -43,7 +43,7 @@ export const statusOf = (
   const updates = conditionsOf(status, snapshot, decision);
   const isWaiting = decision.kind === 'cannot claim' && decision.reason === 'NoAvailableHost';
   const addresses = addressesOf(reconciled);
-  return defined({
+  return omitUndefined({
     ...status,
     observedGeneration: generation ?? status.observedGeneration,
     addresses: addresses.length > 0 ? addresses : undefined,
@@ -60,7 +60,7 @@ const withPlanner = (
   { snapshot: { desired }, releaseID }: ReconcileResult,
 ): MachineStatus => {
   if (!isProvisioned(persisted) || desired.kind !== 'known') return persisted;
-  return defined({ ...persisted, plannedBy: releaseID });
+  return omitUndefined({ ...persisted, plannedBy: releaseID });
 };
 
 /**
@@ -78,7 +78,7 @@ const configHashes = (
   const { leftOut } = status;
   const isWanted = pushed === wanted || (leftOut?.desired === wanted && leftOut?.actual === pushed);
   const actual = pushed !== undefined && isWanted ? pushed : actualHash(snapshot, status);
-  return defined({ hostConfigHash: actual, desiredHostConfigHash: wanted });
+  return omitUndefined({ hostConfigHash: actual, desiredHostConfigHash: wanted });
 };
 
 type Addresses = NonNullable<MachineStatus['addresses']>;

@@ -21,8 +21,8 @@ const machineWith = (status: MachineStatus): Live<ScalewayAppleSiliconMachine> =
   status,
 });
 
-describe('how long a bootstrap took', () => {
-  test('is counted once, from the claim to the moment the Mac is ready', async () => {
+describe('the duration of a bootstrap', () => {
+  test('is observed once, from the claim to a ready Mac', async () => {
     const clock = manualClock(Date.parse('2026-01-01T00:05:00Z'));
     const observed: number[] = [];
     let tell: (change: Change) => void = () => assert.fail('nobody listens');

@@ -12,7 +12,7 @@ const metadata = {
 };
 
 describe('the fields that caches keep', () => {
-  test('of a Pod: who holds it, whether it goes, where it is, and enough to name it in an event', () => {
+  test('of a Pod are finalizers, deletion, Node, phase, and its reference for events', () => {
     const kept = {
       ...metadata,
       namespace: 'runners',
@@ -38,7 +38,7 @@ describe('the fields that caches keep', () => {
     });
   });
 
-  test('of a Node all but the lists that grow', () => {
+  test('of a Node are all but the growing lists', () => {
     const status = { conditions: [{ type: 'Ready', status: 'True' }], nodeInfo: undefined };
     const node = trimNode({
       apiVersion: 'v1',
@@ -57,7 +57,7 @@ describe('the fields that caches keep', () => {
     });
   });
 
-  test('of a Secret nothing of what it holds, also not where somebody applied it', () => {
+  test('of a Secret exclude its data, also in the last-applied annotation', () => {
     const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"value":"c2VjcmV0"}}' };
     const secret = trimSecret({
       apiVersion: 'v1',
@@ -69,7 +69,7 @@ describe('the fields that caches keep', () => {
     assert.equal(secret.metadata.name, 'it');
   });
 
-  test('of our own kinds all but what only the server and kubectl need', () => {
+  test('of our own kinds are all but managedFields and the last-applied annotation', () => {
     const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}', mine: 'stays' };
     const { managedFields: _, ...rest } = metadata;
     assert.deepEqual(trimObject({ metadata: { ...metadata, annotations } }), {

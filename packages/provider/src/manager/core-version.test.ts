@@ -37,7 +37,7 @@ const setUp = (answers: Answers) => {
   return { clock, problems, stopping, finding };
 };
 
-describe('which version of core to speak', () => {
+describe('the API version of Cluster API core', () => {
   const rows: readonly [what: string, served: readonly string[], version: string][] = [
     ['the newer one when both are served', ['v1beta1', 'v1beta2'], 'v1beta2'],
     ['the newer one alone', ['v1beta2'], 'v1beta2'],
@@ -46,7 +46,7 @@ describe('which version of core to speak', () => {
   for (const [what, served, version] of rows)
     test(what, async () => assert.deepEqual(await setUp([served]).finding, version));
 
-  test('core that comes late is found', async () => {
+  test('is found when core is installed later', async () => {
     const { clock, problems, finding } = setUp([[], [], ['v1beta2']]);
     for (let look = 0; look < 2; look += 1) {
       await flushPending();
@@ -57,7 +57,7 @@ describe('which version of core to speak', () => {
     assert.match(problems[0] ?? '', /Install Cluster API core/);
   });
 
-  test('a server that does not answer is asked again, and is not taken for one without core', async () => {
+  test('is requested again from an unreachable server, which does not count as one without core', async () => {
     const away = new KubeError('unreachable', 'no route to the API server');
     const { clock, problems, finding } = setUp([away, ['v1beta2']]);
     await flushPending();
@@ -67,7 +67,7 @@ describe('which version of core to speak', () => {
     assert.deepEqual(await finding, 'v1beta2');
   });
 
-  test('gives up after the deadline', async () => {
+  test('is an error after the deadline', async () => {
     const { clock, finding } = setUp([[]]);
     for (let look = 0; look < 5; look += 1) {
       await flushPending();
@@ -77,7 +77,7 @@ describe('which version of core to speak', () => {
     assert.ok(typeof found !== 'string' && !found.ok && found.reason.includes('Install Cluster API core'));
   });
 
-  test('a stop ends it at once', async () => {
+  test('is not awaited after a stop', async () => {
     const { stopping, finding } = setUp([[]]);
     await flushPending();
     stopping.abort();

@@ -113,7 +113,7 @@ const runMachineLifecycle = async ({ client, serverID, server, eventually }: Lif
 };
 
 describe('one manager', () => {
-  test('starts, leads, is ready, and stops with the lease given back', async (t) => {
+  test('starts, leads, becomes ready, and releases its lease at the stop', async (t) => {
     const { client, start, installCore, pass, refused } = await createHarness(t);
     await installCore();
     const manager = start('a');
@@ -193,7 +193,7 @@ describe('one manager', () => {
     assert.deepEqual(await manager.stop(), { ok: true });
   });
 
-  test('says what is wrong when it cannot listen', async (t) => {
+  test('reports an address on which it cannot listen', async (t) => {
     const { start, installCore, pass } = await createHarness(t);
     await installCore();
     const first = start('a');
@@ -206,7 +206,7 @@ describe('one manager', () => {
 });
 
 describe('missing dependencies', () => {
-  test('core is waited for, and readyz says how to get it', async (t) => {
+  test('Cluster API core is waited for, and readyz says how to install it', async (t) => {
     const { start, installCore, pass } = await createHarness(t, ['v1beta1']);
     const manager = start('a');
     await pass(7_000);
@@ -220,7 +220,7 @@ describe('missing dependencies', () => {
     assert.ok(manager.lines.some((line) => line.includes('"version":"v1beta1"')));
   });
 
-  test('core that never comes ends the manager, with what to do', async (t) => {
+  test('the manager ends with advice when Cluster API core never comes', async (t) => {
     const { start, pass } = await createHarness(t);
     const manager = start('a', { intervals: { syncDeadlineMs: 20_000 } });
     await pass(21_000);
@@ -228,7 +228,7 @@ describe('missing dependencies', () => {
     assert.ok(!result.ok && /Install Cluster API core/.test(result.reason), JSON.stringify(result));
   });
 
-  test('a right at Scaleway is named, asked for again, and ends nothing', async (t) => {
+  test('a missing permission at Scaleway is named and checked again, and does not end the manager', async (t) => {
     const { start, installCore, pass } = await createHarness(t);
     await installCore();
     let granted = false;
@@ -247,7 +247,7 @@ describe('missing dependencies', () => {
 });
 
 describe('two managers', () => {
-  test('one leads; when it stops the other goes on at once', async (t) => {
+  test('one leads; when it stops the other leads at once', async (t) => {
     const { start, installCore, pass } = await createHarness(t);
     await installCore();
     const first = start('a');
@@ -261,7 +261,7 @@ describe('two managers', () => {
     assert.ok(second.leads());
   });
 
-  test('a standby serves no metrics of machines, so that sums stay right', async (t) => {
+  test('a standby serves no metrics of machines, so that sums stay correct', async (t) => {
     const { client, start, installCore, pass } = await createHarness(t);
     await installCore();
     await client.create(macHost.resource, {
@@ -279,7 +279,7 @@ describe('two managers', () => {
     assert.doesNotMatch((await second.ask('/metrics')).body, series);
   });
 
-  test('a leader that is frozen is followed within its lease, and may do nothing when it thaws', async (t) => {
+  test('a frozen leader is replaced within its lease, and its gate stays closed when it thaws', async (t) => {
     const { clock, transport, start, installCore, pass } = await createHarness(t);
     await installCore();
     const ice = freezableProcess(clock, transport);
@@ -300,7 +300,7 @@ describe('two managers', () => {
     assert.ok(second.leads());
   });
 
-  test('a manager that has not noticed yet that another one leads begins no work on a Mac', async (t) => {
+  test('a manager that has not noticed yet that another one leads starts no work on a Mac', async (t) => {
     const { clock, client, transport, start, installCore, pass } = await createHarness(t);
     await installCore();
     const mac = oneMac('6f1c0a52-0d7e-4a2b-8f43-3c2d1b0a9e87');
@@ -336,7 +336,7 @@ describe('two managers', () => {
     assert.ok(!result.ok && /leadership was lost/.test(result.reason), JSON.stringify(result));
   });
 
-  test('of one that loses the API server, the gate closes before the other leads', async (t) => {
+  test('when the leader loses the API server, its gate closes before the other leads', async (t) => {
     const { transport, start, installCore, pass } = await createHarness(t);
     await installCore();
     let cut = false;

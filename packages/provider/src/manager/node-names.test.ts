@@ -17,8 +17,8 @@ const linux = 'linux-1';
 
 /** A manager with one Mac in its pool, on a cluster that has other Nodes. */
 const setUp = async (t: TestContext, ...flags: readonly string[]) => {
-  const stage = await createHarness(t);
-  const { client, start, installCore, pass, as, refused } = stage;
+  const harness = await createHarness(t);
+  const { client, start, installCore, pass, as, refused } = harness;
   await installCore();
   const mac = oneMac(serverID);
   const hostWork = fakeHostWork();
@@ -55,7 +55,7 @@ const setUp = async (t: TestContext, ...flags: readonly string[]) => {
   };
   const statusOf = async (at: { namespace: string; name: string }) => (await client.get(machine.resource, at)).status;
   return {
-    ...stage,
+    ...harness,
     mac,
     pass,
     statusOf,
@@ -102,8 +102,8 @@ const setUp = async (t: TestContext, ...flags: readonly string[]) => {
   };
 };
 
-describe('a Node that is no Mac', () => {
-  test('keeps its identity to itself, whoever makes a machine of its name in another namespace', async (t) => {
+describe('a Node that is not a Mac', () => {
+  test('is not impersonated by a machine of its name in another namespace', async (t) => {
     const providerID = 'aws:///eu-west-1a/i-0123456789abcdef0';
     for (const spec of [{}, { providerID }]) {
       const { addNode, addMachine, join, renew, serve, statusOf, reason, mac, hasRights } = await setUp(t);
@@ -121,7 +121,7 @@ describe('a Node that is no Mac', () => {
     }
   });
 
-  test('the same where machines are allowed: no Mac is reserved under its name', async (t) => {
+  test('is not impersonated by a machine of its name in an allowed namespace: no Mac is reserved', async (t) => {
     for (const providerID of ['aws:///eu-west-1a/i-0123456789abcdef0', undefined]) {
       const { client, pass, addNode, addMachine, join, renew, serve, statusOf, reason, mac } = await setUp(t);
       const at = { namespace, name: linux };
@@ -140,7 +140,7 @@ describe('a Node that is no Mac', () => {
     }
   });
 
-  test('that comes after the Mac was reserved is found at the approval', async (t) => {
+  test('that appears after the reservation blocks the approval', async (t) => {
     const { client, addNode, addMachine, join, renew, serve, statusOf, mac } = await setUp(t);
     const at = { namespace, name: linux };
     await addMachine(at);
@@ -156,7 +156,7 @@ describe('a Node that is no Mac', () => {
     assert.equal(await join(at), 'Approved MachineJoins', 'the name is free again');
   });
 
-  test('that takes the place of a Mac is not renewed by us', async (t) => {
+  test('that replaces the Node of a Mac gets no certificate from us', async (t) => {
     const { client, addNode, addMachine, join, renew, serve } = await setUp(t);
     const at = { namespace, name: 'mac-1' };
     await addMachine(at);
@@ -173,7 +173,7 @@ describe('a Node that is no Mac', () => {
 });
 
 describe('a Node without a providerID', () => {
-  test('is the Mac that the machine holds at its address, and whose host key it has pinned', async (t) => {
+  test('belongs to the machine that holds the Mac at its address with the pinned host key', async (t) => {
     const { client, addNode, addMachine, join, serve, statusOf } = await setUp(t);
     const at = { namespace, name: 'mac-1' };
     await addNode('mac-1', undefined, address);
@@ -198,8 +198,8 @@ describe('a Node without a providerID', () => {
   });
 });
 
-describe('a machine that new managers would not take', () => {
-  test('keeps its Mac, renews its certificates and gives its Mac back', async (t) => {
+describe('a machine that this version would refuse', () => {
+  test('keeps its Mac, renews its certificates and releases its Mac', async (t) => {
     const { client, pass, addNode, addMachine, join, renew, serve, restart, reason, statusOf, mac } = await setUp(
       t,
       `--machine-namespaces=${namespace},${elsewhere}`,
@@ -221,7 +221,7 @@ describe('a machine that new managers would not take', () => {
     assert.match(mac.calls.join(), /,reinstall,rename tuist-pool-[^,]*$/);
   });
 
-  test('one that is part of no Cluster waits, and goes on when it is', async (t) => {
+  test('waits for a Cluster, and continues when it has one', async (t) => {
     const { client, pass, addMachine, statusOf, reason } = await setUp(t);
     const at = { namespace, name: 'mac-1' };
     await addMachine(at, { alone: true });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Registry } from 'prom-client';
 import { createScalewayMetrics } from './provider-metrics.ts';
 
-test('outcomes that need a person are series from the start, at zero', async () => {
+test('outcomes that need a person have a series at zero from the start', async () => {
   const registry = new Registry();
   const called = createScalewayMetrics(registry);
   const series = async (outcome: string) =>

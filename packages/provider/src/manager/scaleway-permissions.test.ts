@@ -49,11 +49,11 @@ const setUp = (t: TestContext) => {
 };
 
 describe('the permission check at Scaleway', () => {
-  test('are unknown before anybody was asked', (t) => {
+  test('fails before the first answer', (t) => {
     assert.match(setUp(t).rights.check() ?? '', /not answered yet/);
   });
 
-  test('are there', async (t) => {
+  test('succeeds, and logs it once', async (t) => {
     const { rights, start, lines, later } = setUp(t);
     await start();
     assert.equal(rights.check(), undefined);
@@ -62,7 +62,7 @@ describe('the permission check at Scaleway', () => {
   });
 
   for (const kind of ['denied', 'unauthorized', 'invalid', 'not found'] as const)
-    test(`${kind}: said, and looked for again soon`, async (t) => {
+    test(`${kind}: fails, and is repeated soon`, async (t) => {
       const { rights, start, later, lines } = setUp(t);
       await start(kind);
       assert.equal(rights.check(), `It is ${kind}.`);
@@ -73,7 +73,7 @@ describe('the permission check at Scaleway', () => {
     });
 
   for (const kind of ['unavailable', 'no answer', 'rate limited', 'garbled'] as const)
-    test(`${kind}: no verdict, so what was known stays`, async (t) => {
+    test(`${kind}: keeps the last result`, async (t) => {
       const { rights, start, later } = setUp(t);
       await start();
       await later(600_000, kind);
@@ -84,7 +84,7 @@ describe('the permission check at Scaleway', () => {
       assert.equal(rights.check(), 'It is denied.');
     });
 
-  test('is not ready before the first answer', async (t) => {
+  test('fails until the first readable answer', async (t) => {
     const { rights, start, later, asked } = setUp(t);
     await start('no answer');
     assert.match(rights.check() ?? '', /does not answer: It is no answer\./);

@@ -95,7 +95,7 @@ const seriesOf = async (state: FleetState | undefined): Promise<string[]> => {
 };
 
 describe('metrics read from objects', () => {
-  test('of a machine: its phase and why, its failures, how long it has drifted', async () => {
+  test('of a machine: phase and reason, failures, duration of drift', async () => {
     const status: MachineStatus = {
       phase: 'NotReady',
       lastAttempt: { task: 'Bootstrap', outcome: 'Rejected', message: '', at: '2026-01-01T00:00:00Z', count: 2 },
@@ -110,7 +110,7 @@ describe('metrics read from objects', () => {
     ]);
   });
 
-  test('of a machine that is well: no reason, no drift', async () => {
+  test('of a healthy machine: no reason, no drift', async () => {
     const status: MachineStatus = {
       phase: 'Ready',
       conditions: [condition('Ready', 'True', 'Ready'), condition('HostUpToDate', 'True', 'UpToDate')],
@@ -163,7 +163,7 @@ describe('metrics read from objects', () => {
       assert.ok(line?.endsWith(`,failure_reason="${reason}"} 1`), String(line));
     });
 
-  test('of Pods that should be gone and are held: how many on which Node, and for how long the oldest', async () => {
+  test('of stuck Pods: count per Node, and age of the oldest', async () => {
     const pods = [
       podOn('a', 'mac-1', '2026-01-01T00:50:00Z'),
       podOn('b', 'mac-1', '2026-01-01T00:59:00Z'),
@@ -180,7 +180,7 @@ describe('metrics read from objects', () => {
     ]);
   });
 
-  test('of a control plane: whether core can connect, and for how long', async () => {
+  test('of a control plane: whether Cluster API can connect, and for how long', async () => {
     const conditions = [
       condition('Available', 'True', 'Available'),
       condition('KubeconfigReady', 'False', 'MintFailed'),
@@ -206,7 +206,7 @@ describe('metrics read from objects', () => {
     ]);
   });
 
-  test('of a fleet: how far its roll has come, and whether it has stopped', async () => {
+  test('of a fleet: progress of its roll, and whether it has stopped', async () => {
     const turn = { machine: 'a', uid: 'u', hash: 'h', canary: true, grantedAt: '2026-01-01T00:00:00Z' };
     const conditions = [condition('Stalled', 'True', 'PushRejected')];
     const fleets = [fleetWith({ desired: 4, existing: 3, ready: 2, updated: 1, turns: [turn], conditions })];
@@ -221,7 +221,7 @@ describe('metrics read from objects', () => {
     ]);
   });
 
-  test('none while not leading, and none of deleted objects', async () => {
+  test('are absent while not leading and for deleted objects', async () => {
     assert.deepEqual(await seriesOf(undefined), []);
     const metrics = createProviderMetrics({ clock: manualClock() });
     let machines = [machineWith('mac-1', { phase: 'Ready' })];

@@ -59,7 +59,7 @@ const setUp = (refusal?: KubeError, { nodeExists = false, podExists = true } = {
 };
 
 describe('releasePod', () => {
-  it('patches the finalizers of the Pod that was read, guarded by UID and resourceVersion, then emits an event', async () => {
+  it('patches the finalizers of the Pod, guarded by UID and resourceVersion, then emits an event', async () => {
     const { run, patches, calls } = setUp();
     assert.deepEqual(await run(), done);
     const others = ['example.com/first', 'example.com/last'];

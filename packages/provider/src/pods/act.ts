@@ -53,20 +53,20 @@ export const releasePod = async (
   const decision = decide(snapshot);
   if (pod === undefined) return done;
   switch (decision.kind) {
-    case 'leave':
+    case 'skip':
       // The cache is stale, or its selector leaves this Node out: it may never report the Node's deletion.
-      return decision.because === 'nodeExists' ? requeueAfter(observer.graceMs) : done;
+      return decision.reason === 'nodeExists' ? requeueAfter(observer.graceMs) : done;
     case 'wait':
       return requeueAfter(decision.forMs);
     case 'release':
-      return removeFinalizer(releaser, pod, decision.because, signal);
+      return removeFinalizer(releaser, pod, decision.reason, signal);
   }
 };
 
 const removeFinalizer = async (
   { observer, client, events, count, log }: ActDeps,
   pod: Live<Pod>,
-  because: ReleaseCause,
+  reason: ReleaseCause,
   signal: AbortSignal,
 ): Promise<ReconcileResult> => {
   const removal = await removeVMCleanupFinalizer(client, pod, { signal });
@@ -74,9 +74,9 @@ const removeFinalizer = async (
   if (removal.kind === 'changed') return requeueAfter(conflictRequeueMs);
   const { name, namespace, uid } = pod.metadata;
   const node = pod.spec?.nodeName;
-  log.info('Released a Pod that no agent is left to clean up', { namespace, name, uid, node, because });
-  count(because);
-  events.event(pod, finalizerRemovedEvent(because, node, observer.graceMs));
+  log.info('Released a Pod that no agent is left to clean up', { namespace, name, uid, node, reason });
+  count(reason);
+  events.event(pod, finalizerRemovedEvent(reason, node, observer.graceMs));
   return done;
 };
 
@@ -107,12 +107,12 @@ export const removeVMCleanupFinalizer = async (
   }
 };
 
-export type ReleaseCause = Extract<Decision, { kind: 'release' }>['because'];
+export type ReleaseCause = Extract<Decision, { kind: 'release' }>['reason'];
 
-export const finalizerRemovedEvent = (because: ReleaseCause, node: string | undefined, graceMs: number): EventInput => {
+export const finalizerRemovedEvent = (reason: ReleaseCause, node: string | undefined, graceMs: number): EventInput => {
   const done = `Removed the finalizer ${finalizers.vmCleanup}`;
   const seconds = Math.round(graceMs / 1000);
-  switch (because) {
+  switch (reason) {
     case 'nodeGone':
       return buildEvent(
         'FinalizerRemoved',

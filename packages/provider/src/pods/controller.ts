@@ -37,7 +37,7 @@ export const createPodRelease = (options: PodReleaseOptions): Controller => {
     const { snapshot } = await observe(observer, cached, nameOf(key), { signal });
     const decision = decide(snapshot);
     switch (decision.kind) {
-      case 'leave':
+      case 'skip':
         return done;
       case 'wait':
         return requeueAfter(decision.forMs);

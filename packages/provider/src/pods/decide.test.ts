@@ -10,22 +10,22 @@ const held = (deletedAt?: number) => ({ held: true, deletedAt });
 const absent = (minutes: number) => ({ kind: 'absent', forMs: minutes * minute }) as const;
 const unbound = { kind: 'unbound' } as const;
 const present = { kind: 'present' } as const;
-const leave = (because: Extract<Decision, { kind: 'leave' }>['because']): Decision => ({ kind: 'leave', because });
+const skip = (reason: Extract<Decision, { kind: 'skip' }>['reason']): Decision => ({ kind: 'skip', reason });
 const wait = (minutes: number): Decision => ({ kind: 'wait', forMs: minutes * minute });
 
 const table: [string, Snapshot['pod'], Snapshot['node'], Decision][] = [
-  ['no Pod', undefined, absent(60), leave('podGone')],
-  ['a Pod without the finalizer', { held: false, deletedAt: ago(60) }, absent(60), leave('notHeld')],
-  ['a Pod that nobody deleted', held(), absent(60), leave('notDeleted')],
-  ['a deleted Pod on a Node that exists', held(ago(600)), present, leave('nodeExists')],
-  ['a Node gone for long, a deletion of long ago', held(ago(60)), absent(60), { kind: 'release', because: 'nodeGone' }],
-  ['both exactly a grace old', held(ago(5)), absent(5), { kind: 'release', because: 'nodeGone' }],
+  ['no Pod', undefined, absent(60), skip('podGone')],
+  ['a Pod without the finalizer', { held: false, deletedAt: ago(60) }, absent(60), skip('notHeld')],
+  ['a Pod that nobody deleted', held(), absent(60), skip('notDeleted')],
+  ['a deleted Pod on a Node that exists', held(ago(600)), present, skip('nodeExists')],
+  ['a Node gone for long, a deletion of long ago', held(ago(60)), absent(60), { kind: 'release', reason: 'nodeGone' }],
+  ['both exactly a grace old', held(ago(5)), absent(5), { kind: 'release', reason: 'nodeGone' }],
   ['a Node gone a moment ago', held(ago(60)), absent(0), wait(5)],
   ['a Node gone for 4 of 5 minutes', held(ago(60)), absent(4), wait(1)],
   ['a deletion of 2 minutes ago, a Node gone for long', held(ago(2)), absent(60), wait(3)],
   ['a Pod that has two minutes left to end', held(ago(-2)), absent(60), wait(7)],
   ['a Pod that has hours left to end', held(ago(-300)), absent(60), wait(10)],
-  ['a Pod never bound, deleted long ago', held(ago(6)), unbound, { kind: 'release', because: 'neverBound' }],
+  ['a Pod never bound, deleted long ago', held(ago(6)), unbound, { kind: 'release', reason: 'neverBound' }],
   ['a Pod never bound, deleted just now', held(ago(0)), unbound, wait(5)],
   ['a time of deletion that is none', held(Number.NaN), absent(60), wait(10)],
   ['the same without a Node', held(Number.NaN), unbound, wait(10)],
@@ -54,14 +54,14 @@ describe('decide, for the finalizer of a Pod whose Node is gone', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         const decision = decide(snapshot);
-        assert.ok(['leave', 'wait', 'release'].includes(decision.kind));
+        assert.ok(['skip', 'wait', 'release'].includes(decision.kind));
         if (decision.kind === 'wait') assert.ok(Number.isFinite(decision.forMs) && decision.forMs >= 0);
       }),
       { numRuns: 2000 },
     );
   });
 
-  it('releases only what is held, deleted and on no Node, for a grace', () => {
+  it('releases a Pod only if it is deleted, has the finalizer and has had no Node for the grace period', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         if (decide(snapshot).kind !== 'release') return;

@@ -25,10 +25,10 @@ export type NodePresence =
   | { kind: 'absent'; forMs: number };
 
 export type Decision =
-  | { kind: 'leave'; because: 'podGone' | 'notHeld' | 'notDeleted' | 'nodeExists' }
+  | { kind: 'skip'; reason: 'podGone' | 'notHeld' | 'notDeleted' | 'nodeExists' }
   /** Requeue after that time. */
   | { kind: 'wait'; forMs: number }
-  | { kind: 'release'; because: 'nodeGone' | 'neverBound' };
+  | { kind: 'release'; reason: 'nodeGone' | 'neverBound' };
 
 /** A Mac that reboots is back by then. */
 export const defaultGraceMs = 5 * 60_000;
@@ -36,25 +36,25 @@ export const defaultGraceMs = 5 * 60_000;
 /** A Pod may have hours to end, and the clock may be set: an earlier requeue does no harm. */
 const maxWaitMs = 10 * 60_000;
 
-const leave = (because: Extract<Decision, { kind: 'leave' }>['because']): Decision => ({ kind: 'leave', because });
+const skip = (reason: Extract<Decision, { kind: 'skip' }>['reason']): Decision => ({ kind: 'skip', reason });
 
 /**
  * Whether the finalizer is removed without the agent.
  *
  *   | Pod                         | Node    | then                                                                 |
  *   |-----------------------------|---------|----------------------------------------------------------------------|
- *   | gone, not held, not deleted | any     | leave                                                                |
- *   | held and deleted            | exists  | leave: a NotReady Mac may still run the VM, and its agent comes back |
+ *   | gone, not held, not deleted | any     | skip                                                                 |
+ *   | held and deleted            | exists  | skip: a NotReady Mac may still run the VM, and its agent comes back  |
  *   | held and deleted            | absent  | release once both the deletion and the absence are a grace old       |
  *   | held and deleted            | unbound | release once the deletion is a grace old                             |
  */
 export const decide = ({ pod, node, now, graceMs }: Snapshot): Decision => {
-  if (pod === undefined) return leave('podGone');
-  if (!pod.held) return leave('notHeld');
-  if (pod.deletedAt === undefined) return leave('notDeleted');
-  if (node.kind === 'present') return leave('nodeExists');
+  if (pod === undefined) return skip('podGone');
+  if (!pod.held) return skip('notHeld');
+  if (pod.deletedAt === undefined) return skip('notDeleted');
+  if (node.kind === 'present') return skip('nodeExists');
   const ageMs = Math.min(now - pod.deletedAt, node.kind === 'absent' ? node.forMs : Infinity);
-  if (ageMs >= graceMs) return { kind: 'release', because: node.kind === 'absent' ? 'nodeGone' : 'neverBound' };
+  if (ageMs >= graceMs) return { kind: 'release', reason: node.kind === 'absent' ? 'nodeGone' : 'neverBound' };
   // An invalid time (NaN) makes no comparison true, and so waits.
   const leftMs = graceMs - ageMs;
   return { kind: 'wait', forMs: leftMs < maxWaitMs ? leftMs : maxWaitMs };

@@ -49,7 +49,7 @@ export const createFleetSpread = (options: FleetSpreadOptions): Controller | und
     const decision = decide(seen.snapshot);
     log.debug('Looked at the spread of a Deployment', { key, decision });
     switch (decision.kind) {
-      case 'leave':
+      case 'skip':
         return done;
       case 'wait':
         return requeueAfter(decision.forMs);

@@ -15,35 +15,42 @@ const deployment: DeploymentFacts = {
   available: 3,
   unavailable: 0,
 };
-const calm: Snapshot = { deployment, ready: macs, stableForMs: 60_000, settleMs: 60_000, lookAgainMs: 30_000 };
-const facing = (facts: Partial<DeploymentFacts>): Snapshot => ({ ...calm, deployment: { ...deployment, ...facts } });
+const stable: Snapshot = { deployment, ready: macs, stableForMs: 60_000, settleMs: 60_000, lookAgainMs: 30_000 };
+const withDeployment = (facts: Partial<DeploymentFacts>): Snapshot => ({
+  ...stable,
+  deployment: { ...deployment, ...facts },
+});
 const roll: Decision = { kind: 'roll', hash: fleetHash(macs) };
-const unsettled: Decision = { kind: 'wait', because: 'unsettled', forMs: 30_000 };
-const flapping = (forMs: number): Decision => ({ kind: 'wait', because: 'flapping', forMs });
-const spread: Decision = { kind: 'leave', because: 'spread' };
+const unsettled: Decision = { kind: 'wait', reason: 'unsettled', forMs: 30_000 };
+const flapping = (forMs: number): Decision => ({ kind: 'wait', reason: 'flapping', forMs });
+const spread: Decision = { kind: 'skip', reason: 'spread' };
 
 const table: [string, Snapshot, Decision][] = [
-  ['another set of Macs', calm, roll],
-  ['a Deployment that was never rolled for one', facing({ hash: undefined }), roll],
-  ['a Deployment without Pods', facing({ desired: 0, replicas: 0, updated: 0, available: 0 }), roll],
-  ['the same set of Macs', facing({ hash: fleetHash(macs) }), spread],
-  ['the same set in another order', { ...facing({ hash: fleetHash(macs) }), ready: ['mac-b', 'mac-a'] }, spread],
-  ['the same set in an unsettled Deployment', facing({ hash: fleetHash(macs), updated: 1 }), spread],
-  ['the same set again after a flap', { ...facing({ hash: fleetHash(macs) }), stableForMs: 0 }, spread],
-  ['no Ready Mac', { ...calm, ready: [] }, { kind: 'leave', because: 'noReadyMac' }],
-  ['no Deployment', { ...calm, deployment: undefined }, { kind: 'wait', because: 'noDeployment', forMs: 30_000 }],
-  ['a Deployment that goes', facing({ deleting: true }), { kind: 'leave', because: 'deleting' }],
-  ['a paused Deployment', facing({ paused: true }), { kind: 'wait', because: 'paused', forMs: 30_000 }],
-  ['a Mac that joined just now', { ...calm, stableForMs: 0 }, flapping(60_000)],
-  ['a Mac that joined 59 s ago', { ...calm, stableForMs: 59_000 }, flapping(1000)],
-  ['no flip in memory', { ...calm, stableForMs: Infinity }, roll],
-  ['a time that is none', { ...calm, stableForMs: Number.NaN }, flapping(60_000)],
-  ['a generation not acted on yet', facing({ observed: false }), unsettled],
-  ['Pods of before not replaced yet', facing({ updated: 2 }), unsettled],
-  ['Pods of before not gone yet', facing({ replicas: 4 }), unsettled],
-  ['Pods not available yet', facing({ available: 2 }), unsettled],
-  ['Pods said to be unavailable', facing({ unavailable: 1 }), unsettled],
-  ['a Deployment being scaled', facing({ desired: 5 }), unsettled],
+  ['another set of Macs', stable, roll],
+  ['a Deployment that was never rolled for one', withDeployment({ hash: undefined }), roll],
+  ['a Deployment without Pods', withDeployment({ desired: 0, replicas: 0, updated: 0, available: 0 }), roll],
+  ['the same set of Macs', withDeployment({ hash: fleetHash(macs) }), spread],
+  [
+    'the same set in another order',
+    { ...withDeployment({ hash: fleetHash(macs) }), ready: ['mac-b', 'mac-a'] },
+    spread,
+  ],
+  ['the same set in an unsettled Deployment', withDeployment({ hash: fleetHash(macs), updated: 1 }), spread],
+  ['the same set again after a flap', { ...withDeployment({ hash: fleetHash(macs) }), stableForMs: 0 }, spread],
+  ['no Ready Mac', { ...stable, ready: [] }, { kind: 'skip', reason: 'noReadyMac' }],
+  ['no Deployment', { ...stable, deployment: undefined }, { kind: 'wait', reason: 'noDeployment', forMs: 30_000 }],
+  ['a Deployment that goes', withDeployment({ deleting: true }), { kind: 'skip', reason: 'deleting' }],
+  ['a paused Deployment', withDeployment({ paused: true }), { kind: 'wait', reason: 'paused', forMs: 30_000 }],
+  ['a Mac that joined just now', { ...stable, stableForMs: 0 }, flapping(60_000)],
+  ['a Mac that joined 59 s ago', { ...stable, stableForMs: 59_000 }, flapping(1000)],
+  ['no flip in memory', { ...stable, stableForMs: Infinity }, roll],
+  ['a time that is none', { ...stable, stableForMs: Number.NaN }, flapping(60_000)],
+  ['a generation not acted on yet', withDeployment({ observed: false }), unsettled],
+  ['Pods of before not replaced yet', withDeployment({ updated: 2 }), unsettled],
+  ['Pods of before not gone yet', withDeployment({ replicas: 4 }), unsettled],
+  ['Pods not available yet', withDeployment({ available: 2 }), unsettled],
+  ['Pods said to be unavailable', withDeployment({ unavailable: 1 }), unsettled],
+  ['a Deployment being scaled', withDeployment({ desired: 5 }), unsettled],
 ];
 
 describe('whether a Deployment is rolled over the Ready Macs', () => {
@@ -78,7 +85,7 @@ describe('whether a Deployment is rolled over the Ready Macs', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         const decision = decide(snapshot);
-        assert.ok(['leave', 'wait', 'roll'].includes(decision.kind));
+        assert.ok(['skip', 'wait', 'roll'].includes(decision.kind));
         if (decision.kind === 'wait') assert.ok(Number.isFinite(decision.forMs) && decision.forMs >= 0);
         if (decision.kind !== 'roll') return;
         assert.notEqual(snapshot.deployment?.hash, decision.hash);

@@ -17,8 +17,8 @@ export interface Snapshot {
 export type DeploymentFacts = Readonly<ReturnType<typeof deploymentFacts>>;
 
 export type Decision =
-  | { kind: 'leave'; because: 'deleting' | 'spread' | 'noReadyMac' }
-  | { kind: 'wait'; because: 'noDeployment' | 'flapping' | 'paused' | 'unsettled'; forMs: number }
+  | { kind: 'skip'; reason: 'deleting' | 'spread' | 'noReadyMac' }
+  | { kind: 'wait'; reason: 'noDeployment' | 'flapping' | 'paused' | 'unsettled'; forMs: number }
   | { kind: 'roll'; hash: string };
 
 /** A roll during a roll would remove more Pods than the Deployment allows. */
@@ -31,16 +31,16 @@ const isRolledOut = ({ observed, desired, replicas, updated, available, unavaila
  * causes no roll.
  */
 export const decide = ({ deployment, ready, stableForMs, settleMs, lookAgainMs }: Snapshot): Decision => {
-  if (deployment === undefined) return { kind: 'wait', because: 'noDeployment', forMs: lookAgainMs };
-  if (deployment.deleting) return { kind: 'leave', because: 'deleting' };
-  if (ready.length === 0) return { kind: 'leave', because: 'noReadyMac' };
+  if (deployment === undefined) return { kind: 'wait', reason: 'noDeployment', forMs: lookAgainMs };
+  if (deployment.deleting) return { kind: 'skip', reason: 'deleting' };
+  if (ready.length === 0) return { kind: 'skip', reason: 'noReadyMac' };
   const hash = fleetHash(ready);
-  if (deployment.hash === hash) return { kind: 'leave', because: 'spread' };
+  if (deployment.hash === hash) return { kind: 'skip', reason: 'spread' };
   const restlessMs = settleMs - stableForMs;
   if (!(restlessMs <= 0))
-    return { kind: 'wait', because: 'flapping', forMs: restlessMs < settleMs ? restlessMs : settleMs };
-  if (deployment.paused) return { kind: 'wait', because: 'paused', forMs: lookAgainMs };
-  if (!isRolledOut(deployment)) return { kind: 'wait', because: 'unsettled', forMs: lookAgainMs };
+    return { kind: 'wait', reason: 'flapping', forMs: restlessMs < settleMs ? restlessMs : settleMs };
+  if (deployment.paused) return { kind: 'wait', reason: 'paused', forMs: lookAgainMs };
+  if (!isRolledOut(deployment)) return { kind: 'wait', reason: 'unsettled', forMs: lookAgainMs };
   return { kind: 'roll', hash };
 };
 

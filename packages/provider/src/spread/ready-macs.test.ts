@@ -47,7 +47,7 @@ describe('stableForMs', () => {
   const runners = { [labels.fleet]: 'runners' };
   const builders = { [labels.fleet]: 'builders' };
 
-  it('counts from the last change, also one that was reverted', () => {
+  it('counts from the last change, also a reverted one', () => {
     const clock = manualClock();
     const readyMacs = createReadyMacTracker(clock, 60_000);
     assert.equal(readyMacs.stableForMs({}), Infinity);

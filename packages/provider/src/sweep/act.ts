@@ -13,7 +13,7 @@ import { type Clock, timestamp } from '@tartan/kube/clock';
 import { type HostPool, osFamilyKey, ScalewayError } from '@tartan/scaleway';
 import { readHost, type Release, releaseHost } from '../claim/claim-host.ts';
 import type { Host, Machine } from '../controller-deps.ts';
-import { defined } from '../defined.ts';
+import { omitUndefined } from '../omit-undefined.ts';
 import { abandonReason } from '../mac-host/snapshot.ts';
 import { type PauseReader, readHostPauseReasons } from '../pause/pauses.ts';
 import { type ReclaimPolicy, type StrandedHost, strandedVerdict } from './decide.ts';
@@ -69,7 +69,7 @@ const releaseStranded = async (
 
 /** The family that it has, which its pool expects. */
 const releaseOf = ({ status }: MacHost, poolPrefix: string, message: string, now: number): Release => {
-  return defined({
+  return omitUndefined({
     poolPrefix,
     family: osFamilyKey(status?.osFamily ?? '') || undefined,
     reason: 'Stranded' as const,

@@ -32,7 +32,7 @@ const abandoned = (found: Snapshot['hosts'][number]): Snapshot['hosts'][number] 
   metadata: { ...found.metadata, annotations: { 'tuist.dev/abandon': 'it is locked' } },
 });
 
-describe('whether a release can go', () => {
+describe('whether a release can be uninstalled', () => {
   const nothing = { machines: [], hosts: [] };
   const cases: readonly [there: string, found: Snapshot, kind: Decision['kind']][] = [
     ['nothing', nothing, 'go'],
@@ -58,7 +58,7 @@ describe('whether a release can go', () => {
   ];
   for (const [there, found, kind] of cases) test(`${there}: ${kind}`, () => assert.equal(decide(found).kind, kind));
 
-  test('all that is in the way is named', () => {
+  test('everything that blocks the uninstall is named', () => {
     const found = { machines: [machineCalled('a'), machineCalled('b')], hosts: [host({ release }), host({}, 'pool')] };
     assert.deepEqual(decide(found), { kind: 'refuse', machines: ['a', 'b'], hosts: ['mac'] });
   });
@@ -69,7 +69,7 @@ describe('the message of a refusal', () => {
   const report = (machines: readonly string[], hosts: readonly string[]): string =>
     refusalMessage({ kind: 'refuse', machines, hosts }, { namespace: 'macs', name: 'tartan' });
 
-  test('what there is, why it matters, and what to do', () => {
+  test('says what is left, why it matters, and what to do', () => {
     const text = report(['a', 'b'], ['mac']);
     assert.match(text, /^tartan is not uninstalled/);
     assert.match(text, /\n {2}2 machines in the namespace macs: a, b\n {2}1 Mac being released to the pool: mac\n/);
@@ -79,12 +79,12 @@ describe('the message of a refusal', () => {
     assert.match(text, /\n {2}helm rollback tartan REVISION --namespace macs\n$/);
   });
 
-  test('the first ten, and how many more', () => {
+  test('lists the first ten names, and how many more there are', () => {
     assert.match(report(names(10), []), /10 machines in the namespace macs: m0, .*, m9\n/);
     assert.match(report(names(12), []), /12 machines in the namespace macs: m0, .*, m9 and 2 more\n/);
   });
 
-  test('nothing is to be scaled where only Macs are waited for', () => {
+  test('does not advise to scale down when only Macs are waited for', () => {
     assert.doesNotMatch(report([], ['mac']), /scale|machines? in the namespace/);
   });
 });

@@ -23,7 +23,7 @@ import { observe, runCheck, uninstallRights } from './check.ts';
 const namespace = 'macs';
 const account = { namespace, name: 'guard' };
 
-const setStage = async (t: TestContext, { defined = true } = {}) => {
+const setUp = async (t: TestContext, { defined = true } = {}) => {
   const kubernetes = await createKubernetes({ clock, controllers: false });
   t.after(() => kubernetes.stop());
   const as = (commonName: string, ...organizations: string[]) =>
@@ -63,8 +63,8 @@ const retryOptions = () => ({ clock, signal: testDeadline() });
 const namesOf = (objects: readonly { metadata: { name: string } }[]) => objects.map(({ metadata }) => metadata.name);
 
 describe('observe', () => {
-  test('machines of its namespace and Macs of the cluster, with the rights of the table', async (t) => {
-    const { transport, addMachine, addHost } = await setStage(t);
+  test('reads machines of its namespace and Macs of the cluster, with the rights of the table', async (t) => {
+    const { transport, addMachine, addHost } = await setUp(t);
     await addMachine('ours');
     await addMachine('theirs', 'others');
     await addHost('mac');
@@ -74,14 +74,14 @@ describe('observe', () => {
     await assert.rejects(observe(client, 'others', retryOptions()), (error) => isKubeError(error, 'forbidden'));
   });
 
-  test('nothing, where our kinds are not defined', async (t) => {
-    const { transport } = await setStage(t, { defined: false });
+  test('finds nothing when our kinds are not defined', async (t) => {
+    const { transport } = await setUp(t, { defined: false });
     const found = await observe(createClient(transport, { clock }), namespace, retryOptions());
     assert.deepEqual(found, { machines: [], hosts: [] });
   });
 
   test('an unreachable server is retried', async (t) => {
-    const { transport, addMachine } = await setStage(t);
+    const { transport, addMachine } = await setUp(t);
     await addMachine('ours');
     let calls = 0;
     const client = createClient(
@@ -102,8 +102,8 @@ describe('observe', () => {
 describe('the uninstall check as a program', () => {
   const run = (argv: readonly string[], env?: NodeJS.ProcessEnv) => runCaptured(runCheck, argv, env);
 
-  test('over HTTPS: refuses as long as there is a machine, then says nothing', async (t) => {
-    const { kubernetes, addMachine, removeMachine } = await setStage(t);
+  test('over HTTPS: refuses while a machine exists, then succeeds silently', async (t) => {
+    const { kubernetes, addMachine, removeMachine } = await setUp(t);
     const { handle, identity } = kubernetes;
     const server = await serve({ handle, identity, port: 0 });
     t.after(() => server.close());
@@ -120,7 +120,7 @@ describe('the uninstall check as a program', () => {
     assert.deepEqual(await run(argv), { code: 0, out: '', err: '' });
   });
 
-  test('usage errors and an unreachable server', async () => {
+  test('reports usage errors and an unreachable server', async () => {
     const wrong = await run(['--nonsense']);
     assert.deepEqual([wrong.code, wrong.out], [2, '']);
     assert.match(wrong.err, /nonsense.*\n--help shows what there is\.\n$/);

@@ -12,7 +12,7 @@ import {
 } from '@tartan/kube';
 import type { Host, Machine } from '../controller-deps.ts';
 import { commonOptions, type Hook, type RetryOptions, retryTransient, runHook } from '../hooks/run-hook.ts';
-import { joinNames } from '../join-names.ts';
+import { formatNameList } from '../format-name-list.ts';
 import { abandonReason } from '../mac-host/snapshot.ts';
 
 const help = `Says whether a release of Tartan can be uninstalled: not as long as there are machines, or Macs that are being released.
@@ -114,7 +114,7 @@ interface Release {
 
 const listNames = (names: readonly string[], one: string, several: string): readonly string[] => {
   if (names.length === 0) return [];
-  return [`  ${names.length} ${names.length === 1 ? one : several}: ${joinNames(names)}`];
+  return [`  ${names.length} ${names.length === 1 ? one : several}: ${formatNameList(names)}`];
 };
 
 /** Why a release cannot be uninstalled yet, and what to do, for the user of `helm uninstall`. */

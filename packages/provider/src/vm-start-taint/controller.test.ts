@@ -117,28 +117,28 @@ const mac = `${macTaint.key}:NoSchedule`;
 const ours = `${vmStartTaint.key}:NoSchedule`;
 
 test('a Mac that cannot start VMs gets no new Pod, keeps its Pods, and is schedulable again when it can', async (t) => {
-  const stage = await createHarness(t);
-  await stage.addPod('before');
-  assert.equal(await stage.nodeOf('before'), 'mac-1');
-  await stage.says('False');
-  assert.deepEqual(await stage.taints(), [mac, ours]);
-  await stage.addPod('meanwhile');
-  assert.equal(await stage.nodeOf('meanwhile'), undefined);
-  assert.equal(await stage.nodeOf('before'), 'mac-1', 'nobody is evicted');
-  await stage.says('Unknown');
-  assert.deepEqual(await stage.taints(), [mac, ours], 'an agent that has just come up ends nothing');
-  await stage.says('True');
-  assert.deepEqual(await stage.taints(), [mac]);
-  await stage.pass();
-  assert.equal(await stage.nodeOf('meanwhile'), 'mac-1');
+  const harness = await createHarness(t);
+  await harness.addPod('before');
+  assert.equal(await harness.nodeOf('before'), 'mac-1');
+  await harness.says('False');
+  assert.deepEqual(await harness.taints(), [mac, ours]);
+  await harness.addPod('meanwhile');
+  assert.equal(await harness.nodeOf('meanwhile'), undefined);
+  assert.equal(await harness.nodeOf('before'), 'mac-1', 'nobody is evicted');
+  await harness.says('Unknown');
+  assert.deepEqual(await harness.taints(), [mac, ours], 'an agent that has just come up ends nothing');
+  await harness.says('True');
+  assert.deepEqual(await harness.taints(), [mac]);
+  await harness.pass();
+  assert.equal(await harness.nodeOf('meanwhile'), 'mac-1');
 });
 
 test('a taint added by somebody else between read and write is kept', async (t) => {
-  const stage = await createHarness(t);
-  stage.beforeWrite(async () => {
+  const harness = await createHarness(t);
+  harness.beforeWrite(async () => {
     const taints = [{ ...macTaint }, { key: 'example.com/theirs', effect: 'NoSchedule' }];
-    await stage.admin.patch(nodes, { name: 'mac-1' }, { type: 'merge', body: { spec: { taints } } });
+    await harness.admin.patch(nodes, { name: 'mac-1' }, { type: 'merge', body: { spec: { taints } } });
   });
-  await stage.says('False');
-  assert.deepEqual(await stage.taints(), [mac, 'example.com/theirs:NoSchedule', ours]);
+  await harness.says('False');
+  assert.deepEqual(await harness.taints(), [mac, 'example.com/theirs:NoSchedule', ours]);
 });

@@ -28,7 +28,7 @@ export const createVmStartTaint = (options: VmStartTaintOptions): Controller => 
     const node = options.nodes.get(name);
     if (node === undefined) return done;
     const decision = decide(node);
-    if (decision.kind === 'leave') return done;
+    if (decision.kind === 'skip') return done;
     const change = { spec: { taints: decision.taints } };
     const written = await ignoreNotFound(patchIfUnchanged(client, nodes, node, change, { signal }));
     if (written === undefined) return done;
@@ -50,7 +50,7 @@ export const createVmStartTaint = (options: VmStartTaintOptions): Controller => 
 type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
 
 type Decision =
-  | { readonly kind: 'leave' }
+  | { readonly kind: 'skip' }
   /** All taints: the list is replaced as a whole. */
   | { readonly kind: 'add taint' | 'remove taint'; readonly taints: readonly Taint[] };
 
@@ -61,14 +61,14 @@ const isOurs = ({ key, effect }: Taint): boolean => key === vmStartTaint.key && 
  * a condition, as no Node may taint itself. `Unknown` changes nothing: an agent that has just started reports that.
  */
 export const decide = ({ metadata, spec, status }: Node): Decision => {
-  const leave: Decision = { kind: 'leave' };
+  const skip: Decision = { kind: 'skip' };
   const { [labels.os]: os, [labels.runtime]: runtime } = metadata?.labels ?? {};
   const isMac = os === labelValues.os && runtime === labelValues.runtime;
-  if (!isMac || metadata?.deletionTimestamp !== undefined) return leave;
+  if (!isMac || metadata?.deletionTimestamp !== undefined) return skip;
   const starts = status?.conditions?.find(({ type }) => type === vmStartCondition)?.status ?? 'True';
   const taints = spec?.taints ?? [];
   const isTainted = taints.some(isOurs);
   if (starts === 'False' && !isTainted) return { kind: 'add taint', taints: [...taints, { ...vmStartTaint }] };
   if (starts === 'True' && isTainted) return { kind: 'remove taint', taints: taints.filter((one) => !isOurs(one)) };
-  return leave;
+  return skip;
 };

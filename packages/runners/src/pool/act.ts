@@ -61,8 +61,8 @@ export const executePlan = async (
     ...each(Array.from({ length: plan.create }), () => createRunner(context)),
     reap(context, limiter, known(plan.reap)),
     ...each(known(plan.register), (pod) => register(context, pod)),
-    ...plan.retire.flatMap(({ uid, because }) => each(known([uid]), (pod) => retire(context, pod, because))),
-    ...plan.remove.flatMap(({ uid, because }) => each(known([uid]), (pod) => removePod(context, pod, because))),
+    ...plan.retire.flatMap(({ uid, reason }) => each(known([uid]), (pod) => retire(context, pod, reason))),
+    ...plan.remove.flatMap(({ uid, reason }) => each(known([uid]), (pod) => removePod(context, pod, reason))),
     ...each(
       plan.removeAccounts.flatMap((name) => accounts.get(name) ?? []),
       (account) => deleteServiceAccount(context, account),

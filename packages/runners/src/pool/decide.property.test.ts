@@ -68,10 +68,10 @@ const check = ({ snapshot, plan }: Pass): void => {
   const touched = [...leaving, ...plan.register, ...plan.reap];
   assert.equal(new Set(touched).size, touched.length, 'one thing at a time for each');
 
-  for (const { uid, because } of plan.retire) {
+  for (const { uid, reason } of plan.retire) {
     const { node, phase, job, deletedAt, offlineSince } = pod(uid);
     assert.ok(deletedAt === undefined && node.kind === 'exists' && node.isReady, 'its agent is heard');
-    const isOffline = because === 'runner is offline' && offlineSince !== undefined;
+    const isOffline = reason === 'runner is offline' && offlineSince !== undefined;
     assert.ok(job === 'none' || (job === 'unknown' && (phase === 'pending' || isOffline)), 'unknown is busy');
   }
   if (github === 'unusable') assert.deepEqual([plan.retire, plan.register], [[], []], 'without GitHub all stay');
@@ -80,7 +80,7 @@ const check = ({ snapshot, plan }: Pass): void => {
     for (const uid of plan.register) assert.equal(pod(uid).phase, 'running', 'a deleted pool mints no runners');
   }
 
-  const rolled = plan.retire.filter(({ because }) => because === 'stale image').length;
+  const rolled = plan.retire.filter(({ reason }) => reason === 'stale image').length;
   if (rolled > 0) checkCap(snapshot, new Set(leaving));
 };
 

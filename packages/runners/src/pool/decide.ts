@@ -16,7 +16,7 @@ export interface Removal {
    * Its Secret may exist before the annotation, so the Secret is read live before the delete: if there is one, the Pod is annotated
    * instead.
    */
-  readonly because: 'settle period over' | 'never had a runner' | 'node is gone';
+  readonly reason: 'settle period over' | 'never had a runner' | 'node is gone';
 }
 
 /**
@@ -44,7 +44,7 @@ export const decide = (snapshot: Snapshot, limits: Limits = defaultLimits) => {
      */
     register: (mayCreate || pool.isDeleting) && snapshot.github === 'usable' ? podsToRegister(byState, candidates) : [],
     /** GitHub removes their runners if they have no job. A retired Pod gets no job any more, and ends by itself. */
-    retire: candidates.filter(hasRunner).map(({ pod, because }) => ({ uid: pod.uid, because })),
+    retire: candidates.filter(hasRunner).map(({ pod, reason }) => ({ uid: pod.uid, reason })),
     /** Deleted now, with optimistic locking: nothing runs in them. */
     remove: [
       ...remove(byState.lost, 'node is gone'),
@@ -72,8 +72,8 @@ const oldestFirst = (a: PodFacts, b: PodFacts): number => a.createdAt - b.create
 
 const hasRunner = ({ pod }: ScaleDownCandidate): boolean => pod.runnerID !== undefined;
 
-const remove = (pods: readonly PodFacts[], because: Removal['because']): readonly Removal[] =>
-  pods.map(({ uid }) => ({ uid, because }));
+const remove = (pods: readonly PodFacts[], reason: Removal['reason']): readonly Removal[] =>
+  pods.map(({ uid }) => ({ uid, reason }));
 
 /** Pods on a Mac without a runner. Also running ones: they have a configuration, and only the annotation is missing. */
 const podsToRegister = (

@@ -64,7 +64,7 @@ const podsToRoll = (
 /** A Pod without a job that is to be retired. */
 export interface ScaleDownCandidate {
   readonly pod: PodFacts;
-  readonly because: RetireReason;
+  readonly reason: RetireReason;
 }
 
 /** The Pods to retire, each for the first reason that applies. */
@@ -104,5 +104,5 @@ const isUnreachable = (pod: PodFacts, now: number, { stuckAfterMs }: Limits): bo
   pod.offlineSince !== undefined &&
   now - pod.offlineSince >= stuckAfterMs;
 
-const withReason = (pods: readonly PodFacts[], because: RetireReason): readonly ScaleDownCandidate[] =>
-  pods.map((pod) => ({ pod, because }));
+const withReason = (pods: readonly PodFacts[], reason: RetireReason): readonly ScaleDownCandidate[] =>
+  pods.map((pod) => ({ pod, reason }));

@@ -39,7 +39,7 @@ export const createCollector = (options: CollectorOptions) => {
       for (const { name, reason } of decision.inUse)
         if (!reported.has(name)) {
           reported.add(name);
-          log.info('Not collected, since it is in use', { name, because: reason });
+          log.info('Not collected, since it is in use', { name, reason: reason });
         }
       for (const deletion of decision.deletions) {
         const outcome = await act(options, deletion, signal, log);

@@ -6,8 +6,8 @@ import { code, codes, generated, row, table } from './markdown.ts';
 
 /** One row for each reason. */
 const removedRows = (): string[] =>
-  [...Map.groupBy(removedFlags, ({ because }) => because)].map(([because, rows]) =>
-    row(codes(rows.map(({ name }) => `--${name}`)), prose(because)),
+  [...Map.groupBy(removedFlags, ({ reason }) => reason)].map(([reason, rows]) =>
+    row(codes(rows.map(({ name }) => `--${name}`)), prose(reason)),
   );
 
 export const providerFlagsPage = (): string =>

@@ -78,7 +78,7 @@ export const createManager = ({ client, ledger, random }: ActorDeps, { refreshes
       release: exampleRelease,
     });
 
-  const leave = async (own: Machine): Promise<void> => {
+  const deleteMachine = async (own: Machine): Promise<void> => {
     if (own.status?.serverID) {
       const given = await giveBack(own);
       if (given === 'conflict') return;
@@ -91,7 +91,7 @@ export const createManager = ({ client, ledger, random }: ActorDeps, { refreshes
   };
 
   const reconcileMachine = (own: Machine): Promise<void> =>
-    own.metadata.deletionTimestamp === undefined ? claim(own) : leave(own);
+    own.metadata.deletionTimestamp === undefined ? claim(own) : deleteMachine(own);
 
   const pass = async (): Promise<void> => {
     const own = pickOne(random, machines);

@@ -12,11 +12,11 @@ export const seeded = (seed: number): (() => number) => {
   };
 };
 
-type CallFate = 'done' | 'refused' | 'lost';
+type CallOutcome = 'done' | 'refused' | 'lost';
 interface Waiting {
   readonly weight: number;
   /** Resolves when the call has ended, in success or failure. */
-  readonly go: (fate: CallFate) => Promise<void>;
+  readonly go: (outcome: CallOutcome) => Promise<void>;
 }
 
 export interface Interleaving {
@@ -38,11 +38,11 @@ export const createInterleaving = (random: () => number, faults: number): Interl
     <T>(call: () => Promise<T>): Promise<T> =>
       new Promise<T>((resolve, reject) => {
         const broken = new KubeError('unreachable', 'the connection broke');
-        const go = async (fate: CallFate): Promise<void> => {
-          if (fate === 'refused') return reject(broken);
+        const go = async (outcome: CallOutcome): Promise<void> => {
+          if (outcome === 'refused') return reject(broken);
           try {
             const answer = await call();
-            if (fate === 'lost') reject(broken);
+            if (outcome === 'lost') reject(broken);
             else resolve(answer);
           } catch (error) {
             reject(error);
@@ -57,7 +57,7 @@ export const createInterleaving = (random: () => number, faults: number): Interl
     return waiting.splice(Math.max(at, 0), 1)[0];
   };
 
-  const fate = (): CallFate => {
+  const drawOutcome = (): CallOutcome => {
     const drawn = random();
     return drawn < faults ? 'lost' : drawn < 2 * faults ? 'refused' : 'done';
   };
@@ -76,13 +76,13 @@ export const createInterleaving = (random: () => number, faults: number): Interl
     play: async (actors) => {
       const left = new Set(actors);
       for (const actor of actors) {
-        const leave = (): unknown => left.delete(actor);
-        actor.then(leave, leave);
+        const remove = (): unknown => left.delete(actor);
+        actor.then(remove, remove);
       }
       while (left.size > 0) {
         // By then every actor either waits for its turn or has ended: only calls take time.
         await setImmediate();
-        await pick()?.go(fate());
+        await pick()?.go(drawOutcome());
       }
       await Promise.all(actors);
     },

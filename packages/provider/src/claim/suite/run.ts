@@ -91,7 +91,7 @@ export const runClaimSuite = (
     });
     after(() => cluster.close());
 
-    test(`a Mac never has two machines, nor a machine two Macs, in ${schedules} schedules`, async () => {
+    test(`a Mac never has two machines, and a machine never has two Macs, in ${schedules} schedules`, async () => {
       const client = createClient(cluster.transport, { clock: systemClock });
       const run = randomUUID().slice(0, 8);
       let claims = 0;

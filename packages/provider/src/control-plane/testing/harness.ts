@@ -10,7 +10,7 @@ import {
   secrets,
   serviceAccounts,
 } from '@tartan/kube';
-import { clusters, createHarness as setClusterStage, namespace } from '../../cluster/testing/harness.ts';
+import { clusters, createHarness as createClusterHarness, namespace } from '../../cluster/testing/harness.ts';
 import { createControlPlaneController } from '../controller.ts';
 
 const secretName = { namespace, name: 'macs-kubeconfig' };
@@ -29,9 +29,9 @@ export const foreign = (token: string): string =>
 
 /** An ExternalControlPlane that core owns, and its controller. */
 export const createHarness = async (t: TestContext, { account = true, startTime }: HarnessOptions = {}) => {
-  const stage = await setClusterStage(t, startTime);
-  const { client, theirs, clock, log, redactor } = stage;
-  const metadata = { ...controlPlaneName, ownerReferences: [stage.owner] };
+  const harness = await createClusterHarness(t, startTime);
+  const { client, theirs, clock, log, redactor } = harness;
+  const metadata = { ...controlPlaneName, ownerReferences: [harness.owner] };
   await client.create(externalControlPlane.resource, externalControlPlane.make({ metadata }));
   const addAccount = () =>
     client.create(serviceAccounts, {
@@ -41,41 +41,41 @@ export const createHarness = async (t: TestContext, { account = true, startTime 
     });
   if (account) await addAccount();
   /** The address and CA that the controller sees; a test may change them. */
-  const world = {
+  const apiServer = {
     address: async (): Promise<string> => 'https://10.0.0.1:443',
-    ca: stage.kubernetes.identity.caCertificate,
+    ca: harness.kubernetes.identity.caCertificate,
   };
   const recorder = createEventRecorder({ client: theirs, clock, log, component: 'control-plane', instance: 'test' });
   const get = () => client.get(externalControlPlane.resource, controlPlaneName);
   const secret = () => client.get(secrets, secretName);
   return {
-    ...stage,
-    world,
+    ...harness,
+    apiServer,
     addAccount,
     removeAccount: () => client.delete(serviceAccounts, { namespace, name: 'capi-remote' }),
     start: async () => {
       const controller = createControlPlaneController({
         client: theirs,
-        tokens: createSubresources(stage.transport, { clock }),
-        controlPlanes: await stage.follow(externalControlPlane.resource),
-        clusters: await stage.follow(clusters),
-        secrets: await stage.follow(secrets),
-        address: () => world.address(),
-        ca: world.ca,
+        tokens: createSubresources(harness.transport, { clock }),
+        controlPlanes: await harness.follow(externalControlPlane.resource),
+        clusters: await harness.follow(clusters),
+        secrets: await harness.follow(secrets),
+        address: () => apiServer.address(),
+        ca: apiServer.ca,
         events: recorder,
         redactor,
         clock,
         log,
       });
-      await stage.run(controller);
-      await stage.pass(1);
+      await harness.run(controller);
+      await harness.pass(1);
     },
     get,
     secret,
     secretIfThere: () => ignoreNotFound(secret()),
     kubeconfig: async (): Promise<string> =>
       Buffer.from((await secret()).data?.[secretKeys.kubeconfig] ?? '', 'base64').toString(),
-    memory: async (): Promise<Record<string, string>> =>
+    tokenMetadata: async (): Promise<Record<string, string>> =>
       JSON.parse((await secret()).metadata.annotations?.[annotations.kubeconfigToken] ?? '{}'),
     reasonOf: async (type: string) => getCondition((await get()).status?.conditions, type)?.reason,
     /** A user creates the Secret. */
@@ -92,15 +92,15 @@ export const createHarness = async (t: TestContext, { account = true, startTime 
       client.patch(externalControlPlane.resource, controlPlaneName, { type: 'merge', body: { spec: { kubeconfig } } }),
     patchSecret: async (body: object) => {
       await client.patch(secrets, secretName, { type: 'merge', body });
-      await stage.pass(1);
+      await harness.pass(1);
     },
     deleteSecret: async () => {
       await client.delete(secrets, secretName);
-      await stage.pass(1);
+      await harness.pass(1);
     },
     messages: async () => (await client.list(events, { namespace })).items.map(({ message }) => message ?? ''),
     /** Writes of Secrets, and token requests. */
-    mints: () => stage.writes.filter((write) => /\/secrets|\/token$/.test(write)),
+    mints: () => harness.writes.filter((write) => /\/secrets|\/token$/.test(write)),
   };
 };
 

@@ -1,7 +1,7 @@
 import { timestamp } from '@tartan/kube/clock';
 import type { FleetFacts, Snapshot } from '../decide.ts';
 import type { Limits, MachineFacts } from '../judge-turn.ts';
-import type { Memory, Turn } from '../turns.ts';
+import type { RollRecord, Turn } from '../turns.ts';
 
 export const minute = 60_000;
 export const now = Date.parse('2026-01-01T12:00:00Z');
@@ -51,9 +51,9 @@ export const turnFor = (machine: string, turn: Partial<Turn> = {}): Turn => ({
   ...turn,
 });
 
-const nothing: Memory = { revision: 'r2', turns: [], passedOver: [] };
+const nothing: RollRecord = { revision: 'r2', turns: [], passedOver: [] };
 
-export const fleetFacts = (memory: Partial<Memory> = {}, facts: Partial<FleetFacts> = {}): FleetFacts => ({
+export const fleetFacts = (rollRecord: Partial<RollRecord> = {}, facts: Partial<FleetFacts> = {}): FleetFacts => ({
   ours: false,
   deleting: false,
   paused: false,
@@ -62,16 +62,16 @@ export const fleetFacts = (memory: Partial<Memory> = {}, facts: Partial<FleetFac
   gateDeadlineMs: 15 * minute,
   waitForMacs: true,
   releaseID: undefined,
-  memory: { ...nothing, ...memory },
+  rollRecord: { ...nothing, ...rollRecord },
   ...facts,
 });
 
 export const snapshotOf = (
   machines: readonly MachineFacts[],
-  memory: Partial<Memory> = {},
+  rollRecord: Partial<RollRecord> = {},
   facts: Partial<FleetFacts> = {},
 ): Snapshot => ({
-  fleet: fleetFacts(memory, facts),
+  fleet: fleetFacts(rollRecord, facts),
   machines,
   deployment: undefined,
   desired: machines.length,

@@ -2,7 +2,7 @@ import type { MacFleetStatus } from '@tartan/api';
 import { timestamp } from '@tartan/kube/clock';
 import { decide, type Snapshot } from '../decide.ts';
 import type { MachineFacts } from '../judge-turn.ts';
-import { findTurn, type Memory, memoryFromStatus, memoryToStatus } from '../turns.ts';
+import { findTurn, type RollRecord, rollRecordFromStatus, rollRecordToStatus } from '../turns.ts';
 import { fleetFacts, limits, machineFacts, minute, now as noon } from './fixtures.ts';
 
 /** What a revision does to the Macs that get it. */
@@ -16,8 +16,8 @@ interface ModelMachine extends MachineFacts {
 }
 
 export interface Write {
-  before: Memory;
-  after: Memory;
+  before: RollRecord;
+  after: RollRecord;
   snapshot: Snapshot;
 }
 
@@ -60,8 +60,8 @@ export const modelFleet = ({ size = 4, maxUnavailable = 2 } = {}) => {
     const turn = findTurn({ status }, machine.uid, machine.desired);
     if (turn?.rollBack === true) return rollBack(machine, turn.hash);
     const { failed, lastFailure = 0 } = machine;
-    const forgiven = failed !== machine.desired || now - lastFailure >= (limits.retryAfterMs ?? Infinity);
-    if (failed !== undefined && forgiven) Object.assign(machine, { failed: undefined, attempts: 0 });
+    const mayRetry = failed !== machine.desired || now - lastFailure >= (limits.retryAfterMs ?? Infinity);
+    if (failed !== undefined && mayRetry) Object.assign(machine, { failed: undefined, attempts: 0 });
     if (turn === undefined || machine.failed !== undefined || machine.actual === machine.desired) return;
     if (!machine.reachable) return set(machine, { unreachableAt: now });
     push(machine, turn.hash);
@@ -86,7 +86,7 @@ export const modelFleet = ({ size = 4, maxUnavailable = 2 } = {}) => {
   };
 
   const snapshot = (): Snapshot => ({
-    fleet: fleetFacts(memoryFromStatus(status), { paused, maxUnavailable }),
+    fleet: fleetFacts(rollRecordFromStatus(status), { paused, maxUnavailable }),
     machines: machines.map(({ reachable: _reachable, previous: _previous, ...facts }) => facts),
     deployment: undefined,
     desired: machines.length,
@@ -103,8 +103,8 @@ export const modelFleet = ({ size = 4, maxUnavailable = 2 } = {}) => {
     writes,
     /** Names of the Macs that a bad revision took down, once for each time. */
     lost,
-    get memory() {
-      return memoryFromStatus(status);
+    get rollRecord() {
+      return rollRecordFromStatus(status);
     },
     get now() {
       return now;
@@ -121,8 +121,12 @@ export const modelFleet = ({ size = 4, maxUnavailable = 2 } = {}) => {
       if (held?.version !== version) return;
       const decision = decide({ ...held.snapshot, now });
       if (decision.kind !== 'roll') return;
-      writes.push({ before: memoryFromStatus(status), after: decision.memory, snapshot: { ...held.snapshot, now } });
-      status = { observedGeneration: 1, ...memoryToStatus(decision.memory) };
+      writes.push({
+        before: rollRecordFromStatus(status),
+        after: decision.rollRecord,
+        snapshot: { ...held.snapshot, now },
+      });
+      status = { observedGeneration: 1, ...rollRecordToStatus(decision.rollRecord) };
       version += 1;
     },
     work: (index: number) => {

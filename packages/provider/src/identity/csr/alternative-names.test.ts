@@ -18,8 +18,8 @@ const attribute = (...extensions: readonly Uint8Array[]): Buffer =>
   der(0x30, oid(extensionRequest), der(0x31, der(0x30, ...extensions)));
 const good = extension(oid('551d11'), der(0x04, names));
 
-describe('alternative names of a request', () => {
-  test('are read as Kubernetes writes them', () => {
+describe('subject alternative names of a certificate request', () => {
+  test('are parsed in the encoding of Kubernetes', () => {
     const v6 = [0x20, 0x01, 0x0d, 0xb8, ...Array.from({ length: 11 }, () => 0), 7];
     const asked = alternativeNames(generalName.dns('mac-1'), generalName.ip(192, 0, 2, 7), generalName.ip(...v6));
     assert.deepEqual(parseAlternativeNames(asked), {
@@ -32,7 +32,7 @@ describe('alternative names of a request', () => {
     });
   });
 
-  test('of other kinds are counted, whatever they are', () => {
+  test('of other kinds are counted', () => {
     const asked = alternativeNames(generalName.mail('a@b'), generalName.uri('spiffe://x'), der(0xa4, der(0x30)));
     assert.deepEqual(parseAlternativeNames(asked), { ok: true, names: { addresses: [], dnsNames: [], others: 3 } });
   });
@@ -60,9 +60,9 @@ describe('alternative names of a request', () => {
     ['noise', Buffer.from('30820000', 'hex')],
   ];
   for (const [what, bytes] of rows)
-    test(`${what} is refused`, () => assert.equal(parseAlternativeNames(bytes).ok, false));
+    test(`${what} is rejected`, () => assert.equal(parseAlternativeNames(bytes).ok, false));
 
-  test('parsing is total over any bytes', () => {
+  test('parse to a result or an error for any bytes', () => {
     const whole = alternativeNames(generalName.dns('mac-1'), generalName.ip(192, 0, 2, 7));
     const answered = (bytes: Uint8Array): boolean => typeof parseAlternativeNames(bytes).ok === 'boolean';
     fc.assert(fc.property(fc.uint8Array(), answered));
@@ -75,7 +75,7 @@ describe('alternative names of a request', () => {
     );
   });
 
-  test('an address has one spelling', () => {
+  test('have one canonical spelling per address', () => {
     assert.equal(canonicalAddress('2001:0DB8:0:0:0:0:0:7'), '2001:db8::7');
     assert.equal(canonicalAddress('192.0.2.7'), '192.0.2.7');
     assert.equal(canonicalAddress('no:address'), 'no:address');

@@ -91,7 +91,7 @@ const setUp = async (t: TestContext, machineOf: MachineOf = () => machine) => {
   return { clock, client, failures, attempts, lines, ask, verdict };
 };
 
-describe('the approver', () => {
+describe('the approver of client certificates', () => {
   test('writes one verdict and one log line', async (t) => {
     const { ask, verdict, attempts, lines } = await setUp(t);
     await ask();
@@ -101,7 +101,7 @@ describe('the approver', () => {
     assert.equal(lines.filter((line) => line.includes('is approved')).length, 1);
   });
 
-  test('never sees requests for other signers', async (t) => {
+  test('ignores requests for other signers', async (t) => {
     const { ask, verdict, attempts } = await setUp(t, () => assert.fail('asked'));
     await ask('kubernetes.io/kube-apiserver-client');
     await settle();
@@ -109,7 +109,7 @@ describe('the approver', () => {
     assert.deepEqual(attempts, []);
   });
 
-  test('tries again when the server did not answer', async (t) => {
+  test('retries when the server does not answer', async (t) => {
     const { ask, verdict, failures, clock } = await setUp(t);
     failures.push('unreachable', 'serverError');
     await ask();

@@ -57,7 +57,7 @@ interface ActDeps {
 }
 
 /**
- * Writes the verdict, guarded by the version that was read. Idempotent: with a verdict the next decision is `leave`. After a conflict there
+ * Writes the verdict, guarded by the version that was read. Idempotent: with a verdict the next decision is `skip`. After a conflict there
  * is nothing to do: the other write triggers again.
  */
 const applyDecision = async (
@@ -65,7 +65,7 @@ const applyDecision = async (
   decision: Decision,
   { subresources, log, signal }: ActDeps,
 ): Promise<ReconcileResult> => {
-  if (decision.kind === 'leave') return done;
+  if (decision.kind === 'skip') return done;
   if (decision.kind === 'wait') return requeueAfter(decision.forMs);
   const { reason, message } = decision;
   const type = decision.kind === 'approve' ? 'Approved' : 'Denied';

@@ -45,7 +45,7 @@ const with1 = (change: Partial<MachineIdentity>): Partial<RequestSnapshot> => ({
 });
 
 /** A valid first request of mac-1. */
-const honest: RequestSnapshot = {
+const validRequest: RequestSnapshot = {
   now,
   signerName: kubeletClientSigner,
   username: '',
@@ -195,24 +195,24 @@ const rows: readonly Row[] = [
     'deny NotItsToken',
   ],
 
-  ['another signer', { signerName: 'kubernetes.io/kube-apiserver-client' }, 'leave OtherSigner'],
-  ['no signer', { signerName: '' }, 'leave OtherSigner'],
-  ['one that has a verdict', { decided: true }, 'leave AlreadyDecided'],
-  ['a Linux node renews itself', { ...asNode('worker-1'), ...forNode('worker-1') }, 'leave NotOurs'],
+  ['another signer', { signerName: 'kubernetes.io/kube-apiserver-client' }, 'skip OtherSigner'],
+  ['no signer', { signerName: '' }, 'skip OtherSigner'],
+  ['one that has a verdict', { decided: true }, 'skip AlreadyDecided'],
+  ['a Linux node renews itself', { ...asNode('worker-1'), ...forNode('worker-1') }, 'skip NotOurs'],
   [
     'a Linux node joins',
     { username: 'system:bootstrap:kubead', groups: ['system:bootstrappers'], ...forNode('worker-1') },
-    'leave NotOurs',
+    'skip NotOurs',
   ],
   [
     'a Linux node renews itself, and a machine has its name',
     { ...asNode('mac-1'), ...with1({ node: 'foreign' }) },
-    'leave NotOurs',
+    'skip NotOurs',
   ],
   [
     'the same for a year, as kubelets ask',
     { ...asNode('mac-1'), ...with1({ node: 'foreign' }), expirationSeconds: undefined },
-    'leave NotOurs',
+    'skip NotOurs',
   ],
   [
     'a Linux node joins anew, and a machine has its name',
@@ -221,7 +221,7 @@ const rows: readonly Row[] = [
       groups: ['system:bootstrappers', 'system:bootstrappers:kubeadm:default-node-token'],
       ...with1({ node: 'foreign' }),
     },
-    'leave NotOurs',
+    'skip NotOurs',
   ],
   [
     'a Linux node joins under the name of a machine that has no Mac',
@@ -230,13 +230,13 @@ const rows: readonly Row[] = [
       groups: ['system:bootstrappers'],
       ...with1({ node: 'absent', serverID: undefined }),
     },
-    'leave NotOurs',
+    'skip NotOurs',
   ],
-  ['a Mac renews whose machine is gone', { ...asNode('mac-9'), ...forNode('mac-9') }, 'leave NotOurs'],
+  ['a Mac renews whose machine is gone', { ...asNode('mac-9'), ...forNode('mac-9') }, 'skip NotOurs'],
   [
     'a stranger whose request cannot be read',
     { username: 'eve', groups: [], reading: parseRequest('AAAA') },
-    'leave NotOurs',
+    'skip NotOurs',
   ],
 ];
 
@@ -245,12 +245,12 @@ const short = (snapshot: RequestSnapshot): string => {
   return `${decision.kind} ${'why' in decision ? decision.why : decision.reason}`;
 };
 
-describe('decide: who becomes which Node', () => {
+describe('decide, for a client certificate request', () => {
   for (const [what, change, decision] of rows)
-    test(`${decision}: ${what}`, () => assert.equal(short({ ...honest, ...change }), decision));
+    test(`${decision}: ${what}`, () => assert.equal(short({ ...validRequest, ...change }), decision));
 });
 
-describe('the decision over a certificate request', () => {
+describe('the decision on a client certificate request', () => {
   const names = ['mac-1', 'mac-2', 'worker-1', '', 'x\n'];
   const name = fc.constantFrom(...names);
   const part = fc.tuple(
@@ -290,11 +290,11 @@ describe('the decision over a certificate request', () => {
     machines: fc.uniqueArray(fc.tuple(name, machine), { selector: ([n]) => n }).map((list) => new Map(list)),
   };
   const snapshot: fc.Arbitrary<RequestSnapshot> = fc.oneof(
-    fc.record(fields).map((all): RequestSnapshot => ({ ...honest, ...all })),
-    fc.record(fields, { requiredKeys: [] }).map((change): RequestSnapshot => ({ ...honest, ...change })),
+    fc.record(fields).map((all): RequestSnapshot => ({ ...validRequest, ...all })),
+    fc.record(fields, { requiredKeys: [] }).map((change): RequestSnapshot => ({ ...validRequest, ...change })),
     fc.tuple(fc.record(fields), fc.subarray(Object.keys(fields), { maxLength: 3 })).map(
       ([noise, keys]): RequestSnapshot => ({
-        ...honest,
+        ...validRequest,
         ...Object.fromEntries(Object.entries(noise).filter(([key]) => keys.includes(key))),
       }),
     ),
@@ -304,7 +304,7 @@ describe('the decision over a certificate request', () => {
     fc.assert(
       fc.property(snapshot, (each) => {
         const decision = decide(each);
-        if (decision.kind !== 'approve') return ['leave', 'deny'].includes(decision.kind);
+        if (decision.kind !== 'approve') return ['skip', 'deny'].includes(decision.kind);
         const known = each.machines.get(decision.nodeName);
         const byToken = known?.tokenID !== undefined && each.username === `system:bootstrap:${known.tokenID}`;
         const byItself = each.username === `system:node:${decision.nodeName}`;
@@ -313,11 +313,11 @@ describe('the decision over a certificate request', () => {
         assert.notEqual(known?.node, 'foreign');
         return known?.deleting === false && (byToken || byItself) && !each.usages.includes('server auth');
       }),
-      { numRuns: 2000, examples: [[honest], [{ ...honest, ...asNode('mac-1') }]] },
+      { numRuns: 2000, examples: [[validRequest], [{ ...validRequest, ...asNode('mac-1') }]] },
     );
   });
 
-  test('quotes nothing of the request', () => {
+  test('never quotes the request', () => {
     const planted = 'aaaaaa.0123456789abcdef';
     for (const change of [
       forNode(planted),
@@ -325,6 +325,6 @@ describe('the decision over a certificate request', () => {
       { username: planted },
       { signerName: planted },
     ])
-      assert.ok(!JSON.stringify(decide({ ...honest, ...change })).includes('0123456789abcdef'));
+      assert.ok(!JSON.stringify(decide({ ...validRequest, ...change })).includes('0123456789abcdef'));
   });
 });

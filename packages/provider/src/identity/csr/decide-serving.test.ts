@@ -48,7 +48,7 @@ const atHome: MacAddresses = {
 const at = (change: Partial<MacAddresses>): Partial<RequestSnapshot> => ({ macAddresses: { ...atHome, ...change } });
 
 /** A valid request of mac-1 for its own address. */
-const honest: RequestSnapshot = {
+const validRequest: RequestSnapshot = {
   now,
   createdAt: now - 1000,
   signerName: kubeletServingSigner,
@@ -152,8 +152,8 @@ const rows: readonly Row[] = [
     { ...named(ip(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 7)), ...old },
     'deny NotItsAddress',
   ],
-  ['an address when Scaleway has told none', { ...at({ providerAddresses: [] }), ...old }, 'deny NotItsAddress'],
-  ['an address when Scaleway has told none yet', at({ providerAddresses: [] }), 'wait NotItsAddress'],
+  ['an address when Scaleway reports none', { ...at({ providerAddresses: [] }), ...old }, 'deny NotItsAddress'],
+  ['an address when Scaleway reports none yet', at({ providerAddresses: [] }), 'wait NotItsAddress'],
   ['a request of unknown age', { ...at({ providerAddresses: [] }), createdAt: Number.NaN }, 'deny NotItsAddress'],
   ['any name of a domain', named(ip(192, 0, 2, 7), dns('*.example.com')), 'deny NotItsName'],
   ['any name', named(ip(192, 0, 2, 7), dns('*')), 'deny NotItsName'],
@@ -217,31 +217,31 @@ const rows: readonly Row[] = [
   ['a place that nobody looked for', { macAddresses: undefined, ...old }, 'deny NodeMissing'],
 
   // Left alone.
-  ['another signer', { signerName: 'kubernetes.io/kube-apiserver-client' }, 'leave OtherSigner'],
-  ['no signer', { signerName: '' }, 'leave OtherSigner'],
-  ['one that has a verdict', { decided: true }, 'leave AlreadyDecided'],
-  ['a Linux node for itself', { ...asNode('worker-1'), ...withSubject(subjectOf('worker-1')) }, 'leave NotOurs'],
-  ["a Node that is not the machine's, though it has its name", with1({ node: 'foreign' }), 'leave NotOurs'],
+  ['another signer', { signerName: 'kubernetes.io/kube-apiserver-client' }, 'skip OtherSigner'],
+  ['no signer', { signerName: '' }, 'skip OtherSigner'],
+  ['one that has a verdict', { decided: true }, 'skip AlreadyDecided'],
+  ['a Linux node for itself', { ...asNode('worker-1'), ...withSubject(subjectOf('worker-1')) }, 'skip NotOurs'],
+  ["a Node that is not the machine's, though it has its name", with1({ node: 'foreign' }), 'skip NotOurs'],
   [
     'a Node of the name of a machine that has no Mac',
     { ...with1({ node: 'absent', serverID: undefined }), ...at({ node: { kind: 'absent' } }) },
-    'leave NotOurs',
+    'skip NotOurs',
   ],
   [
     'somebody who asks for a Node that is no Mac',
     { ...with1({ node: 'foreign' }), ...asNode('worker-1') },
-    'leave NotOurs',
+    'skip NotOurs',
   ],
   [
     'a Mac that asks for a Node that is no Mac',
     { ...with1({ node: 'foreign' }), ...asNode('mac-2') },
     'deny NotItself',
   ],
-  ['a Mac whose machine is gone', { machines: new Map(), macAddresses: undefined }, 'leave NotOurs'],
+  ['a Mac whose machine is gone', { machines: new Map(), macAddresses: undefined }, 'skip NotOurs'],
   [
     'a stranger whose request cannot be read',
     { username: 'eve', groups: [], reading: parseRequest('AAAA') },
-    'leave NotOurs',
+    'skip NotOurs',
   ],
 ];
 
@@ -250,9 +250,9 @@ const short = (snapshot: RequestSnapshot): string => {
   return `${decision.kind} ${'why' in decision ? decision.why : decision.reason}`;
 };
 
-describe('decide: who may serve under which address', () => {
+describe('decide, for a serving certificate request', () => {
   for (const [what, change, decision] of rows)
-    test(`${decision}: ${what}`, () => assert.equal(short({ ...honest, ...change }), decision));
+    test(`${decision}: ${what}`, () => assert.equal(short({ ...validRequest, ...change }), decision));
 
   const name = fc.constantFrom('mac-1', 'mac-2', 'worker-1');
   const oneName = fc.oneof(
@@ -299,13 +299,13 @@ describe('decide: who may serve under which address', () => {
   };
   const snapshot = fc
     .oneof(fc.record(fields), fc.record(fields, { requiredKeys: [] }))
-    .map(({ asked, ...change }): RequestSnapshot => ({ ...honest, ...change, ...asked }));
+    .map(({ asked, ...change }): RequestSnapshot => ({ ...validRequest, ...change, ...asked }));
 
-  test('is total, and approves no address that nobody vouches for', () => {
+  test('is total, and approves only known addresses of the Mac', () => {
     fc.assert(
       fc.property(snapshot, (each) => {
         const decision = decide(each);
-        if (decision.kind !== 'approve') return ['leave', 'wait', 'deny'].includes(decision.kind);
+        if (decision.kind !== 'approve') return ['skip', 'wait', 'deny'].includes(decision.kind);
         const { macAddresses: place, reading } = each;
         assert.ok(place?.node.kind === 'ours' && reading.ok);
         const names = parseAlternativeNames(reading.requested.attributes);
@@ -318,11 +318,11 @@ describe('decide: who may serve under which address', () => {
         const tailnet = place.tailnet ? place.node.internalAddresses.filter((a) => a.startsWith('100.64.')) : [];
         return names.names.addresses.every((a) => place.providerAddresses.includes(a) || tailnet.includes(a));
       }),
-      { numRuns: 2000, examples: [[honest]] },
+      { numRuns: 2000, examples: [[validRequest]] },
     );
   });
 
-  test('messages quote nothing of the request', () => {
+  test('never quotes the request in a message', () => {
     const planted = 'aaaaaa-planted';
     const changes = [
       named(dns(planted)),
@@ -330,6 +330,6 @@ describe('decide: who may serve under which address', () => {
       withSubject(subjectOf(planted)),
       { username: planted, groups: [planted] },
     ];
-    for (const change of changes) assert.ok(!JSON.stringify(decide({ ...honest, ...change })).includes(planted));
+    for (const change of changes) assert.ok(!JSON.stringify(decide({ ...validRequest, ...change })).includes(planted));
   });
 });

@@ -32,9 +32,9 @@ import {
  */
 export const decide = (snapshot: RequestSnapshot): Decision => {
   const purpose = purposes.get(snapshot.signerName);
-  if (purpose === undefined) return leave('OtherSigner');
-  if (snapshot.decided) return leave('AlreadyDecided');
-  if (!isOurs(snapshot, purpose)) return leave('NotOurs');
+  if (purpose === undefined) return skip('OtherSigner');
+  if (snapshot.decided) return skip('AlreadyDecided');
+  if (!isOurs(snapshot, purpose)) return skip('NotOurs');
   const { reading } = snapshot;
   const deny = (reason: DenyReason, nodeName = ''): Decision => ({
     kind: 'deny',
@@ -181,7 +181,7 @@ const isTailnetAddress = (address: string): boolean => {
 
 /** The possible decisions. Messages name machines that exist and quote nothing else of the request. */
 export type Decision =
-  | { readonly kind: 'leave'; readonly why: 'OtherSigner' | 'AlreadyDecided' | 'NotOurs' }
+  | { readonly kind: 'skip'; readonly why: 'OtherSigner' | 'AlreadyDecided' | 'NotOurs' }
   | { readonly kind: 'wait'; readonly why: 'NodeMissing' | 'NotItsAddress'; readonly forMs: number }
   | { readonly kind: 'approve'; readonly reason: ApproveReason; readonly message: string; readonly nodeName: string }
   | { readonly kind: 'deny'; readonly reason: DenyReason; readonly message: string };
@@ -233,7 +233,7 @@ const denials = {
     `The request for ${name} asks for an address that is not known to be its own. Known are the address that Scaleway gives to its Mac, and with a tailnet (--tailscale-auth-key-secret-name) the one that its Node alone publishes from 100.64.0.0/10. Compare it with: kubectl get node ${name} -o wide`,
 } as const;
 
-const leave = (why: Extract<Decision, { kind: 'leave' }>['why']): Decision => ({ kind: 'leave', why });
+const skip = (why: Extract<Decision, { kind: 'skip' }>['why']): Decision => ({ kind: 'skip', why });
 
 const approve = (reason: ApproveReason, nodeName: string): Decision => ({
   kind: 'approve',

@@ -292,7 +292,7 @@ const isSigned = (request: CertificationRequest): boolean => {
   }
 };
 
-test('what our reader accepts, another parser accepts and reads in the same way', (context) => {
+test('whatever our parser accepts, another parser accepts and reads in the same way', (context) => {
   const counts = new Map<string, number>();
   const count = (what: string) => void counts.set(what, (counts.get(what) ?? 0) + 1);
   const compare = (bytes: Buffer): void => {

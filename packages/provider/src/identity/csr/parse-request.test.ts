@@ -45,8 +45,8 @@ CF0rrpog3kx2KZLq
 -----END CERTIFICATE REQUEST-----
 `;
 
-describe('a certificate request is read', () => {
-  test('with its subject, its key and nothing else, as agents make it', () => {
+describe('parsing a certificate request', () => {
+  test('reads the subject and key of a request made by an agent', () => {
     const subject = [
       { type: 'O', text: 'system:nodes' },
       { type: 'CN', text: 'system:node:mac-1' },
@@ -60,7 +60,7 @@ describe('a certificate request is read', () => {
     assert.deepEqual(plain(foreign.requested), { subject, attributes: 0, keyIsRSA: true });
   });
 
-  test('with all organisations, in one part of the name or in two', () => {
+  test('reads all organisations, in one part of the name or in two', () => {
     const inOne = [
       [
         ['O', 'system:nodes'],
@@ -76,7 +76,7 @@ describe('a certificate request is read', () => {
       );
   });
 
-  test('and tells that it asks for extensions, in whatever attribute', () => {
+  test('reports requested extensions, in any attribute', () => {
     for (const attribute of [alternativeName('x'), microsoftAlternativeName('x'), keyUsageExtension()])
       assert.deepEqual(Buffer.from(read({ attributes: [attribute] }).attributes), attribute);
   });

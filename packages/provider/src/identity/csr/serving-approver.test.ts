@@ -98,7 +98,7 @@ describe('the approver of serving certificates', () => {
     assert.equal(await verdict(), 'Approved MachineServes');
   });
 
-  test('does not wait for ever', async (t) => {
+  test('denies a request whose Node does not register', async (t) => {
     const { ask, pass, verdict } = await setUp(t, () => ({ ...atHome, node: { kind: 'absent' } }));
     await ask();
     await pass(6 * 60);
@@ -118,7 +118,7 @@ describe('the approver of serving certificates', () => {
     assert.equal(await verdict(), 'Approved MachineServes');
   });
 
-  test('never sees requests for other signers', async (t) => {
+  test('ignores requests for other signers', async (t) => {
     const { ask, verdict } = await setUp(t, () => assert.fail('asked'));
     await ask(kubeletClientSigner);
     assert.equal(await verdict(), 'none');

@@ -203,7 +203,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       }
     });
 
-    test('a token is minted after its id was written down', async () => {
+    test('a token is created after its id was recorded', async () => {
       const secretOf = (id: string) => admin.get(secrets, { namespace: 'kube-system', name: tokenSecretName(id) });
       token = await mintJoinToken(provider, {
         machine: { namespace: 'default', name: mac, uid: 'u1' },
@@ -219,7 +219,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       assert.equal(machines.get(mac)?.tokenID, token.tokenID);
     });
 
-    test('the address is that of cluster-info', async () => {
+    test('the address comes from cluster-info', async () => {
       const server = 'https://api.example.com:6443';
       const text = `apiVersion: v1\nkind: Config\nclusters:\n- name: ""\n  cluster:\n    server: ${server}\n`;
       const metadata = { namespace: 'kube-public', name: 'cluster-info' };
@@ -234,7 +234,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       assert.equal(Buffer.from(found.caData ?? '', 'base64').toString(), cluster.ca);
     });
 
-    test('the Mac turns the token into a certificate of its Node, and acts as that', async ({ signal }) => {
+    test('the Mac exchanges the token for a client certificate of its Node, and uses it', async ({ signal }) => {
       const address = await clusterAddress(provider, { apiServerURL: cluster.url, ca: cluster.ca });
       const text = joinKubeconfig({ ...address, token, nodeName: mac });
       const config = await loadConfig({ env: {}, ...options, kubeconfigPath: '/join', readFile: async () => text });
@@ -251,7 +251,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       assert.equal(await refusal(node.list(secrets, { namespace: 'kube-system' })), 'forbidden');
     });
 
-    test('the same token makes no other Node', async ({ signal }) => {
+    test('the same token creates no other Node', async ({ signal }) => {
       const joining = clientAs({ token: token.reveal() });
       assert.equal(verdictOf(note(await ask(joining, other, newKeys(), signal))), 'Denied NotItsToken');
       assert.equal(verdictOf(note(await ask(joining, `no-${mac}`, newKeys(), signal))), 'Denied NoSuchMachine');
@@ -265,7 +265,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       assert.ok(['Denied NotItself', 'forbidden'].includes(outcome), outcome);
     });
 
-    test('the Node gets a certificate to serve with, for its own address and no other', async ({ signal }) => {
+    test('the Node gets a serving certificate for its own address and no other', async ({ signal }) => {
       const node = clientAs({ cert: certificate, key: pem(macKeys) });
       const own = [generalName.ip(192, 0, 2, 7), generalName.dns(mac)];
       const request = note(await askToServe(node, mac, own, signal));
@@ -283,7 +283,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       assert.ok(['Denied NotItself', 'forbidden'].includes(outcome), outcome);
     });
 
-    test('a Node of the same name that is no Mac: its own requests are left alone, those of the Mac are denied', async ({
+    test('for a Node of the same name that is no Mac, its own requests are ignored and those of the Mac are denied', async ({
       signal,
     }) => {
       /** The controller manager approves what an administrator requests for a kubelet, and we leave it alone. */
@@ -318,7 +318,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       machines.delete(linux);
     });
 
-    test('the token goes once its identity has renewed its Lease', async ({ signal }) => {
+    test('the token is deleted after the Node has renewed its Lease', async ({ signal }) => {
       const issued = identityIssuedFor(token.tokenID, (await provider.list(certificateSigningRequests)).items);
       assert.equal(issued?.nodeName, mac);
       assert.equal(shouldRetireToken(undefined, issued), false);
@@ -342,7 +342,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       assert.ok(['unauthorized', 'Denied NotItsToken'].includes(outcome), outcome);
     });
 
-    test('a machine that is being deleted gets no certificate any more', async ({ signal }) => {
+    test('a machine being deleted gets no certificate', async ({ signal }) => {
       machines.set(mac, known('u1', { deleting: true }));
       const node = clientAs({ cert: certificate, key: pem(macKeys) });
       assert.equal(verdictOf(note(await ask(node, mac, newKeys(), signal))), 'Denied MachineIsBeingDeleted');
@@ -350,7 +350,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       assert.equal(verdictOf(note(serving)), 'Denied MachineIsBeingDeleted');
     });
 
-    test('nobody has read a Secret of kube-system, nor could have', async () => {
+    test('the Node neither reads nor can read a Secret of kube-system', async () => {
       const touched = asked.filter((request) => request.includes('/secrets'));
       const one = `/api/v1/namespaces/kube-system/secrets/${tokenSecretName(token.tokenID)}`;
       assert.deepEqual(touched, ['POST /api/v1/namespaces/kube-system/secrets', `DELETE ${one}`, `DELETE ${one}`]);
@@ -359,7 +359,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       assert.equal(await refusal(provider.list(secrets, { namespace: 'kube-system' })), 'forbidden');
     });
 
-    test('no log line and no condition holds the token', () => {
+    test('no log line and no condition contains the token', () => {
       const secretHalf = token.reveal().slice(7);
       assert.ok(lines.some((line) => line.includes('is approved')) && seen.length > 0);
       for (const text of [...lines, ...seen]) assert.ok(!text.includes(secretHalf));

@@ -105,7 +105,7 @@ export const createHarness = async (t: TestContext) => {
   const silenced: string[] = [];
 
   /** The client and the pool of a process that may die. */
-  const mortal = (dieAfter = Infinity) => {
+  const createCrashingClients = (dieAfter = Infinity) => {
     let changes = 0;
     const unlessDead = async <T>(method: string | undefined, send: () => Promise<T>): Promise<T> => {
       const isAlive = (): void => {
@@ -145,7 +145,7 @@ export const createHarness = async (t: TestContext) => {
     });
     return { client: createClient(ownTransport, { clock }), pool, isDead: () => changes >= dieAfter };
   };
-  const { pool } = mortal();
+  const { pool } = createCrashingClients();
 
   const gate: TestGate = {
     isOpen: true,
@@ -164,7 +164,7 @@ export const createHarness = async (t: TestContext) => {
 
   /** A manager with only its host controllers. */
   const start = async (more: StartOptions = {}): Promise<RunningManager> => {
-    const { client, pool, isDead } = mortal(more.dieAfter);
+    const { client, pool, isDead } = createCrashingClients(more.dieAfter);
     const stopping = new AbortController();
     const running: Promise<void>[] = [];
     const follow = async <T extends KubeObject>(resource: Resource<T>): Promise<Informer<T>> => {

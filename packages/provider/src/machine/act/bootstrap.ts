@@ -93,16 +93,16 @@ export const retireToken = async (
  */
 export const reregister = (
   context: ActContext,
-  { newJoin, because }: Extract<Decision, { kind: 're-register' }>,
+  { newJoin, reason }: Extract<Decision, { kind: 're-register' }>,
 ): Promise<ActionOutput> => {
-  const message = `${because} The manager makes the agent register again.`;
+  const message = `${reason} The manager makes the agent register again.`;
   return withPushSlot(context, { task: 'Register', message }, async () => {
     const { deps, patcher, observation } = context;
     const { plan, snapshot } = observation;
     const failed = (outcome: AttemptResult['outcome'], why: string): AttemptResult => ({
       task: 'Register',
       outcome,
-      message: `${because} The manager could not make the agent register again: ${why}`,
+      message: `${reason} The manager could not make the agent register again: ${why}`,
     });
     if (plan?.kind !== 'planned')
       return blockedBy(failed('InvalidSpec', plan?.message ?? 'It is not known what the Mac shall be.'));

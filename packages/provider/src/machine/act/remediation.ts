@@ -3,7 +3,7 @@ import { patchIfUnchanged, requeueAfter } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { osFamilyKey } from '@tartan/scaleway';
 import { type Release, releaseHeldHost } from '../../claim/claim-host.ts';
-import { defined } from '../../defined.ts';
+import { omitUndefined } from '../../omit-undefined.ts';
 import type { WorkOutcome } from '../../host-work/host-work.ts';
 import { clusterNameOf, readMachinePauseReasons } from '../../pause/pauses.ts';
 import { type ActionResult } from '../decision.ts';
@@ -82,7 +82,7 @@ export const requestRelease = async (
 const releaseOf = (context: ActContext, { poolPrefix, reason, message, hostKey }: ReleaseRequest): Release => {
   const { deps, patcher, observation } = context;
   const { namespace = '', name, uid } = patcher.machine.metadata;
-  return defined({
+  return omitUndefined({
     poolPrefix,
     reason,
     serverName: name,
@@ -90,7 +90,7 @@ const releaseOf = (context: ActContext, { poolPrefix, reason, message, hostKey }
     family: familyOf(patcher.machine.spec.os) || undefined,
     message: message?.slice(0, maxMessageLength) || undefined,
     hostKey: (hostKey ?? pinnedKey(patcher.machine, observation)) || undefined,
-    machine: defined({ namespace, name, uid, cluster: clusterNameOf(patcher.machine)?.name }),
+    machine: omitUndefined({ namespace, name, uid, cluster: clusterNameOf(patcher.machine)?.name }),
   });
 };
 

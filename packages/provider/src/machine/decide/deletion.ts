@@ -2,7 +2,7 @@ import type { CleanUpReason, Decision } from '../decision.ts';
 import type { PresentHost } from '../observe/host.ts';
 import type { RunnerFacts, Snapshot } from '../snapshot.ts';
 
-const cleanUp = (because: CleanUpReason): Extract<Decision, { kind: 'clean up' }> => ({ kind: 'clean up', because });
+const cleanUp = (reason: CleanUpReason): Extract<Decision, { kind: 'clean up' }> => ({ kind: 'clean up', reason });
 
 /**
  * The deletion. First the runner of a builder, as a wipe would end its job; then the Mac. The machine's objects are deleted once the disk

@@ -44,7 +44,7 @@ const reregister = (snapshot: Snapshot): Decision | undefined => {
   return {
     kind: 're-register',
     newJoin: joinReason !== undefined,
-    because: missing
+    reason: missing
       ? 'The Node is gone.'
       : 'The certificate of the Mac has expired: it was off for too long to renew it.',
   };
@@ -99,8 +99,8 @@ const decideDrift = (snapshot: Snapshot): Decision => {
   if (desired.kind !== 'known') return cordoned ? { kind: 'uncordon' } : wait('no plan', intervals.manualFix);
   const failed = status.failedHostConfigHash;
   if (failed !== undefined) {
-    if (failed !== desired.hash) return { kind: 'clear refusal', because: 'another hash' };
-    if (cooledDown(snapshot, status.lastUpdateFailureTime)) return { kind: 'clear refusal', because: 'cooldown' };
+    if (failed !== desired.hash) return { kind: 'clear refusal', reason: 'another hash' };
+    if (cooledDown(snapshot, status.lastUpdateFailureTime)) return { kind: 'clear refusal', reason: 'cooldown' };
   }
   const upToDate = isUpToDate(snapshot, status, desired.hash);
   const mayRoll = turn !== undefined && turn.hash === desired.hash && !turn.rollBack && failed === undefined;

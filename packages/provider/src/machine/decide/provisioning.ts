@@ -108,7 +108,7 @@ const checkLogin = (snapshot: Snapshot): Decision | undefined => {
   if (login.kind !== 'known') return { kind: 'fetch credentials' };
   if (!login.hasPassword && !provisioned) {
     const left = pauseAfterMs('Credentials', snapshot);
-    return left > 0 ? { kind: 'back off', forMs: left, because: 'no password' } : { kind: 'fetch credentials' };
+    return left > 0 ? { kind: 'back off', forMs: left, reason: 'no password' } : { kind: 'fetch credentials' };
   }
   const { providerID } = machine;
   const { serverID = '' } = machine.status;
@@ -139,9 +139,9 @@ export const decideBootstrap = (snapshot: Snapshot): Decision => {
     return { kind: 'reboot' };
   if (fleetKey.kind !== 'ready') return awaitKey(fleetKey);
   const reboot = rebootRemainingMs(snapshot);
-  if (reboot > 0) return { kind: 'back off', forMs: Math.min(reboot, intervals.otherController), because: 'reboot' };
+  if (reboot > 0) return { kind: 'back off', forMs: Math.min(reboot, intervals.otherController), reason: 'reboot' };
   const left = pauseAfterMs('Bootstrap', snapshot);
-  return left > 0 ? { kind: 'back off', forMs: left, because: 'failure' } : { kind: 'bootstrap' };
+  return left > 0 ? { kind: 'back off', forMs: left, reason: 'failure' } : { kind: 'bootstrap' };
 };
 
 const pauseAfterMs = (task: Task, { now, node, machine }: Snapshot): number => {

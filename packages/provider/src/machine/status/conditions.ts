@@ -60,7 +60,7 @@ const deleting = ({ machine }: Snapshot, decision: Decision): ConditionUpdate =>
     return condition('Deleting', 'Releasing', 'Its runner is taken off the list at GitHub before the Mac goes back.');
   if (decision.kind === 'await wipe' || decision.kind === 'await runner')
     return condition('Deleting', 'Releasing', decision.message);
-  const skipped = decision.kind === 'clean up' && decision.because === 'skipped';
+  const skipped = decision.kind === 'clean up' && decision.reason === 'skipped';
   return condition('Deleting', skipped ? 'ReleaseSkipped' : 'CleaningUp');
 };
 
@@ -133,7 +133,7 @@ const bootstrapped = (status: MachineStatus, snapshot: Snapshot, decision: Decis
     return condition('Bootstrapped', isMissing ? 'NodeMissing' : 'Bootstrapped');
   }
   if (decision.kind === 'await key') return condition('Bootstrapped', 'SSHKeyUnavailable', decision.message);
-  if (decision.kind === 'reboot' || (decision.kind === 'back off' && decision.because === 'reboot'))
+  if (decision.kind === 'reboot' || (decision.kind === 'back off' && decision.reason === 'reboot'))
     return condition('Bootstrapped', 'Rebooting');
   if (attempt === undefined) return condition('Bootstrapped', 'Bootstrapping', 'It has not begun: see Provisioned.');
   const { outcome, count } = attempt;

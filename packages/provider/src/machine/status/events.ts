@@ -38,7 +38,7 @@ const actionEvents = ({ decision, result, snapshot }: ReconcileResult): readonly
   if (decision.kind === 'fetch credentials')
     return [buildEvent(snapshot.login.kind === 'known' ? 'CredentialsReclaimed' : 'Provisioned')];
   if (decision.kind === 'clean up')
-    return [eventWithRunnerLeft(eventByCleanUpReason[decision.because], decision.runnerLeft)];
+    return [eventWithRunnerLeft(eventByCleanUpReason[decision.reason], decision.runnerLeft)];
   if (decision.kind === 'release') return [eventWithRunnerLeft('Releasing', decision.runnerLeft)];
   const reason = eventByDecision[decision.kind];
   return reason === undefined ? [] : [buildEvent(reason)];

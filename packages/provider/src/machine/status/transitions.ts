@@ -1,6 +1,6 @@
 import type { MachineStatus } from '@tartan/api';
 import { timestamp } from '@tartan/kube/clock';
-import { defined } from '../../defined.ts';
+import { omitUndefined } from '../../omit-undefined.ts';
 import type { WorkOutcome } from '../../host-work/host-work.ts';
 import { attemptOutcome, failuresOf, isComplete, outcomeMessage, withAttempt } from '../last-attempt.ts';
 import type { Policy } from '../snapshot.ts';
@@ -9,7 +9,7 @@ import type { Policy } from '../snapshot.ts';
 
 /** The status without what belongs to one Mac, so that the next one is not judged by it. */
 export const forgetHost = ({ phase, initialization, observedGeneration, conditions }: MachineStatus): MachineStatus =>
-  defined({ ready: false, phase, initialization, observedGeneration, conditions });
+  omitUndefined({ ready: false, phase, initialization, observedGeneration, conditions });
 
 export const afterBootstrap = (
   status: MachineStatus,
@@ -42,7 +42,7 @@ const withAppliedConfig = (
   const { summary: actual, optionalFailures } = outcome;
   const message = optionalFailures.join('; ').slice(0, maxMessageLength);
   const leftOut = isComplete(outcome) && actual !== desired && optionalFailures.length > 0;
-  return defined({
+  return omitUndefined({
     ...status,
     hostConfigHash: actual,
     leftOut: leftOut ? { desired, actual, message, at: timestamp(now) } : undefined,
@@ -140,5 +140,5 @@ export const withoutToken = (status: MachineStatus, certificateExpires: number |
   const { joinTokenID, joinTokenExpires: _expires, ...rest } = status;
   if (certificateExpires === undefined) return rest;
   const joinVersion = joinTokenID ?? status.joinVersion;
-  return defined({ ...rest, joinVersion, certificateExpires: timestamp(certificateExpires) });
+  return omitUndefined({ ...rest, joinVersion, certificateExpires: timestamp(certificateExpires) });
 };

@@ -184,7 +184,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
     const live = await host(name);
     return patchStatus(client, macHost.resource, live, { ...live.status, ...next });
   };
-  const stage = {
+  const harness = {
     client,
     clock,
     lead,
@@ -312,7 +312,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
         metadata: { name: machineName.name, annotations: marks },
         spec: { ...(providerID && { providerID }) },
       });
-      await stage.setNodeReady(more.ready ?? 'True');
+      await harness.setNodeReady(more.ready ?? 'True');
     },
     setNodeReady: async (status: 'True' | 'False' | 'Unknown') => {
       const at = timestamp(clock.now());
@@ -389,7 +389,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
 
     secret: () => ignoreNotFound(client.get(secrets, { namespace: secretsNamespace, name: 'mac-1-bootstrap' })),
     secretText: async () => {
-      const data = (await stage.secret())?.data ?? {};
+      const data = (await harness.secret())?.data ?? {};
       const read = (key: string): string | undefined =>
         data[key] === undefined ? undefined : Buffer.from(data[key], 'base64').toString();
       const { sudoPassword, username, hostFingerprint } = secretKeys.machine;
@@ -420,7 +420,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
         revision: 'r',
         ...(more.rollBack && { rollBack: true }),
       };
-      await stage.setTurns([turn]);
+      await harness.setTurns([turn]);
     },
     setTurns: async (turns: NonNullable<NonNullable<(typeof macFleet.resource)['ofType']>['status']>['turns']) => {
       const name = { namespace, name: 'runners' };
@@ -433,22 +433,22 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
 
     /** A machine that holds a Mac, up to its bootstrap. */
     claimed: async (spec: Partial<MachineSpec> = {}) => {
-      await stage.addHost();
-      await stage.addMachine(spec);
-      await stage.rename();
+      await harness.addHost();
+      await harness.addMachine(spec);
+      await harness.rename();
     },
     /** A machine whose Node is Ready. */
     living: async (spec: Partial<MachineSpec> = {}) => {
-      await stage.claimed(spec);
-      await stage.addNode();
+      await harness.claimed(spec);
+      await harness.addNode();
     },
     /** The desired state of all Macs changes. */
     release: async (agent: string) => {
       Object.assign(settings, hostSettingsWith(agent));
-      await stage.patchMachine({ metadata: { annotations: { poke: agent } } });
+      await harness.patchMachine({ metadata: { annotations: { poke: agent } } });
     },
   };
-  return stage;
+  return harness;
 };
 
 export type Harness = Awaited<ReturnType<typeof createHarness>>;

@@ -20,7 +20,7 @@ const table: [method: TransportRequest['method'], path: string, call: string | u
   ['GET', '/version', undefined],
 ];
 
-describe('a call, as RBAC sees it', () => {
+describe('the RBAC attributes of a request', () => {
   for (const [method, path, call] of table)
     it(`${method} ${path}: ${call ?? 'none'}`, () => {
       const found = callOf({ method, path });
@@ -48,7 +48,7 @@ describe('a log of calls', () => {
     inNamespace: { x: [{ apiGroups: [''], resources: ['secrets'], resourceNames: ['a', 'b'], verbs: ['get'] }] },
   };
 
-  it('tells which right is needed, which is not, and which is missing', async () => {
+  it('lists denied calls and unused rights', async () => {
     const { transport, calls } = recordCalls(inner);
     const asked: [TransportRequest['method'], string][] = [
       ['GET', '/api/v1/nodes'],
@@ -64,7 +64,7 @@ describe('a log of calls', () => {
     assert.deepEqual(unusedRights(calls(), atoms).map(formatCall), ['list pods', 'get secrets b in x']);
   });
 
-  it('knows what a server asks for besides', async () => {
+  it('includes the calls that the server authorizes in addition', async () => {
     const { transport, calls } = recordCalls(inner);
     const approval = '/apis/certificates.k8s.io/v1/certificatesigningrequests/a/approval';
     await send(transport, 'PUT', approval, { spec: { signerName: 'a/b' } });

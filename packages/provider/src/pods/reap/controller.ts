@@ -44,7 +44,7 @@ export const createPodReaper = (options: PodReaperOptions): Controller => {
     const { snapshot, pods } = await observe(options, name, signal);
     const decision = decide(snapshot);
     switch (decision.kind) {
-      case 'leave':
+      case 'skip':
         return done;
       case 'wait':
         return requeueAfter(lookAgainMs);

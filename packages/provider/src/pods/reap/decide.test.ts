@@ -5,14 +5,14 @@ import { type Decision, decide, type PodFacts, type Snapshot } from './decide.ts
 
 const pod = (uid: string, facts: Partial<PodFacts> = {}): PodFacts => ({ uid, ended: true, deleting: false, ...facts });
 const drained: Snapshot = { node: { isMac: true, cordoned: true }, machine: 'deleting', pods: [pod('a')] };
-const leave = (because: Extract<Decision, { kind: 'leave' }>['because']): Decision => ({ kind: 'leave', because });
+const skip = (reason: Extract<Decision, { kind: 'skip' }>['reason']): Decision => ({ kind: 'skip', reason });
 const wait: Decision = { kind: 'wait' };
 
 const table: [string, Snapshot, Decision][] = [
   ['a Pod that has ended, on a Mac that goes', drained, { kind: 'reap', uids: ['a'] }],
-  ['no Node', { ...drained, node: undefined }, leave('noNode')],
-  ['a Node that is no Mac', { ...drained, node: { isMac: false, cordoned: true } }, leave('notAMac')],
-  ['a Mac that takes Pods', { ...drained, node: { isMac: true, cordoned: false } }, leave('notCordoned')],
+  ['no Node', { ...drained, node: undefined }, skip('noNode')],
+  ['a Node that is no Mac', { ...drained, node: { isMac: false, cordoned: true } }, skip('notAMac')],
+  ['a Mac that takes Pods', { ...drained, node: { isMac: true, cordoned: false } }, skip('notCordoned')],
   ['a Mac that is cordoned, and stays', { ...drained, machine: 'staying' }, wait],
   ['a Mac of which nobody knows the Machine', { ...drained, machine: 'unknown' }, wait],
   ['a Pod that runs', { ...drained, pods: [pod('a', { ended: false })] }, wait],
@@ -29,7 +29,7 @@ describe('decide: which Pods are reaped', () => {
   for (const [name, snapshot, decision] of table)
     it(`${name}: ${decision.kind}`, () => assert.deepEqual(decide(snapshot), decision));
 
-  it('none that runs, none of a Mac that stays, whatever is found', () => {
+  it('never a running Pod, never a Pod of a Mac that is kept', () => {
     const any: fc.Arbitrary<Snapshot> = fc.record({
       node: fc.option(fc.record({ isMac: fc.boolean(), cordoned: fc.boolean() }), { nil: undefined }),
       machine: fc.constantFrom('deleting', 'staying', 'unknown'),

@@ -16,7 +16,7 @@ export interface PodFacts {
 }
 
 export type Decision =
-  | { kind: 'leave'; because: 'noNode' | 'notAMac' | 'notCordoned' }
+  | { kind: 'skip'; reason: 'noNode' | 'notAMac' | 'notCordoned' }
   /** The Node is cordoned: one of its Pods may end, or its Machine may be deleted. */
   | { kind: 'wait' }
   | { kind: 'reap'; uids: readonly string[] };
@@ -26,9 +26,9 @@ export type Decision =
  * ever. While its Mac stays, an ended Pod stays too: users may need its logs and its result.
  */
 export const decide = ({ node, machine, pods }: Snapshot): Decision => {
-  if (node === undefined) return { kind: 'leave', because: 'noNode' };
-  if (!node.isMac) return { kind: 'leave', because: 'notAMac' };
-  if (!node.cordoned) return { kind: 'leave', because: 'notCordoned' };
+  if (node === undefined) return { kind: 'skip', reason: 'noNode' };
+  if (!node.isMac) return { kind: 'skip', reason: 'notAMac' };
+  if (!node.cordoned) return { kind: 'skip', reason: 'notCordoned' };
   if (machine !== 'deleting') return { kind: 'wait' };
   const uids = pods.filter(({ ended, deleting }) => ended && !deleting).map(({ uid }) => uid);
   return uids.length > 0 ? { kind: 'reap', uids } : { kind: 'wait' };

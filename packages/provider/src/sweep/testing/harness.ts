@@ -47,7 +47,7 @@ export const createHarness = async (t: TestContext) => {
   const { transport, clock, close } = await startKubernetes();
   t.after(close);
   const client = createClient(transport, { clock });
-  const people = fixturesFor(client);
+  const fixtures = fixturesFor(client);
   let between: (send: Send) => Send = (send) => send;
   const theirs = createClient({ ...transport, send: (request) => between(transport.send)(request) }, { clock });
   const names = new Map<string, string>();
@@ -57,7 +57,7 @@ export const createHarness = async (t: TestContext) => {
     getServer: async (zone, id) => {
       await beforeLook();
       if (gone.has(id)) throw new ScalewayError('There is no such server.', { kind: 'not found' });
-      const name = names.get(id) ?? (await people.host(id)).status?.name ?? '';
+      const name = names.get(id) ?? (await fixtures.host(id)).status?.name ?? '';
       return { ...aServer, id, zone, name };
     },
   };
@@ -72,7 +72,7 @@ export const createHarness = async (t: TestContext) => {
   return {
     client,
     clock,
-    people,
+    fixtures,
     names,
     gone,
     lines,
@@ -97,7 +97,7 @@ export const createHarness = async (t: TestContext) => {
       more: { spec?: object; since?: string; osFamily?: string } = {},
     ) => {
       const { spec = {}, ...status } = more;
-      return people.addHost(name, spec, {
+      return fixtures.addHost(name, spec, {
         since: '2026-05-31T00:00:00Z',
         ...status,
         state: 'stranded',
@@ -119,9 +119,9 @@ export const createHarness = async (t: TestContext) => {
       client.patch(clusters, { namespace, name: 'macs' }, { type: 'merge', body: { spec: { paused } } }),
     annotate: (host: string, notes: Record<string, string | null>) =>
       client.patch(macHost.resource, { name: host }, { type: 'merge', body: { metadata: { annotations: notes } } }),
-    addMachine: people.addMachine,
+    addMachine: fixtures.addMachine,
     deleteMachine: (name: string) => client.delete(machine.resource, { namespace, name }),
-    releaseOf: async (name: string) => (await people.host(name)).spec.release,
+    releaseOf: async (name: string) => (await fixtures.host(name)).spec.release,
     /** Advances the clock by one interval. */
     nextRound: async () => {
       await settle();

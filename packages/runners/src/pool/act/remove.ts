@@ -26,27 +26,27 @@ export const deleteServiceAccount = async (context: ActContext, account: Live<Se
  * Flow: read Pod and Node live → check again the reason for its removal → delete it, with optimistic locking.
  * Guarantees: a report of a job before the delete changes the resourceVersion, and the Pod stays.
  */
-export const removePod = async (context: ActContext, seen: Live<Pod>, because: Removal['because']): Promise<void> => {
+export const removePod = async (context: ActContext, seen: Live<Pod>, reason: Removal['reason']): Promise<void> => {
   const { deps, memory, service, signal } = context;
   const live = await liveReadPod(context, seen);
-  if (live === undefined || !stillApplies(because, live.facts, context)) return;
+  if (live === undefined || !stillApplies(reason, live.facts, context)) return;
   const { pod, facts } = live;
-  if (because === 'never had a runner') {
+  if (reason === 'never had a runner') {
     const runnerID = await runnerInSecret(context, pod);
     if (runnerID !== undefined) return void (await annotatePod(context, pod, { [annotations.runnerID]: runnerID }));
   }
   if (!(await deletePodIfUnchanged(context, pod))) return;
   const { name } = pod.metadata;
-  deps.log.info('Removed a runner Pod', { name, because });
-  if (because !== 'node is gone') return;
+  deps.log.info('Removed a runner Pod', { name, reason });
+  if (reason !== 'node is gone') return;
   deps.events.event(memory.pool, buildDetailedEvent('RunnerPodLost', `Pod ${name}, Node ${pod.spec?.nodeName ?? ''}.`));
   // A failure does not matter: the sweep removes it later.
   if (facts.runnerID !== undefined) await service?.remove(facts.runnerID, { signal });
 };
 
-const stillApplies = (because: Removal['because'], facts: PodFacts, { deps }: ActContext): boolean => {
+const stillApplies = (reason: Removal['reason'], facts: PodFacts, { deps }: ActContext): boolean => {
   const state = podStateOf(facts);
-  switch (because) {
+  switch (reason) {
     case 'settle period over':
       return state === 'retired' && isSettlePeriodOver(facts, deps.clock.now(), deps.limits);
     case 'never had a runner':

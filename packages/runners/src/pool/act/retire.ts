@@ -14,11 +14,11 @@ import { annotatePod, liveReadPod } from './pod-calls.ts';
  * Guarantees: deletes only the registration, and only if guest and GitHub both report no job; for a guest that never reported, only if
  * GitHub shows the runner as offline. May be interrupted after any step: the next pass finds no runner, and goes on to the annotation.
  */
-export const retire = async (context: ActContext, seen: Live<Pod>, because: RetireReason): Promise<void> => {
+export const retire = async (context: ActContext, seen: Live<Pod>, reason: RetireReason): Promise<void> => {
   const { deps, memory, service, signal } = context;
   if (service === undefined) return;
   const live = await liveReadPod(context, seen);
-  const mustBeOffline = because === 'runner is offline';
+  const mustBeOffline = reason === 'runner is offline';
   if (live === undefined || !(podStateOf(live.facts) === 'idle' || (mustBeOffline && isSilent(live.facts)))) return;
   const { pod, facts } = live;
   const runnerID = facts.runnerID ?? 0;
@@ -37,7 +37,7 @@ export const retire = async (context: ActContext, seen: Live<Pod>, because: Reti
   if (outcome === 'gone') return;
   if (mustBeOffline) deps.poolMetrics.unreachable(memory.pool.metadata);
   const { name } = pod.metadata;
-  deps.log.info('Retired a runner', { name, runner: runnerID, because });
-  const reason = because === 'node drains' ? 'RunnerPodRetiredForNodeDrain' : 'RunnerPodRetired';
-  deps.events.event(memory.pool, buildDetailedEvent(reason, `Pod ${name} (${because}).`));
+  deps.log.info('Retired a runner', { name, runner: runnerID, reason });
+  const eventReason = reason === 'node drains' ? 'RunnerPodRetiredForNodeDrain' : 'RunnerPodRetired';
+  deps.events.event(memory.pool, buildDetailedEvent(eventReason, `Pod ${name} (${reason}).`));
 };

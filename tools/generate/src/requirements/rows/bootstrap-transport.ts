@@ -77,7 +77,7 @@ export const bootstrapTransport: Chapter = {
           file: 'packages/provider/src/machine/act/running-pushes.test.ts',
           title: 'are limited, and releasing one twice frees one (INC-11)',
         },
-        { file: 'packages/provider/src/flags/flag-table.test.ts', title: 'what is not given has its default' },
+        { file: 'packages/provider/src/flags/flag-table.test.ts', title: 'a flag that is not given has its default' },
       ],
     },
     {
@@ -97,7 +97,7 @@ export const bootstrapTransport: Chapter = {
         {
           file: 'packages/provider/src/fleet/controller.test.ts',
           title:
-            'one canary, then up to maxUnavailable at a time, until all are updated; one event each (INC-11, INC-12)',
+            'one canary is updated first, then up to maxUnavailable at a time until all are updated; each emits one event (INC-11, INC-12)',
         },
         {
           file: 'packages/provider/src/host-work/host-spec.test.ts',
@@ -142,12 +142,12 @@ export const bootstrapTransport: Chapter = {
           file: 'test/regressions/rollout-memory.test.ts',
           title: 'all Nodes stayed Ready, and no Mac was bootstrapped again',
         },
-        { file: manager, title: 'one leads; when it stops the other goes on at once' },
+        { file: manager, title: 'one leads; when it stops the other leads at once' },
         {
           file: manager,
-          title: 'a leader that is frozen is followed within its lease, and may do nothing when it thaws',
+          title: 'a frozen leader is replaced within its lease, and its gate stays closed when it thaws',
         },
-        { file: manager, title: 'of one that loses the API server, the gate closes before the other leads' },
+        { file: manager, title: 'when the leader loses the API server, its gate closes before the other leads' },
         {
           file: 'packages/kube/src/leader/two-processes.slow.test.ts',
           title: 'when the leader is killed, the other process leads',
@@ -155,7 +155,7 @@ export const bootstrapTransport: Chapter = {
         { file: manager, title: 'a leader that reads another holder in the Lease stops leading at once' },
         {
           file: manager,
-          title: 'a manager that has not noticed yet that another one leads begins no work on a Mac',
+          title: 'a manager that has not noticed yet that another one leads starts no work on a Mac',
         },
         { file: bootstrap, title: 'is not started by a manager that lost leadership' },
         { file: bootstrap, title: 'is not sent when leadership was lost while credentials were made' },

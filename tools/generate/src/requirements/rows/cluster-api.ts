@@ -32,7 +32,7 @@ export const clusterApi: Chapter = {
         },
         {
           file: 'packages/provider/src/fleet/controller.test.ts',
-          title: 'machines without a MacFleet get one, of which kstatus can tell that it is fine',
+          title: 'machines without a MacFleet get one, whose kstatus is Current',
         },
         {
           file: 'test/kubernetes/acceptance/installed/install.ts',
@@ -58,7 +58,8 @@ export const clusterApi: Chapter = {
       tests: [
         {
           file: controlPlane,
-          title: 'core connects with it, over HTTPS, as that ServiceAccount, and may do what a drain takes and no more',
+          title:
+            'Cluster API connects with the kubeconfig over HTTPS as the ServiceAccount, and has exactly the rights for a drain',
         },
         {
           file: underClusterApi,
@@ -78,25 +79,27 @@ export const clusterApi: Chapter = {
         },
         {
           file: controlPlane,
-          title: 'the control plane is up, managed elsewhere, and has a kubeconfig as core wants it',
+          title:
+            'the control plane is Available and externally managed, and has a kubeconfig in the format of Cluster API',
         },
         {
           file: controlPlane,
           title:
-            'nothing is written while nothing is due, and the token is replaced when two thirds of its life are over',
+            'nothing is written before the token is due, and the token is replaced after two thirds of its lifetime',
         },
         {
           file: controlPlane,
-          title: 'a Secret of another controller is left alone and reported; when it is deleted, ours is created',
+          title: 'a Secret of another controller is left alone and reported; after its deletion ours is created',
         },
         {
           file: controlPlane,
-          title: 'in mode Provided, the minted kubeconfig is kept until somebody writes the Secret, and disowned then',
+          title:
+            'in mode Provided, the minted kubeconfig is kept until somebody writes the Secret, and is then disowned',
         },
         {
           file: 'packages/provider/src/control-plane/handover.property.test.ts',
           title:
-            'whatever is switched, written late or deleted, a reconcile leaves a working kubeconfig and never overwrites a provided one',
+            'after any sequence of mode switches, late writes and deletions, a reconcile leaves a working kubeconfig and never overwrites a provided one',
         },
         { file: 'test/kubernetes/chart-kubeconfig.test.ts', title: 'is there all the time, and works' },
         {
@@ -117,15 +120,15 @@ export const clusterApi: Chapter = {
         },
         {
           file: 'packages/provider/src/identity/join-token.test.ts',
-          title: 'is a Secret as Kubernetes knows it, and says whose it is',
+          title: 'is a bootstrap token Secret of Kubernetes that names its machine',
         },
         {
           file: 'packages/provider/src/identity/join-kubeconfig.test.ts',
-          title: 'is that of cluster-info otherwise, with our own authority',
+          title: 'is that of the ConfigMap cluster-info without the flag, with our own certificate authority',
         },
         {
           file: 'packages/provider/src/identity/testing/join-suite.ts',
-          title: 'the Mac turns the token into a certificate of its Node, and acts as that',
+          title: 'the Mac exchanges the token for a client certificate of its Node, and uses it',
         },
       ],
     },

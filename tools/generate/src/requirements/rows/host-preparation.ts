@@ -94,7 +94,8 @@ export const hostPreparation: Chapter = {
         { file: podDeletion, title: 'is not stuck Terminating when its VM was deleted by hand (INC-402)' },
         {
           file: 'packages/provider/src/pods/controller.test.ts',
-          title: 'a deleted Pod of a Mac that is gone goes after the grace, not before, and an event says why (INC-71)',
+          title:
+            'a deleted Pod of a deleted Node is released after the grace period, not before, and an event says why (INC-71)',
         },
         {
           file: 'packages/cli/src/pods/unstick.test.ts',

@@ -17,7 +17,7 @@ export const otherParts: Chapter = {
       changes: [11065],
       tests: [
         { file: spread, title: 'a Mac that joins rolls the Deployment once it has been Ready for a minute' },
-        { file: spread, title: 'a Mac that flaps rolls nothing until it stays' },
+        { file: spread, title: 'a flapping Mac rolls nothing until it is stable' },
         {
           file: 'test/kubernetes/provider-spread.test.ts',
           title: 'is rolled by get and patch of that one Deployment, and its Pods spread over the Mac that joined',
@@ -47,7 +47,7 @@ export const otherParts: Chapter = {
         { file: bootstrap, title: 'is rebooted once, then released with all its objects' },
         {
           file: 'packages/provider/src/mac-host/release.test.ts',
-          title: 'ends in quarantine for a Mac that could not be made ready, longer each time',
+          title: 'ends in quarantine after a failed bootstrap, longer each time',
         },
         { file: machineAndNode, title: 'is registered again after two minutes, without a bootstrap (INC-35)' },
       ],

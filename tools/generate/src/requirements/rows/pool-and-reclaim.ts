@@ -23,7 +23,7 @@ export const poolAndReclaim: Chapter = {
         },
         { file: lifeOfAMachine, title: 'one that is deleted gives its Mac back, wiped' },
         { file: chooseHost, title: 'chooseHost' },
-        { file: release, title: 'goes from the releasing name over a wipe that is seen to the pool name' },
+        { file: release, title: 'goes from the releasing name over a confirmed wipe to the pool name' },
       ],
     },
     {
@@ -39,13 +39,12 @@ export const poolAndReclaim: Chapter = {
         },
         {
           file: 'packages/provider/src/mac-host/controller.test.ts',
-          title:
-            'is in the pool, about to be taken, or stranded: neither a name nor a pool that a machine says makes it more',
+          title: 'is in a pool, reserved or stranded; names and pools in machine specs do not change that',
         },
-        { file: inventory, title: 'lists the zones of machines too, for as long as they are there' },
+        { file: inventory, title: 'also lists the zones of machines, as long as they exist' },
         {
           file: 'packages/provider/src/mac-host/held.test.ts',
-          title: 'that vanished leaves it stranded, and it is never wiped',
+          title: 'that is gone leaves the Mac stranded, and the Mac is never wiped',
         },
         { file: sweep, title: 'stops when it does not lead any more' },
       ],
@@ -79,15 +78,15 @@ export const poolAndReclaim: Chapter = {
           title:
             'with active reclaim, those of this cluster are wiped and back in the pool, and one that a person has just ordered is not',
         },
-        { file: sweep, title: 'only reports unless it was told which names are its own' },
-        { file: sweep, title: 'releases stranded Macs of its own, in one write, and no others' },
+        { file: sweep, title: 'only reports unless name prefixes are configured' },
+        { file: sweep, title: 'releases stranded Macs with its prefixes in one write, and no others' },
         {
           file: 'packages/provider/src/sweep/decide.test.ts',
           title: 'is total, and never reclaims a Mac of others',
         },
         {
           file: 'packages/provider/src/flags/parse-flags.test.ts',
-          title: 'as production renders them, stranded hosts are only reported',
+          title: 'with the arguments that production renders, stranded hosts are only reported',
         },
       ],
     },
@@ -102,8 +101,8 @@ export const poolAndReclaim: Chapter = {
           title:
             'one that bears the name of a machine is neither adopted nor wiped; while nobody can look, nothing is wiped',
         },
-        { file: sweep, title: 'skips one that was adopted after it was listed and before it was looked at' },
-        { file: sweep, title: 'skips one that is not stranded any more, although its own copy says so' },
+        { file: sweep, title: 'skips a Mac that was adopted between the list and the live read' },
+        { file: sweep, title: 'skips a Mac that is not stranded any more, although the cache says so' },
         { file: sweep, title: 'aborts for all Macs when a read fails, with an event, and resumes when reads work' },
       ],
     },
@@ -113,13 +112,13 @@ export const poolAndReclaim: Chapter = {
         'Release and adoption exclude each other: no machine claims a Mac between its release and the end of its wipe.',
       changes: [11056],
       tests: [
-        { file: release, title: 'can be claimed only when it is over' },
+        { file: release, title: 'can be followed by a claim only when it is complete' },
         {
           file: 'packages/provider/src/mac-host/decide.test.ts',
-          title: 'only one that was wiped for this release gets a pool name (invariant 4)',
+          title: 'gives a pool name only to a Mac wiped for this release (invariant 4)',
         },
         { file: chooseHost, title: 'chooseHost' },
-        { file: sweep, title: 'skips one that is taken between its last look and its write' },
+        { file: sweep, title: 'skips a Mac that is taken between the last read and the write' },
       ],
     },
     {
@@ -141,7 +140,7 @@ export const poolAndReclaim: Chapter = {
           file: machineDeletion,
           title: 'reports ReleaseSkipped when no pool is known, and is removed without its Mac',
         },
-        { file: inventory, title: 'is made from names alone, and again after all of it was deleted' },
+        { file: inventory, title: 'is built from server names alone, and rebuilt after all MacHosts were deleted' },
       ],
     },
     {

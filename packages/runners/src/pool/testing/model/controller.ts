@@ -113,10 +113,10 @@ export const modelController = ({ server, github, now, passes, onCreate }: Model
     if (typeof id === 'number') note(uid, server.update(uid, { runnerID: id }));
   }
 
-  function* retire(uid: string, because: RetireReason, of: ModelPool): Calls {
+  function* retire(uid: string, reason: RetireReason, of: ModelPool): Calls {
     const seen = fresh(uid, of);
     yield;
-    const mustBeOffline = because === 'runner is offline';
+    const mustBeOffline = reason === 'runner is offline';
     if (seen?.facts.runnerID === undefined) return;
     if (!(podStateOf(seen.facts) === 'idle' || (mustBeOffline && isSilent(seen.facts)))) return;
     const looked = github.get(seen.facts.runnerID, now());
@@ -129,17 +129,17 @@ export const modelController = ({ server, github, now, passes, onCreate }: Model
     note(uid, server.update(uid, { retiredAt: now(), isRetiredOffline }));
   }
 
-  const stillHolds = (because: Removal['because'], facts: PodFacts): boolean => {
-    if (because === 'node is gone') return podStateOf(facts) === 'lost';
-    if (because === 'never had a runner') return podStateOf(facts) === 'unregistered';
+  const stillHolds = (reason: Removal['reason'], facts: PodFacts): boolean => {
+    if (reason === 'node is gone') return podStateOf(facts) === 'lost';
+    if (reason === 'never had a runner') return podStateOf(facts) === 'unregistered';
     return podStateOf(facts) === 'retired' && isSettlePeriodOver(facts, now(), defaultLimits);
   };
 
-  function* remove(uid: string, because: Removal['because'], of: ModelPool): Calls {
+  function* remove(uid: string, reason: Removal['reason'], of: ModelPool): Calls {
     const seen = fresh(uid, of);
     yield;
-    if (seen === undefined || !stillHolds(because, seen.facts)) return;
-    if (because === 'never had a runner') {
+    if (seen === undefined || !stillHolds(reason, seen.facts)) return;
+    if (reason === 'never had a runner') {
       const id = server.secrets.get(uid);
       yield;
       if (id !== undefined) return note(uid, server.update(uid, { runnerID: id }));
@@ -177,8 +177,8 @@ export const modelController = ({ server, github, now, passes, onCreate }: Model
     }
     for (const uid of plan.reap) yield* reap(uid, pods.find((pod) => pod.uid === uid)?.version ?? 0);
     for (const uid of plan.register) yield* register(uid, isDeleting);
-    for (const { uid, because } of plan.retire) yield* retire(uid, because, of);
-    for (const { uid, because } of plan.remove) yield* remove(uid, because, of);
+    for (const { uid, reason } of plan.retire) yield* retire(uid, reason, of);
+    for (const { uid, reason } of plan.remove) yield* remove(uid, reason, of);
     yield;
     // Deleting the pool deletes its Pods: they are read live and checked by the same rules.
     const all = [...server.pods.values()].map((pod) => factsOf(pod, server.nodes, of, offline));
