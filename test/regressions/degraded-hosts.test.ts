@@ -128,7 +128,7 @@ describe('tuist/tuist#10875: four hosts of the runners fleet were degraded in si
     const code = await unstick({ apply: true, output: 'json' }, cluster, { stdout, stderr }, signal);
     stdout.end();
     assert.equal(code, 0);
-    assert.equal(JSON.parse(await said).counts['let go'], ofALostMac);
+    assert.equal(JSON.parse(await said).counts.released, ofALostMac);
     assert.equal(await left(), 0);
   });
 

@@ -78,7 +78,7 @@ describe('tartan pods unstick on a cluster of KUBECONFIG', () => {
     assert.match(shown.out, /runners +vm +mac-gone +60m +would release +its Node is gone\n/);
     const done = await run(['--apply', '-o', 'json', '--context', 'lab']);
     assert.equal(done.code, 0);
-    assert.equal(JSON.parse(done.out).counts['let go'], 1);
+    assert.equal(JSON.parse(done.out).counts.released, 1);
     assert.equal(done.err, '');
     assert.equal((await run(['-n', 'runners', '-l', 'app=x'])).code, 0);
   });

@@ -31,7 +31,7 @@ Requires permission to list pods and get nodes; with --apply also to get and pat
 Examples:
   $ tartan pods unstick                                       show which Pods are stuck, and what the command would do
   $ tartan pods unstick --namespace tuist-runners --apply     release them
-  $ tartan pods unstick -o json | jq -r '.pods[] | select(.fate == "left") | .why'
+  $ tartan pods unstick -o json | jq -r '.pods[] | select(.outcome == "left") | .why'
 
 Exit codes: 0 no Pod is stuck; 1 without --apply: some Pods can be released; with --apply: some could not be released, and the
 table says why; 2 the cluster cannot be read; 130 interrupted.`,

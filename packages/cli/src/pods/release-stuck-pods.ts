@@ -71,11 +71,11 @@ const judge = ({ clock }: Pick<Cluster, 'clock'>, pod: Live<Pod>, node: NodeStat
 
 /** The result for a stuck Pod. */
 export type ReleaseOutcome =
-  | { readonly kind: 'would let go'; readonly stuck: StuckPod }
+  | { readonly kind: 'would release'; readonly stuck: StuckPod }
   /** `heldBy`: remaining finalizers of others. */
-  | { readonly kind: 'let go'; readonly stuck: StuckPod; readonly heldBy: readonly string[] }
+  | { readonly kind: 'released'; readonly stuck: StuckPod; readonly heldBy: readonly string[] }
   /** The Pod is gone, or its agent has released it. */
-  | { readonly kind: 'went by itself'; readonly stuck: StuckPod }
+  | { readonly kind: 'already gone'; readonly stuck: StuckPod }
   | { readonly kind: 'left'; readonly stuck: StuckPod }
   | { readonly kind: 'failed'; readonly stuck: StuckPod; readonly why: string };
 
@@ -86,10 +86,10 @@ const releasePod = async (cluster: Cluster, first: Live<Pod>, call: CallOptions)
   let pod = first;
   for (let attempt = 1; ; attempt += 1) {
     const stuck = judge(cluster, pod, await nodeState(cluster, pod.spec?.nodeName, call));
-    if (stuck.decision.kind !== 'release') return { kind: isReleased(stuck) ? 'went by itself' : 'left', stuck };
+    if (stuck.decision.kind !== 'release') return { kind: isReleased(stuck) ? 'already gone' : 'left', stuck };
     const removal = await removeVMCleanupFinalizer(cluster.client, pod, call);
-    if (removal.kind === 'gone') return { kind: 'went by itself', stuck };
-    if (removal.kind === 'removed') return { kind: 'let go', stuck, heldBy: removal.pod.metadata.finalizers ?? [] };
+    if (removal.kind === 'gone') return { kind: 'already gone', stuck };
+    if (removal.kind === 'removed') return { kind: 'released', stuck, heldBy: removal.pod.metadata.finalizers ?? [] };
     if (attempt === maxAttempts)
       return {
         kind: 'failed',
@@ -97,7 +97,7 @@ const releasePod = async (cluster: Cluster, first: Live<Pod>, call: CallOptions)
         why: `the Pod was changed ${maxAttempts} times meanwhile; run the command again`,
       };
     const now = await readAgain(cluster, pod, call);
-    if (now === undefined) return { kind: 'went by itself', stuck };
+    if (now === undefined) return { kind: 'already gone', stuck };
     pod = now;
   }
 };

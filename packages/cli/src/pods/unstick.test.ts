@@ -170,11 +170,11 @@ describe('tartan pods unstick', () => {
     const { applied, counts, pods: reports } = JSON.parse(out);
     assert.equal(code, 1);
     assert.equal(applied, false);
-    assert.deepEqual(counts, { 'would let go': 1, 'let go': 0, 'went by itself': 0, left: 0, failed: 0 });
+    assert.deepEqual(counts, { 'would release': 1, released: 0, 'already gone': 0, left: 0, failed: 0 });
     const { uid, deletionTimestamp, ...rest } = reports[0];
     assert.ok(uid && deletionTimestamp);
     const why = 'its Node is gone';
-    assert.deepEqual(rest, { namespace: 'runners', name: 'vm', node: 'mac-1', fate: 'would let go', why });
+    assert.deepEqual(rest, { namespace: 'runners', name: 'vm', node: 'mac-1', outcome: 'would release', why });
   });
 });
 

@@ -36,11 +36,11 @@ export const unstick = async (
   writeOutput({ stdout }, options.output, { applied: options.apply, counts, pods: reports }, () =>
     pageLines(page, undefined, { colours: false }),
   );
-  return counts['would let go'] + counts.failed === 0 ? nothingLeft : somethingLeft;
+  return counts['would release'] + counts.failed === 0 ? nothingLeft : somethingLeft;
 };
 
 const plannedOutcome = (stuck: StuckPod): ReleaseOutcome => ({
-  kind: stuck.decision.kind === 'release' ? 'would let go' : 'left',
+  kind: stuck.decision.kind === 'release' ? 'would release' : 'left',
   stuck,
 });
 
@@ -61,25 +61,25 @@ const releaseChosen = async (
   };
   const outcomes = await releasePods(cluster, chosen, onProgress, { signal });
   status.clear();
-  const byUID = new Map(outcomes.map((fate) => [fate.stuck.pod.metadata.uid, fate]));
+  const byUID = new Map(outcomes.map((outcome) => [outcome.stuck.pod.metadata.uid, outcome]));
   return stuck.map((each) => byUID.get(each.pod.metadata.uid) ?? plannedOutcome(each));
 };
 
-const outcomeKinds = ['would let go', 'let go', 'went by itself', 'left', 'failed'] as const;
+const outcomeKinds = ['would release', 'released', 'already gone', 'left', 'failed'] as const;
 
-/** In the table, and after a number of Pods. */
-const outcomeTexts: Readonly<Record<ReleaseOutcome['kind'], readonly [cell: string, summary: string]>> = {
-  'would let go': ['would release', 'would be released'],
-  'let go': ['released', 'released'],
-  'went by itself': ['already gone', 'already gone'],
-  left: ['left', 'left alone'],
-  failed: ['failed', 'failed'],
+/** The text after a number of Pods. */
+const outcomeSummaries: Readonly<Record<ReleaseOutcome['kind'], string>> = {
+  'would release': 'would be released',
+  released: 'released',
+  'already gone': 'already gone',
+  left: 'left alone',
+  failed: 'failed',
 };
 
 type Counts = Readonly<Record<ReleaseOutcome['kind'], number>>;
 
 const countsOf = (outcomes: readonly ReleaseOutcome[]): Counts => {
-  const counts = { 'would let go': 0, 'let go': 0, 'went by itself': 0, left: 0, failed: 0 };
+  const counts = { 'would release': 0, released: 0, 'already gone': 0, left: 0, failed: 0 };
   for (const { kind } of outcomes) counts[kind] += 1;
   return counts;
 };
@@ -88,9 +88,9 @@ const conclusion = (counts: Counts, total: number): string => {
   if (total === 0) return 'No Pod is stuck: none is Terminating and held by an agent.';
   const parts = outcomeKinds
     .filter((kind) => counts[kind] > 0)
-    .map((kind) => `${counted(counts[kind], 'Pod')} ${outcomeTexts[kind][1]}`);
+    .map((kind) => `${counted(counts[kind], 'Pod')} ${outcomeSummaries[kind]}`);
   const next =
-    counts['would let go'] > 0
+    counts['would release'] > 0
       ? ' Nothing was changed. --apply releases them.'
       : counts.failed > 0
         ? ' Fix the cause, then run the command again.'
@@ -107,7 +107,7 @@ const reportOf = (outcome: ReleaseOutcome) => {
     uid: metadata.uid,
     node: spec?.nodeName ?? null,
     deletionTimestamp: metadata.deletionTimestamp ?? '',
-    fate: outcome.kind,
+    outcome: outcome.kind,
     why: whyOf(outcome),
   };
 };
@@ -116,13 +116,13 @@ const whyOf = (outcome: ReleaseOutcome): string => {
   switch (outcome.kind) {
     case 'failed':
       return outcome.why;
-    case 'let go':
+    case 'released':
       return outcome.heldBy.length === 0
         ? causeOf(outcome)
         : `${causeOf(outcome)}; other finalizers remain: ${outcome.heldBy.join(', ')}`;
-    case 'went by itself':
+    case 'already gone':
       return 'the Pod is gone, or its agent has released it meanwhile';
-    case 'would let go':
+    case 'would release':
     case 'left':
       return causeOf(outcome);
   }
@@ -143,8 +143,8 @@ const causeOf = ({ stuck: { decision, node } }: ReleaseOutcome): string => {
 
 const podTable = (reports: readonly ReturnType<typeof reportOf>[], now: number): Table => ({
   head: ['NAMESPACE', 'NAME', 'NODE', 'TERMINATING', 'WHAT', 'WHY'],
-  rows: reports.map(({ namespace, name, node, deletionTimestamp, fate, why, uid: key }) => ({
+  rows: reports.map(({ namespace, name, node, deletionTimestamp, outcome, why, uid: key }) => ({
     key,
-    cells: [namespace, name, node ?? '<none>', ageSince(deletionTimestamp, now), outcomeTexts[fate][0], why],
+    cells: [namespace, name, node ?? '<none>', ageSince(deletionTimestamp, now), outcome, why],
   })),
 });
