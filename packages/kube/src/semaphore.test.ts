@@ -15,7 +15,7 @@ const works = () => {
   return { started, start, endings };
 };
 
-test('starts as many works as there are places, and the next when one ends or fails', async () => {
+test('starts as many tasks as there are slots, and the next when one ends or fails', async () => {
   const { started, start, endings } = works();
   const semaphore = createSemaphore(2);
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => semaphore(start(name)));
@@ -30,7 +30,7 @@ test('starts as many works as there are places, and the next when one ends or fa
   await Promise.all([c, d]);
 });
 
-test('a work whose signal is aborted while it waits is not started, and takes no place', async () => {
+test('a task aborted while it waits is not started, and uses no slot', async () => {
   const { started, start, endings } = works();
   const semaphore = createSemaphore(1);
   const first = semaphore(start('first'));

@@ -46,7 +46,7 @@ test('a call without an answer ends at its deadline, by the injected clock', asy
   assert.equal(transport.seen[0]?.signal.aborted, true);
 });
 
-test('the deadline of a call is the caller’s, and covers the body too', async () => {
+test('the caller sets the deadline of a call, which includes the body', async () => {
   async function* drip(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('{');
     await hang();
@@ -70,7 +70,7 @@ test('the pages of a list share one deadline', async () => {
   assert.equal(transport.seen.length, 2);
 });
 
-test('a signal ends a call at any time, and one that fired before sends nothing', async () => {
+test('an abort signal ends a call at any time; one aborted before sends nothing', async () => {
   const { client, transport } = against(hang);
   const abort = new AbortController();
   const waiting = assert.rejects(client.get(secrets, name, { signal: abort.signal }), { reason: 'aborted' });
@@ -113,7 +113,7 @@ test('unknown fields are kept', async () => {
   assert.deepEqual(await client.get(secrets, name), strange);
 });
 
-test('a list that is no list is malformed, and an empty one may be null', async () => {
+test('a response that is no list is malformed; null items are an empty list', async () => {
   for (const body of [{}, { metadata: {} }, { metadata: { resourceVersion: '1' }, items: {} }, page(['']).body]) {
     await assert.rejects(against(() => ({ body })).client.list(secrets), { reason: 'malformed' });
   }
@@ -121,7 +121,7 @@ test('a list that is no list is malformed, and an empty one may be null', async 
   assert.deepEqual(await client.list(secrets), { items: [], resourceVersion: '1' });
 });
 
-test('a list follows the continue tokens, and has the version of its first page', async () => {
+test('a list follows continue tokens, and has the resourceVersion of its first page', async () => {
   const { client, transport } = against((_request, index) =>
     page([`s${index}`], index < 2 ? `t${index}` : '', `${index}`),
   );
@@ -151,20 +151,20 @@ test('a list whose continue token expires starts again from the first page', asy
   );
 });
 
-test('each page of a list is transformed before the next is asked for, and what is not wanted is left out', async () => {
-  const told: string[] = [];
+test('each page of a list is transformed before the next is requested, and filtered objects are dropped', async () => {
+  const steps: string[] = [];
   const { client } = against((_request, index) => {
-    told.push(`page ${index}`);
+    steps.push(`page ${index}`);
     return [page(['a', 'b'], 't'), gone, page(['c', 'd'], 't'), page(['e', 'f'])][index] ?? gone;
   });
   const { items } = await client.list(secrets, {
     transform: (secret) => {
       const { name } = secret.metadata;
-      told.push(name);
+      steps.push(name);
       return name === 'd' ? undefined : { ...secret, metadata: { ...secret.metadata, name: name.toUpperCase() } };
     },
   });
-  assert.deepEqual(told, ['page 0', 'a', 'b', 'page 1', 'page 2', 'c', 'd', 'page 3', 'e', 'f']);
+  assert.deepEqual(steps, ['page 0', 'a', 'b', 'page 1', 'page 2', 'c', 'd', 'page 3', 'e', 'f']);
   assert.deepEqual(
     items.map((item) => item.metadata.name),
     ['C', 'E', 'F'],
@@ -180,7 +180,7 @@ test('a list whose continue token expires twice fails, and one whose first page 
   assert.equal(never.transport.seen.length, 1);
 });
 
-test('a server that is cut off within a refusal has still refused', async () => {
+test('a connection cut within an error response still counts as that error', async () => {
   async function* cut(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('{"kind":"Sta');
     throw new KubeError('unreachable', 'cut');
@@ -247,7 +247,7 @@ test('a watch fails on an ERROR event, on an invalid event, and on a truncated e
   assert.ok(isKubeError(refused.error, 'expired'));
 });
 
-test('a watch has a deadline for its beginning only', async () => {
+test('the deadline of a watch applies only to its start', async () => {
   const late = against(hang);
   const { signal } = new AbortController();
   const options = { resourceVersion: '1', signal };
@@ -284,7 +284,7 @@ test('a watch ends with its signal even if the transport ignores the signal', as
   await waiting;
 });
 
-test('an eviction that must wait says how long', async () => {
+test('an eviction that must wait returns the wait time', async () => {
   const details = { retryAfterSeconds: 10, causes: [{ reason: 'DisruptionBudget', message: 'needs 1', field: 'a' }] };
   const body = { kind: 'Status', reason: 'TooManyRequests', message: 'budget', details };
   const transport = scriptedTransport(() => ({ code: 429, body }));
@@ -299,7 +299,7 @@ test('a TokenRequest response without a token is malformed', async () => {
   await assert.rejects(createToken(name, {}), { reason: 'malformed' });
 });
 
-test('logs are asked for by what is set, and handed on as they come', async () => {
+test('a logs request has the given options, and the body is streamed', async () => {
   const transport = scriptedTransport(() => ({ body: 'line\nline' }));
   const { podLogs } = createSubresources(transport, { clock: manualClock() });
   const chunks = await Array.fromAsync(podLogs(name, { container: 'c', follow: true }));

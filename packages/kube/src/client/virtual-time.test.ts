@@ -7,7 +7,7 @@ import { configMaps, namespaces } from '../objects/builtin.ts';
 import { inProcessTransport } from '../transport/in-process-transport.ts';
 import { createClient } from './create-client.ts';
 
-test('an hour of watching passes in no time, without a socket', async () => {
+test('an hour of watching on a manual clock takes no real time and no socket', async () => {
   const clock = manualClock();
   const kubernetes = await createKubernetes({ clock, controllers: false });
   const user = { commonName: 'kubernetes-admin', organizations: ['system:masters'] };

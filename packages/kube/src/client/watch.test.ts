@@ -11,7 +11,7 @@ async function* chunked(bytes: Uint8Array, cuts: readonly number[]): AsyncGenera
 const frames = async (text: string | Uint8Array, cuts: readonly number[] = [], largest = 1000): Promise<string[]> =>
   Array.fromAsync(splitFrames(chunked(Buffer.from(text), cuts), largest), (frame) => frame.text);
 
-test('lines come out whole, wherever the chunks are cut', async () => {
+test('lines are complete, wherever the chunks are cut', async () => {
   const line = fc.string({ unit: 'binary', minLength: 1 }).map((text) => JSON.stringify({ text }));
   await fc.assert(
     fc.asyncProperty(fc.array(line), fc.array(fc.nat()), fc.boolean(), async (lines, cuts, closed) => {
@@ -26,12 +26,12 @@ test('empty lines are skipped', async () => {
   assert.deepEqual(await frames('\n\na\r\n\n \nb'), ['a\r', 'b']);
 });
 
-test('a line without its newline may have been cut off', async () => {
+test('a last line without a newline is reported as cut off', async () => {
   const found = await Array.fromAsync(splitFrames(chunked(Buffer.from('a\nb'), []), 9), (frame) => frame.complete);
   assert.deepEqual(found, [true, false]);
 });
 
-test('a line that is too long is not kept', async () => {
+test('a line that is too long is an error', async () => {
   assert.deepEqual(await frames(`${'x'.repeat(1000)}\n`), ['x'.repeat(1000)]);
   await assert.rejects(frames(`${'x'.repeat(1001)}\n`), { reason: 'malformed' });
   const seen: number[] = [];

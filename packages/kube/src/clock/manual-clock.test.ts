@@ -50,7 +50,7 @@ test('withTimeout aborts a call after its time, or with the signal of its caller
   assert.equal(clock.now(), 11, 'the timer is cancelled');
 });
 
-test('times are written as Go reads them', () => {
+test('timestamps have the format of Go', () => {
   assert.equal(timestamp(1234), '1970-01-01T00:00:01Z');
   assert.equal(microTimestamp(1234), '1970-01-01T00:00:01.234000Z');
 });

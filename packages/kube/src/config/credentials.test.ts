@@ -37,7 +37,7 @@ describe('files that change', () => {
       assert.equal(await token(), 'Bearer two');
     });
 
-    it('is read again at once when the server refused the token', async () => {
+    it('is read again at once when the server rejected the token', async () => {
       const { files, config, token } = await setup();
       assert.equal(await token(), 'Bearer one');
       files['/t'] = 'two';
@@ -45,7 +45,7 @@ describe('files that change', () => {
       assert.equal(await token(), 'Bearer two');
     });
 
-    it('is not read again for a token that has been replaced already', async () => {
+    it('is not read again for a token that was replaced already', async () => {
       const { files, reads, config } = await setup();
       const old = await config.credentials();
       files['/t'] = 'two';
@@ -65,14 +65,14 @@ describe('files that change', () => {
       assert.equal(reads.length, before + 1);
     });
 
-    it('gives the same object while nothing changed', async () => {
+    it('returns the same object while nothing has changed', async () => {
       const { clock, config } = await setup();
       const credentials = await config.credentials();
       clock.advance(120_000);
       assert.equal(await config.credentials(), credentials);
     });
 
-    it('that is gone for a moment leaves the last token in use', async () => {
+    it('missing for a moment keeps the last token in use', async () => {
       const { clock, files, token } = await setup();
       files['/t'] = { code: 'ENOENT' };
       clock.advance(60_000);
@@ -81,7 +81,7 @@ describe('files that change', () => {
       assert.equal(await token(), 'Bearer two');
     });
 
-    it('that is gone when the server has refused the last token is an error', async () => {
+    it('missing after the server rejected the last token is an error', async () => {
       const { files, config } = await setup();
       files['/t'] = { code: 'ENOENT' };
       config.refresh();

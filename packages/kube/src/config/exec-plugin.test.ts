@@ -77,7 +77,7 @@ describe('an exec plugin', () => {
       assert.equal(await runs(), 1);
     });
 
-    it('is run again when its token has expired', async () => {
+    it('runs again when its token has expired', async () => {
       const config = await plugin(await saying({ token: 'abc', expirationTimestamp: '2026-01-01T01:01:00+01:00' }));
       await config.credentials();
       clock.advance(60_000);
@@ -88,7 +88,7 @@ describe('an exec plugin', () => {
       assert.equal(await runs(), 2, 'without a time it lasts until refused');
     });
 
-    it('is run again when the server refused the token, once for all refused requests', async () => {
+    it('runs again when the server rejected the token, once for all rejected requests', async () => {
       const config = await plugin(await saying({ token: 'abc' }));
       const refused = await config.credentials();
       await saying({ token: 'def' });
@@ -126,7 +126,7 @@ describe('an exec plugin', () => {
       });
     });
 
-    it('gets its arguments, its variables and ours, and no input', async () => {
+    it('gets its arguments, the configured and the inherited environment, and no stdin', async () => {
       const script = `printf '["%s","%s","%s","%s"]' "$1" "$OWN" "$INHERITED" "$(cat)" > ${folder}/seen; ${await saying({ token: 'a' })}`;
       const config = await plugin(script, { args: ['one two'], env: [{ name: 'OWN', value: 'mine' }] });
       await config.credentials();
@@ -139,7 +139,7 @@ describe('an exec plugin', () => {
       assert.deepEqual(await config.credentials(), { headers: { authorization: 'Bearer a' } });
     });
 
-    it('that is not installed is named with its hint', async () => {
+    it('that is not installed is named with its install hint', async () => {
       const config = await plugin('', { command: 'no-such-plugin', installHint: 'See example.com.' });
       const text =
         /\/config: users\[0\]\.user\.exec: the command "no-such-plugin" is not installed\. See example\.com\.$/;
@@ -154,7 +154,7 @@ describe('an exec plugin', () => {
       await assert.rejects(config.credentials(), /is not executable/);
     });
 
-    it('is asked again after a failure', async () => {
+    it('runs again after a failure', async () => {
       const config = await plugin(`test -e ${folder}/answer || exit 3; cat ${folder}/answer`);
       await rm(join(folder, 'answer'));
       await assert.rejects(config.credentials(), /plugin" failed with exit code 3\. Run it by hand/);
@@ -188,7 +188,7 @@ describe('an exec plugin', () => {
       ['never stops talking', async () => 'yes hunter2', /more than 1 MiB and was stopped/],
     ];
     for (const [name, script, message] of bad)
-      it(`that ${name} is an error without its words`, async () => {
+      it(`that ${name} is an error without its output`, async () => {
         const config = await plugin(await script(), { args: ['--secret=hunter2'] });
         await assert.rejects(config.credentials(), (error) => {
           assert.ok(error instanceof Error);

@@ -32,7 +32,7 @@ describe('mistakes in a kubeconfig', () => {
   const unpadded = (text: string): string =>
     base64(text.padEnd(3 * Math.ceil(text.length / 3) + 1, '\n')).replaceAll('=', '');
 
-  describe('what is wrong in a kubeconfig is named:', () => {
+  describe('a kubeconfig error names the mistake:', () => {
     const errors: [string, () => string, string][] = [
       ['bad YAML', () => 'a: [1', '/k/config: is not YAML: line 1'],
       ['a list', () => '[]', '/k/config: must be a map, but is a list'],
@@ -285,7 +285,7 @@ describe('mistakes in a kubeconfig', () => {
         });
       });
 
-    it('a context that was asked for and is not there', async () => {
+    it('a requested context that does not exist', async () => {
       await assert.rejects(
         load({ '/k/config': kubeconfig() }, { context: 'y' }),
         /\/k\/config: contexts: there is no context "y"\. There are: x/,
@@ -296,7 +296,7 @@ describe('mistakes in a kubeconfig', () => {
       await assert.rejects(load({ '/k/config': '#'.repeat(10 * 1024 * 1024 + 1) }), /larger than 10 MiB/);
     });
 
-    it('a file that cannot be read', async () => {
+    it('an unreadable file', async () => {
       await assert.rejects(
         load({ '/k/config': { code: 'EISDIR' } }),
         /\/k\/config: cannot read \/k\/config: it is a folder/,

@@ -119,8 +119,8 @@ const files = fc.constantFrom(
   () => Promise.reject(Object.assign(new Error(secret), { code: secret })),
 );
 
-describe('whatever stands in a kubeconfig', () => {
-  it('is loaded or refused with ConfigError: any text', async () => {
+describe('any kubeconfig', () => {
+  it('is loaded or rejected with ConfigError: any text', async () => {
     await fc.assert(fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), files, survives));
     await fc.assert(
       fc.asyncProperty(
@@ -131,7 +131,7 @@ describe('whatever stands in a kubeconfig', () => {
     );
   });
 
-  it('is loaded or refused with ConfigError: any document', async () => {
+  it('is loaded or rejected with ConfigError: any document', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.jsonValue().map((value) => stringify(value)),
@@ -141,7 +141,7 @@ describe('whatever stands in a kubeconfig', () => {
     );
   });
 
-  it('is loaded or refused with ConfigError, without a secret in it: what is nearly right', async () => {
+  it('is loaded or rejected with ConfigError, without a secret in it: almost valid documents', async () => {
     const seen = { loaded: 0, refused: 0 };
     await fc.assert(
       fc.asyncProperty(
@@ -156,7 +156,7 @@ describe('whatever stands in a kubeconfig', () => {
     assert.ok(seen.loaded > 0, 'the generator reaches configurations that load');
   });
 
-  it('is refused when it is nested beyond reason', async () => {
+  it('is rejected when it is nested too deep', async () => {
     assert.equal(await outcome('['.repeat(100_000), () => Promise.resolve('')), 'refused');
     assert.equal(await outcome(`a: ${'{a: '.repeat(20_000)}`, () => Promise.resolve('')), 'refused');
   });

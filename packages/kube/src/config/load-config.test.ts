@@ -28,7 +28,7 @@ describe('loading a configuration', () => {
       ...options,
     });
 
-  describe('where the configuration comes from', () => {
+  describe('the source of the configuration', () => {
     const named = (server: string): string => kubeconfig({ cluster: { server: `https://${server}` } });
     const everything = {
       '/explicit': named('explicit'),
@@ -59,12 +59,12 @@ describe('loading a configuration', () => {
         assert.equal((await load(everything, options)).server, server);
       });
 
-    it('is the home folder in a Pod without a service-account token', async () => {
+    it('is the home folder in a Pod without a service account token', async () => {
       const files = { '/home/me/.kube/config': named('home') };
       assert.equal((await load(files, { env: { HOME: '/home/me', ...pod } })).server, 'https://home');
     });
 
-    it('lists the places it searched when none has a configuration', async () => {
+    it('is missing: the error lists the searched places', async () => {
       await assert.rejects(
         load({}, { env: { HOME: '/home/me' } }),
         /KUBECONFIG is not set.*\/home\/me\/\.kube\/config/,
@@ -81,7 +81,7 @@ describe('loading a configuration', () => {
     });
   });
 
-  describe('a Pod', () => {
+  describe('in a Pod, the configuration', () => {
     const env = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '6443' };
     const files = () => ({
       [`${serviceAccountFolder}/token`]: 'abc\n',
@@ -89,7 +89,7 @@ describe('loading a configuration', () => {
       [`${serviceAccountFolder}/namespace`]: 'ours\n',
     });
 
-    it('finds its cluster, its namespace and its token', async () => {
+    it('has the cluster, the namespace and the token of the service account', async () => {
       const config = await load(files(), { env });
       assert.equal(config.server, 'https://[fd00::1]:6443');
       assert.equal(config.ca, authority);
@@ -97,7 +97,7 @@ describe('loading a configuration', () => {
       assert.deepEqual(await config.credentials(), { headers: { authorization: 'Bearer abc' } });
     });
 
-    it('is in the namespace default when nothing says otherwise', async () => {
+    it('has the namespace default if no file names one', async () => {
       const { [`${serviceAccountFolder}/namespace`]: _, ...others } = files();
       assert.equal((await load(others, { env })).namespace, 'default');
     });
@@ -120,11 +120,11 @@ describe('loading a configuration', () => {
       ['a bad host', {}, { ...env, KUBERNETES_SERVICE_HOST: 'a@b' }, /KUBERNETES_SERVICE_HOST: is not a host/],
     ];
     for (const [name, change, environment, message] of broken)
-      it(`is told of ${name}`, async () => {
+      it(`is an error about ${name}`, async () => {
         await assert.rejects(load({ ...files(), ...change }, { env: environment }), message);
       });
 
-    it('gets an error for a missing certificate authority', async () => {
+    it('is an error about a missing certificate authority', async () => {
       const { [`${serviceAccountFolder}/ca.crt`]: _, ...others } = files();
       await assert.rejects(load(others, { env }), /ca\.crt: no such file/);
     });
@@ -153,13 +153,13 @@ describe('loading a configuration', () => {
       assert.equal((await load(files, { env })).namespace, 'first');
     });
 
-    it('must each be right', async () => {
+    it('must each be valid', async () => {
       await assert.rejects(load({ '/a': kubeconfig(), '/b': '[' }, { env }), /^ConfigError: \/b: is not YAML: line 1/);
     });
   });
 
   describe('a kubeconfig', () => {
-    it('says server, authority, name of the server and namespace', async () => {
+    it('sets server, certificate authority, server name and namespace', async () => {
       const text = kubeconfig({
         cluster: {
           server: 'https://host:6443/base/',
@@ -180,7 +180,7 @@ describe('loading a configuration', () => {
       assert.ok(refresh);
     });
 
-    it('may ask not to check the server', async () => {
+    it('may disable the verification of the server', async () => {
       const text = kubeconfig({ cluster: { 'insecure-skip-tls-verify': true } });
       assert.equal((await load({ '/k/config': text })).insecureSkipTlsVerify, true);
     });

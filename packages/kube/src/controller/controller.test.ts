@@ -160,7 +160,7 @@ test('requeueAfter runs the key again after that time and resets its back-off', 
 });
 
 for (const kind of ['done', 'terminal'] as const)
-  test(`a ${kind} pass ends the row of failures`, async () => {
+  test(`a ${kind} result resets the count of failures`, async () => {
     const failed: ReconcileResult = { kind: 'failed', error: new Error('no') };
     const outcomes: ReconcileResult[] = [
       failed,
@@ -222,7 +222,7 @@ const failing: readonly [string, Reconciler, boolean][] = [
   ['wants to come back in the past', async () => requeueAfter(-1), true],
 ];
 for (const [what, reconcile, defect] of failing)
-  test(`a reconcile function that ${what} is tried again with back-off, and others are not disturbed`, async () => {
+  test(`a reconcile function that ${what} is retried with back-off, and other keys are not delayed`, async () => {
     const passes: string[] = [];
     const { run, stop, enqueue, clock, seen, messages } = setUp((key, signal) => {
       passes.push(key);
@@ -318,7 +318,7 @@ test('a key taken from the queue at the moment of the stop is not reconciled', a
   assert.equal(passes, 0);
 });
 
-test('a reconcile that stops its own controller gets its signal, too', async () => {
+test('a reconcile that stops its own controller gets the abort signal, too', async () => {
   const { run, stop, enqueue, controller } = setUp((_, signal) => {
     const waiting = untilSignal(signal);
     stop.abort();
@@ -330,7 +330,7 @@ test('a reconcile that stops its own controller gets its signal, too', async () 
   assert.deepEqual(controller.abandoned, []);
 });
 
-test('a stop in the middle of subscribing leaves no subscription', async () => {
+test('a stop during subscribing leaves no subscription', async () => {
   let subscribed = false;
   const stop = new AbortController();
   const source: Source = () => {
@@ -346,8 +346,8 @@ test('a stop in the middle of subscribing leaves no subscription', async () => {
 });
 
 test('a reconcile that ignores its signal is abandoned after the grace period, and the controller does not run again meanwhile', async () => {
-  const letGo = Promise.withResolvers<ReconcileResult>();
-  const { run, stop, enqueue, clock, controller, messages } = setUp(() => letGo.promise, { stopGraceMs: 2000 });
+  const reconciled = Promise.withResolvers<ReconcileResult>();
+  const { run, stop, enqueue, clock, controller, messages } = setUp(() => reconciled.promise, { stopGraceMs: 2000 });
   const running = run();
   enqueue('a');
   await settle();
@@ -366,7 +366,7 @@ test('a reconcile that ignores its signal is abandoned after the grace period, a
   assert.deepEqual(controller.abandoned, ['a']);
   assert.deepEqual(messages(), ['A reconcile ignored its signal and is abandoned']);
   await assert.rejects(controller.run(new AbortController().signal), /reconciles of a never ended/);
-  letGo.resolve(done);
+  reconciled.resolve(done);
   await settle();
   assert.deepEqual(controller.abandoned, []);
 });
@@ -437,11 +437,11 @@ test('an error outside a reconcile ends the run instead of losing a worker', asy
   assert.equal(subscriptions(), 0);
 });
 
-test('a controller without workers is refused', () => {
+test('a controller without workers is rejected', () => {
   assert.throws(() => setUp(async () => done, { workers: 0 }), /controller test: 0 is no number of workers/);
 });
 
-test('a signal that has fired already starts nothing', async () => {
+test('an aborted signal starts nothing', async () => {
   const { run, stop, subscriptions } = setUp(async () => done);
   stop.abort();
   await run();

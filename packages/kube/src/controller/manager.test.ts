@@ -11,33 +11,33 @@ import { fakeInformer } from './testing/fake-informer.ts';
 import { settle } from '../clock/testing/real-time.ts';
 
 /** Records its start and stop; `deaf` ignores its signal. */
-const part = (name: string, story: string[], stopping: 'good' | 'deaf' = 'good') => {
+const part = (name: string, calls: string[], stopping: 'good' | 'deaf' = 'good') => {
   const crash = Promise.withResolvers<void>();
   const runnable: Runnable = {
     name,
     run: async (signal) => {
-      story.push(`+${name}`);
+      calls.push(`+${name}`);
       await Promise.race([stopping === 'deaf' ? new Promise(() => {}) : untilAborted(signal), crash.promise]);
-      story.push(`-${name}`);
+      calls.push(`-${name}`);
     },
   };
   return { ...runnable, crash: (error: Error) => crash.reject(error), end: () => crash.resolve() };
 };
 
 /** Takes half a second to stop. */
-const slow = (name: string, story: string[], clock: Clock): Runnable => ({
+const slow = (name: string, calls: string[], clock: Clock): Runnable => ({
   name,
   run: async (signal) => {
-    story.push(`+${name}`);
+    calls.push(`+${name}`);
     await untilAborted(signal);
     await sleep(clock, 500, new AbortController().signal);
-    story.push(`-${name}`);
+    calls.push(`-${name}`);
   },
 });
 
 /** Starts and ends leadership on demand. */
 const fakeElection = () => {
-  const story: string[] = [];
+  const calls: string[] = [];
   let elect: () => void = () => assert.fail('no election');
   let depose: () => void = () => assert.fail('nobody leads');
   let breakDown: (error: Error) => void = () => assert.fail('no election');
@@ -55,7 +55,7 @@ const fakeElection = () => {
           depose = () => leading.abort();
           signal.addEventListener('abort', depose);
           await lead(leading.signal);
-          story.push(signal.aborted ? 'released' : 'ended');
+          calls.push(signal.aborted ? 'released' : 'ended');
         }
       };
       await Promise.race([hold(), broken.promise]);
@@ -63,7 +63,7 @@ const fakeElection = () => {
   };
   return {
     election,
-    story,
+    calls,
     elect: () => elect(),
     depose: () => depose(),
     breakDown: (error: Error) => breakDown(error),
@@ -101,34 +101,34 @@ const setUp = (options: Partial<ManagerOptions> = {}) => {
 const reasonIn = (result: ManagerResult | undefined): string => (result && !result.ok ? result.reason : 'none');
 
 test('runnables start in order and stop in reverse order', async () => {
-  const story: string[] = [];
+  const calls: string[] = [];
   const cache = {
     ...fakeInformer<KubeObject>(),
-    run: part('cache', story).run,
+    run: part('cache', calls).run,
     synced: Promise.resolve(),
     hasSynced: true,
   };
   const { start, stop, result, manager } = setUp({
     caches: { nodes: cache },
-    controllers: [part('controller', story)],
-    leaderOnly: [part('leader-only', story)],
+    controllers: [part('controller', calls)],
+    leaderOnly: [part('leader-only', calls)],
   });
-  assert.deepEqual(story, []);
+  assert.deepEqual(calls, []);
   await start();
-  assert.deepEqual(story, ['+cache', '+controller', '+leader-only']);
+  assert.deepEqual(calls, ['+cache', '+controller', '+leader-only']);
   assert.equal(manager.state, 'working');
   stop.abort();
   await settle();
-  assert.deepEqual(story.slice(3), ['-controller', '-leader-only', '-cache']);
+  assert.deepEqual(calls.slice(3), ['-controller', '-leader-only', '-cache']);
   assert.deepEqual(result(), { ok: true });
 });
 
 test('controllers wait for the caches, and readiness says which are missing and why', async () => {
-  const story: string[] = [];
+  const calls: string[] = [];
   const readyz = new Map<string, () => string | undefined>();
-  const { start, stop, cache, clock, lines } = setUp({ readyz, controllers: [part('controller', story)] });
+  const { start, stop, cache, clock, lines } = setUp({ readyz, controllers: [part('controller', calls)] });
   await start();
-  assert.deepEqual(story, []);
+  assert.deepEqual(calls, []);
   assert.equal(cache.running, true);
   assert.equal(readyz.get('manager')?.(), 'the manager is syncing');
   assert.match(readyz.get('caches')?.() ?? '', /nodes \(no answer to its first list yet\)/);
@@ -138,7 +138,7 @@ test('controllers wait for the caches, and readiness says which are missing and 
   assert.deepEqual(lines.find(({ level }) => level === 'warn')?.fields, { missing: ['nodes (nodes is forbidden)'] });
   cache.sync();
   await settle();
-  assert.deepEqual(story, ['+controller']);
+  assert.deepEqual(calls, ['+controller']);
   assert.equal(readyz.get('manager')?.(), undefined);
   assert.equal(readyz.get('caches')?.(), undefined);
   stop.abort();
@@ -147,14 +147,14 @@ test('controllers wait for the caches, and readiness says which are missing and 
 });
 
 test('caches that are not synced in time end the manager with their names and reasons', async () => {
-  const story: string[] = [];
-  const { start, cache, advance, result, manager } = setUp({ controllers: [part('controller', story)] });
+  const calls: string[] = [];
+  const { start, cache, advance, result, manager } = setUp({ controllers: [part('controller', calls)] });
   cache.lastError = new Error('connection refused');
   await start();
   for (let step = 0; step < 12; step += 1) await advance(10_000);
   assert.match(reasonIn(result()), /not synced after 120 s: nodes \(connection refused\)\. Check/);
   assert.equal(manager.state, 'ended');
-  assert.deepEqual(story, []);
+  assert.deepEqual(calls, []);
   assert.equal(cache.running, false);
 });
 
@@ -167,17 +167,17 @@ test('a stop while caches sync is a stop, not a failure', async () => {
   assert.equal(cache.running, false);
 });
 
-test('a signal that has fired before the start starts nothing', async () => {
-  const story: string[] = [];
-  const caches = { nodes: { ...fakeInformer<KubeObject>(), run: part('cache', story).run } };
-  const { start, stop, result } = setUp({ caches, controllers: [part('controller', story)] });
+test('an aborted signal starts nothing', async () => {
+  const calls: string[] = [];
+  const caches = { nodes: { ...fakeInformer<KubeObject>(), run: part('cache', calls).run } };
+  const { start, stop, result } = setUp({ caches, controllers: [part('controller', calls)] });
   stop.abort();
   await start();
   assert.deepEqual(result(), { ok: true });
-  assert.deepEqual(story, []);
+  assert.deepEqual(calls, []);
 });
 
-test('a manager runs once', async () => {
+test('a manager runs only once', async () => {
   const { start, manager, stop } = setUp();
   await start();
   assert.match(reasonIn(await manager.run(stop.signal)), /can be run once/);
@@ -191,22 +191,22 @@ for (const [what, act, reason] of [
 ] as readonly [string, (it: ReturnType<typeof part>) => void, RegExp][])
   for (const place of ['controllers', 'leaderOnly'] as const)
     test(`a part of ${place} that ${what} ends the manager in order`, async () => {
-      const story: string[] = [];
-      const shaky = part('shaky', story);
-      const other = part('other', story);
+      const calls: string[] = [];
+      const shaky = part('shaky', calls);
+      const other = part('other', calls);
       const { start, cache, result } = setUp({ controllers: [other], [place]: [other, shaky] });
       cache.sync();
       await start();
       act(shaky);
       await settle();
       assert.match(reasonIn(result()), reason);
-      assert.ok(story.includes('-other'));
+      assert.ok(calls.includes('-other'));
       assert.equal(cache.running, false);
     });
 
 test('runnables that do not stop in time are named, and the others are stopped', async () => {
-  const story: string[] = [];
-  const { start, stop, cache, advance, result } = setUp({ controllers: [part('deaf one', story, 'deaf')] });
+  const calls: string[] = [];
+  const { start, stop, cache, advance, result } = setUp({ controllers: [part('deaf one', calls, 'deaf')] });
   cache.sync();
   await start();
   stop.abort();
@@ -217,18 +217,18 @@ test('runnables that do not stop in time are named, and the others are stopped',
   assert.equal(cache.running, false);
 });
 
-test('when the time to stop is over, caches still get a moment to close their connections', async () => {
-  const story: string[] = [];
+test('after the stop deadline, caches still get a moment to close their connections', async () => {
+  const calls: string[] = [];
   const clock = manualClock(0);
   const cache = {
     ...fakeInformer<KubeObject>(),
     synced: Promise.resolve(),
     hasSynced: true,
-    run: slow('cache', story, clock).run,
+    run: slow('cache', calls, clock).run,
   };
   const { start, stop, result } = setUp({
     caches: { nodes: cache },
-    controllers: [part('deaf one', story, 'deaf')],
+    controllers: [part('deaf one', calls, 'deaf')],
     clock,
   });
   await start();
@@ -241,7 +241,7 @@ test('when the time to stop is over, caches still get a moment to close their co
   assert.equal(result(), undefined);
   clock.advance(100);
   await settle();
-  assert.deepEqual(story, ['+cache', '+deaf one', '-cache']);
+  assert.deepEqual(calls, ['+cache', '+deaf one', '-cache']);
   assert.match(reasonIn(result()), /deaf one still runs$/);
 });
 
@@ -256,45 +256,45 @@ test('reconciles that a controller abandoned are named', async () => {
 });
 
 const electing = (options: Partial<ManagerOptions> & { stopping?: 'good' | 'deaf' } = {}) => {
-  const story: string[] = [];
+  const calls: string[] = [];
   const fake = fakeElection();
   const { stopping, ...rest } = options;
   const rig = setUp({
-    controllers: [part('always', story)],
-    leaderOnly: [part('leader-only', story, stopping)],
+    controllers: [part('always', calls)],
+    leaderOnly: [part('leader-only', calls, stopping)],
     leaderElection: fake.election,
     ...rest,
   });
   rig.cache.sync();
-  return { ...rig, fake, story };
+  return { ...rig, fake, calls };
 };
 
 test('leader-only work runs while this process leads, the rest always', async () => {
-  const { start, stop, fake, story, result } = electing();
+  const { start, stop, fake, calls, result } = electing();
   await start();
-  assert.deepEqual(story, ['+always']);
+  assert.deepEqual(calls, ['+always']);
   fake.elect();
   await settle();
-  assert.deepEqual(story, ['+always', '+leader-only']);
+  assert.deepEqual(calls, ['+always', '+leader-only']);
   stop.abort();
   await settle();
-  assert.deepEqual(fake.story, ['released'], 'after the work has ended');
+  assert.deepEqual(fake.calls, ['released'], 'after the work has ended');
   assert.deepEqual(result(), { ok: true });
 });
 
 test('losing leadership ends the manager with a clear reason', async () => {
-  const { start, fake, story, result, manager } = electing();
+  const { start, fake, calls, result, manager } = electing();
   await start();
   fake.elect();
   await settle();
   fake.depose();
   await settle();
   assert.match(reasonIn(result()), /^leadership was lost/);
-  assert.deepEqual(story, ['+always', '+leader-only', '-leader-only', '-always']);
+  assert.deepEqual(calls, ['+always', '+leader-only', '-leader-only', '-always']);
   assert.equal(manager.state, 'ended');
 });
 
-test('leader-only work that goes on after leadership is lost ends the manager soon, and the lease is not given back', async () => {
+test('leader-only work that continues after leadership is lost ends the manager soon, and the lease is not released', async () => {
   const { start, fake, advance, result } = electing({ stopping: 'deaf' });
   await start();
   fake.elect();
@@ -307,10 +307,10 @@ test('leader-only work that goes on after leadership is lost ends the manager so
     reasonIn(result()),
     /leader-only work could not be stopped: leader-only still runs\. The process must end/,
   );
-  assert.deepEqual(fake.story, []);
+  assert.deepEqual(fake.calls, []);
 });
 
-test('leader-only work that ignores the stop of the process is given most of the time to stop, and the lease is not given back', async () => {
+test('leader-only work that ignores the stop gets most of the stop deadline, and the lease is not released', async () => {
   const { start, stop, fake, advance, result, cache } = electing({ stopping: 'deaf' });
   await start();
   fake.elect();
@@ -320,19 +320,19 @@ test('leader-only work that ignores the stop of the process is given most of the
   assert.equal(result(), undefined);
   await advance(1);
   assert.match(reasonIn(result()), /leader-only work could not be stopped/);
-  assert.deepEqual(fake.story, []);
+  assert.deepEqual(fake.calls, []);
   assert.equal(cache.running, false);
 });
 
 test('a failed election stops the leader-only work', async () => {
-  const { start, fake, story, result } = electing();
+  const { start, fake, calls, result } = electing();
   await start();
   fake.elect();
   await settle();
   fake.breakDown(new Error('leases are forbidden'));
   await settle();
   assert.equal(reasonIn(result()), 'leader election failed: leases are forbidden');
-  assert.ok(story.includes('-leader-only'));
+  assert.ok(calls.includes('-leader-only'));
 });
 
 test('a failed election ends after the leader-only work has stopped', async () => {

@@ -10,7 +10,7 @@ const reconcileWith = (error: Error) =>
     throw error;
   })('a', new AbortController().signal);
 
-test('a lost write and a refused gate requeue the key', async () => {
+test('a conflict and a closed gate requeue the key', async () => {
   for (const reason of ['conflict', 'alreadyExists'] as const)
     assert.deepEqual(await reconcileWith(new KubeError(reason, 'no')), requeueAfter(1000));
   assert.deepEqual(await reconcileWith(new NotLeadingError('lease', 'no')), requeueAfter(10_000));

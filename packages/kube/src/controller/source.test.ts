@@ -65,7 +65,7 @@ test('the key of an owner without namespace has none', () => {
   assert.deepEqual(keys, ['cluster-wide']);
 });
 
-test('events rejected by the predicate enqueue nothing', () => {
+test('changes rejected by the predicate enqueue nothing', () => {
   const previous = live({ name: 'a', generation: 1, labels: { x: '1' }, annotations: { y: '1' } });
   const changed = (metadata: object) =>
     ({ type: 'changed', previous, object: live({ ...previous.metadata, ...metadata }) }) as const;

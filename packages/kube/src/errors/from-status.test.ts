@@ -70,7 +70,7 @@ test('a 404 counts as notFound only if an API server can have sent it', () => {
   }
 });
 
-test('answers without a Status are told apart by their code, and shown in one short line', () => {
+test('answers without a Status are classified by their code, and shown in one short line', () => {
   assert.equal(answer(503, 'no backend\r\n\u001b[31m').message, 'Cannot get pods a/b: HTTP 503: no backend [31m');
   assert.ok(answer(502, 'x'.repeat(10_000)).message.length < 300);
   assert.equal(answer(401, '').reason, 'unauthorized');
@@ -78,7 +78,7 @@ test('answers without a Status are told apart by their code, and shown in one sh
   assert.equal(answer(302, 'Moved').reason, 'malformed');
 });
 
-test('causes are kept as far as they are what they should be', () => {
+test('valid causes of a Status are kept', () => {
   const causes = [{ reason: 'FieldValueInvalid', message: 'no', field: 'a.b' }, 7, null, { field: 7, message: 'only' }];
   assert.deepEqual(answer(422, status(422, 'Invalid', { details: { causes } })).causes, [
     causes[0],

@@ -32,7 +32,7 @@ describe('the same event', () => {
     });
   });
 
-  it('begins anew when it has not happened for ten minutes', () => {
+  it('starts a new record after ten minutes without it', () => {
     const { clock, correlator } = setup();
     const first = correlator.observe(involved, saying('m'));
     clock.advance(10 * minute + 1);
@@ -47,11 +47,11 @@ describe('the same event', () => {
     ['another type', involved, { ...saying('m'), type: 'Warning' }],
     ['another message', involved, saying('n')],
   ];
-  for (const [name, object, happening] of others)
-    it(`is not one of ${name}`, () => {
+  for (const [name, object, input] of others)
+    it(`has another record for ${name}`, () => {
       const { correlator } = setup();
       const first = correlator.observe(involved, saying('m'));
-      assert.notEqual(correlator.observe(object, happening), first);
+      assert.notEqual(correlator.observe(object, input), first);
     });
 });
 
@@ -65,14 +65,14 @@ describe('similar events', () => {
     assert.equal(records[12]?.count, 3);
   });
 
-  it('are not combined when ten minutes were quiet', () => {
+  it('are not combined after ten quiet minutes', () => {
     const { clock, correlator } = setup();
     for (let i = 0; i < 12; i++) correlator.observe(involved, saying(`m${i}`));
     clock.advance(10 * minute + 1);
     assert.equal(correlator.observe(involved, saying('x'))?.event.message, 'x');
   });
 
-  it('have a message that fits, combined as well', () => {
+  it('have a message below the size limit, also when combined', () => {
     const { correlator } = setup();
     const records = Array.from({ length: 12 }, (_, i) =>
       correlator.observe(involved, saying(`${i}${'é'.repeat(1000)}`)),
@@ -82,7 +82,7 @@ describe('similar events', () => {
 });
 
 describe('an object with too many events', () => {
-  it('has 25 writes at once and then one in five minutes, and all is counted', () => {
+  it('gets 25 writes at once and then one every five minutes, and every event is counted', () => {
     const { clock, correlator } = setup();
     const written = Array.from({ length: 40 }, () => correlator.observe(involved, saying('m')));
     assert.equal(written.filter(Boolean).length, 25);

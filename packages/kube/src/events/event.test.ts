@@ -7,10 +7,10 @@ const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])
 const named = (name: string) => ({ apiVersion: 'v1', kind: 'X', name });
 
 describe('the name of an event', () => {
-  it('begins with that of its object', () => {
+  it('begins with the name of its object', () => {
     assert.match(eventName(named('web-0.a'), 'pod', 1000, 0), /^web-0\.a\.3e8[0-9a-f]{8}0$/);
   });
-  it('is one that the server takes, whatever the object is called', () => {
+  it('is valid for any object name', () => {
     const name = fc.oneof(
       fc.string({ maxLength: 300 }),
       fc.string({ unit: fc.constantFrom('a', '.', '-', ':'), maxLength: 300 }),
@@ -23,14 +23,14 @@ describe('the name of an event', () => {
       { numRuns: 1000 },
     );
   });
-  it('is another one for another process, and for another event', () => {
+  it('differs between processes and between events', () => {
     const all = [eventName(named('a'), 'p', 1, 0), eventName(named('a'), 'q', 1, 0), eventName(named('a'), 'p', 1, 1)];
     assert.equal(new Set(all).size, 3);
   });
 });
 
-describe('a text that is cut', () => {
-  it('fits, is well formed and begins like the whole', () => {
+describe('a truncated text', () => {
+  it('fits the limit, is well-formed and is a prefix of the original', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.integer({ min: 4, max: 40 }), (text, bytes) => {
         const short = truncate(text, bytes);
@@ -44,7 +44,7 @@ describe('a text that is cut', () => {
 });
 
 describe('the object of an event', () => {
-  it('is named by what its metadata says', () => {
+  it('is referenced by its metadata', () => {
     const metadata = { name: 'a', namespace: 'ns', uid: 'u', resourceVersion: '5', labels: {} };
     assert.deepEqual(involvedObjectOf({ apiVersion: 'v1', kind: 'Pod', metadata }), {
       apiVersion: 'v1',

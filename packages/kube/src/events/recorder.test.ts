@@ -67,7 +67,7 @@ const setup = () => {
 };
 
 describe('an event', () => {
-  it('is written as the server wants it', async () => {
+  it('is written in the format of the API', async () => {
     const { recorder, events } = setup();
     recorder.event(pod, started);
     await settle();
@@ -93,7 +93,7 @@ describe('an event', () => {
     );
   });
 
-  it('of an object without a namespace is in the namespace default', async () => {
+  it('of a cluster-scoped object is in the namespace default', async () => {
     const { recorder, events } = setup();
     recorder.event(node, started);
     await settle();
@@ -101,7 +101,7 @@ describe('an event', () => {
     assert.equal(events()[0]?.involvedObject.namespace, undefined);
   });
 
-  it('that happens again is counted by a patch', async () => {
+  it('that repeats is counted by a patch', async () => {
     const { recorder, events, calls, clock } = setup();
     recorder.event(pod, started);
     await settle();
@@ -114,14 +114,14 @@ describe('an event', () => {
     assert.equal(events()[0]?.lastTimestamp, '2026-01-01T00:01:00Z');
   });
 
-  it('that happens again before it is written is written once', async () => {
+  it('that repeats before it is written is written once', async () => {
     const { recorder, calls } = setup();
     for (let i = 0; i < 5; i++) recorder.event(pod, started);
     await settle();
     assert.deepEqual(calls, ['create 5']);
   });
 
-  it('that happens during its own write is written again', async () => {
+  it('that repeats during its write is written again', async () => {
     const { recorder, server, calls } = setup();
     const held = Promise.withResolvers<void>();
     server.hold = held.promise;
@@ -144,7 +144,7 @@ describe('an event', () => {
     assert.equal(events().length, 1);
   });
 
-  it('is not written twice when the answer got lost', async () => {
+  it('is not written twice when the response was lost', async () => {
     const { recorder, server, clock, events, calls } = setup();
     server.failures.push('lost answer');
     recorder.event(pod, started);
@@ -155,7 +155,7 @@ describe('an event', () => {
     assert.equal(events().length, 1);
   });
 
-  it('can be recorded right when the last one has been written', async () => {
+  it('can be recorded right after the previous one was written', async () => {
     const { recorder, server, calls } = setup();
     for (let turns = 0; turns < 12; turns++) {
       const held = Promise.withResolvers<void>();
@@ -173,7 +173,7 @@ describe('an event', () => {
 
 describe('a write that fails', () => {
   for (const reason of ['unreachable', 'timeout', 'serverError', 'unauthorized'] as const)
-    it(`with ${reason} is tried again, ever later`, async () => {
+    it(`with ${reason} is retried with back-off`, async () => {
       const { recorder, server, clock, events, lines } = setup();
       server.failures.push(reason, reason);
       recorder.event(pod, started);
@@ -190,7 +190,7 @@ describe('a write that fails', () => {
       assert.deepEqual(lines, []);
     });
 
-  it('with too many requests waits as long as the server asks', async () => {
+  it('with too many requests is retried after the requested time', async () => {
     const { recorder, server, clock, events } = setup();
     server.failures.push('tooManyRequests');
     recorder.event(pod, started);
@@ -204,7 +204,7 @@ describe('a write that fails', () => {
   });
 
   for (const reason of ['forbidden', 'invalid', 'badRequest'] as const)
-    it(`with ${reason} is given up and logged, and the next one is written`, async () => {
+    it(`with ${reason} is dropped and logged, and the next event is written`, async () => {
       const { recorder, server, events, lines } = setup();
       server.failures.push(reason);
       recorder.event(pod, started);
@@ -217,7 +217,7 @@ describe('a write that fails', () => {
       );
     });
 
-  it('five times is given up', async () => {
+  it('is dropped after five attempts', async () => {
     const { recorder, server, clock, lines, calls } = setup();
     server.failures.push(...Array.from({ length: 5 }, () => 'unreachable' as const));
     recorder.event(pod, started);
@@ -231,7 +231,7 @@ describe('a write that fails', () => {
 });
 
 describe('recording', () => {
-  it('never throws, whatever it is given', () => {
+  it('never throws, for any input', () => {
     const { recorder, lines } = setup();
     const trap = new Proxy(
       {},
@@ -258,7 +258,7 @@ describe('recording', () => {
     assert.deepEqual(calls, ['create 1']);
   });
 
-  it('drops events beyond the queue limit, and logs the start and the count', async () => {
+  it('drops events beyond the queue limit, and logs the first and the count', async () => {
     const { recorder, server, lines, events } = setup();
     const held = Promise.withResolvers<void>();
     server.hold = held.promise;
@@ -302,7 +302,7 @@ describe('at the end', () => {
     assert.equal(events().length, 1);
   });
 
-  it('there is nothing to wait for when nothing waits', async () => {
+  it('flush returns at once when nothing is queued', async () => {
     const { recorder } = setup();
     await recorder.flush(5000);
   });
@@ -324,7 +324,7 @@ describe('at the end', () => {
     );
   });
 
-  it('a pause between tries does not outlive the deadline', async () => {
+  it('the back-off between attempts ends at the deadline of flush', async () => {
     const { recorder, server, clock, calls } = setup();
     server.failures.push('unreachable');
     recorder.event(pod, started);

@@ -35,15 +35,15 @@ const errorsOf = (argv: readonly string[], env: Readonly<Record<string, string>>
   return 'errors' in parsed ? parsed.errors : [];
 };
 
-describe('flags of a table', () => {
-  test('the command line, then variables, then defaults', () => {
+describe('parseFlags', () => {
+  test('the command line wins over variables, variables over defaults', () => {
     assert.deepEqual(valuesOf([]), ['info', 1, 3, false]);
     assert.deepEqual(valuesOf(['--most', '5', '-least=2', '--quick'], { LEVEL: 'debug' }), ['debug', 2, 5, true]);
     assert.deepEqual(valuesOf(['--log-level=info', '--most=1', '--most=2'], { LEVEL: 'debug' }), ['info', 1, 2, false]);
     assert.deepEqual(valuesOf([], { LEVEL: '' }), ['info', 1, 3, false]);
   });
 
-  test('all errors at once: unknown, removed and invalid flags, and violated rules', () => {
+  test('reports all errors at once: unknown, removed and invalid flags, and violated rules', () => {
     const errors = errorsOf(['--mots=secret', '--old=x', '--least=4', '--quick=perhaps', 'stray'], { OLD: 'x' });
     assert.deepEqual(
       errors.map((error) => error.slice(0, 24)),

@@ -110,18 +110,18 @@ const refused: [kind: string, text: string, problem: RegExp][] = [
   ['apiURL', 'https://api.github.com?x', /more than a host, a port and a path/],
 ];
 
-describe('the text of a flag', () => {
+describe('the type of a flag value', () => {
   for (const [kind, text, value] of taken) {
-    test(`${kind} takes ${JSON.stringify(text)}`, () => assert.deepEqual(kinds[kind]?.parse(text), { value }));
+    test(`${kind} accepts ${JSON.stringify(text)}`, () => assert.deepEqual(kinds[kind]?.parse(text), { value }));
   }
   for (const [kind, text, problem] of refused) {
-    test(`${kind} refuses ${JSON.stringify(text.slice(0, 40))}`, () => {
+    test(`${kind} rejects ${JSON.stringify(text.slice(0, 40))}`, () => {
       const parsed = kinds[kind]?.parse(text);
       assert.match(parsed !== undefined && 'problem' in parsed ? parsed.problem : 'taken', problem);
     });
   }
   for (const [kind, type] of Object.entries(kinds)) {
-    test(`${kind} has an answer to every text, and reads back what it writes`, () => {
+    test(`${kind} parses or rejects any text, and its format can be parsed`, () => {
       fc.assert(
         fc.property(fc.oneof(fc.string(), fc.constantFrom(...type.examples)), (text) => {
           const parsed = type.parse(text);
@@ -132,7 +132,7 @@ describe('the text of a flag', () => {
     });
   }
 
-  test('is shown on one line, cut, and without the password of a URL', () => {
+  test('shows an invalid value on one line, truncated, without the password of a URL', () => {
     assert.equal(quote('a\nb'), '"a\\nb"');
     assert.equal(quote('x'.repeat(100)), `"${'x'.repeat(80)}…"`);
     assert.equal(quote('https://me:p@ss@host/'), '"https://…@host/"');
@@ -181,7 +181,7 @@ describe('a duration', () => {
     [`${'9'.repeat(400)}h`, /is not between/],
   ];
   for (const [text, problem] of refused) {
-    test(`${JSON.stringify(text.slice(0, 20))} is refused`, () => {
+    test(`${JSON.stringify(text.slice(0, 20))} is rejected`, () => {
       const parsed = upToADay.parse(text);
       assert.match('problem' in parsed ? parsed.problem : 'taken', problem);
     });

@@ -69,7 +69,7 @@ const receivedBytes = async (socket: Socket): Promise<string> => {
   return text;
 };
 
-test('probes and metrics are served on a free port, which is closed afterwards', async () => {
+test('probes and metrics are served on a free port, which is closed at the stop', async () => {
   const { server, url, port, stop } = await start();
   server.readyz.set('caches', () => 'not synced: nodes');
   const healthz = await fetch(`${url}/healthz`);
@@ -88,7 +88,7 @@ test('probes and metrics are served on a free port, which is closed afterwards',
   await assert.rejects(once(refused, 'connect'), { code: 'ECONNREFUSED' });
 });
 
-test('an address that is taken is an error that says what to do', async () => {
+test('an address in use is an error with advice', async () => {
   const { port, stop } = await start();
   const second = createHealthServer({ port, clock: systemClock, log: recordedLog().log });
   await assert.rejects(
@@ -172,7 +172,7 @@ test('a request under way is answered before the server stops', { timeout: 60_00
   await stopped;
 });
 
-test('a request under way that is never answered holds up the stop for a moment only', {
+test('an unanswered request delays the stop for a moment only', {
   timeout: 60_000,
 }, async () => {
   const { clock, answer, stopped } = await stopMeanwhile();
@@ -204,7 +204,7 @@ const codeOf = async (address: Promise<{ port: number }> | undefined, path: stri
 };
 
 describe('probes and metrics', () => {
-  test('are served apart, as long as the work goes on', async () => {
+  test('are served on separate ports until the work ends', async () => {
     const health = healthAt(anywhere, anywhere);
     const { probes, metrics } = health.addresses;
     const result = await health.serveWhile(new AbortController().signal, async () => {
@@ -227,7 +227,7 @@ describe('probes and metrics', () => {
     assert.deepEqual(await health.serveWhile(stop, work), { ok: true });
   });
 
-  test('that cannot listen end the work with that reason', async () => {
+  test('that cannot listen end the work with an error', async () => {
     const first = healthAt(anywhere, undefined);
     await first.serveWhile(new AbortController().signal, async () => {
       const { port } = (await first.addresses.probes) ?? { port: 0 };

@@ -35,7 +35,7 @@ test('a check that throws fails', async () => {
   assert.match(body, /rejecter failed: broken, too/);
 });
 
-test('a check that hangs fails in time', async () => {
+test('a check that hangs fails after a timeout', async () => {
   const answer = ask('/readyz', checks({ slow: () => new Promise(() => {}) }));
   clock.advance(800);
   assert.match((await answer).body, /slow failed: no answer within 800 ms/);
@@ -56,7 +56,7 @@ test('a check can be excluded, or requested alone', async () => {
   assert.equal((await ask('/readyz/ugly', two)).code, 404);
 });
 
-test('metrics are served as they come, and a failure to collect them is a 500', async () => {
+test('metrics are served unchanged, and a failure to collect them is a 500', async () => {
   assert.deepEqual(await ask('/metrics'), { code: 200, contentType: 'text/plain', body: 'up 1\n' });
   const broken = { readyz: checks(), clock, metrics: () => Promise.reject(new Error('torn')) };
   assert.equal((await handleProbe(broken, { method: 'GET', url: '/metrics' })).code, 500);

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { listen } from './listen.ts';
 
 describe('a server', () => {
-  it('says where it listens, also where it chose the port itself, and leaves errors that come later to others', async () => {
+  it('returns its address, also with a port chosen by the system, and does not handle later errors', async () => {
     const server = createServer();
     const { host, port } = await listen(server, 'it', '127.0.0.1', 0);
     assert.equal(host, '127.0.0.1');
@@ -15,7 +15,7 @@ describe('a server', () => {
     await once(server, 'close');
   });
 
-  it('that cannot listen says which one it is, why, and what to do', async () => {
+  it('that cannot listen is an error with name, reason and advice', async () => {
     const first = createServer();
     const { port } = await listen(first, 'the first', '127.0.0.1', 0);
     await assert.rejects(listen(createServer(), 'the second', '127.0.0.1', port), (error: Error) => {

@@ -75,7 +75,7 @@ test('a list that returns after run has ended is discarded', async () => {
   const server = createModelServer();
   server.write('a');
   const { client } = createFaultyClient(server);
-  const careless: typeof client = {
+  const ignoringSignal: typeof client = {
     ...client,
     list: async (resource, options) => {
       const answer = await client.list(resource, options);
@@ -83,7 +83,7 @@ test('a list that returns after run has ended is discarded', async () => {
       return answer;
     },
   };
-  const { cache, stop, run } = createHarness({ client: careless });
+  const { cache, stop, run } = createHarness({ client: ignoringSignal });
   await run();
   assert.deepEqual({ objects: cache.list(), hasSynced: cache.hasSynced }, { objects: [], hasSynced: false });
 });
@@ -106,11 +106,11 @@ test('a listener added later gets the current objects, then the changes', async 
   const done = run();
   await pass(0);
   const changes: InformerEvent<Thing>[] = [];
-  const leave = cache.subscribe((change) => changes.push(change));
+  const unsubscribe = cache.subscribe((change) => changes.push(change));
   server.write('b');
   network.deliver(1);
   await pass(0);
-  leave();
+  unsubscribe();
   server.remove('a');
   network.deliver(1);
   await pass(0);
@@ -127,7 +127,7 @@ test('a listener added later gets the current objects, then the changes', async 
 });
 
 for (const reason of ['unauthorized', 'forbidden', 'notFound'] satisfies KubeErrorReason[]) {
-  test(`${reason} is visible, comes with advice, and is tried again until it is mended`, async () => {
+  test(`${reason} is logged with advice, and retried until it is fixed`, async () => {
     const { cache, network, lines, run, stop, pass } = createHarness();
     const refusal = new KubeError(reason, 'refused for the test');
     for (let time = 0; time < 3; time++) network.failNextList(refusal);
@@ -204,12 +204,12 @@ test('the informer respects Retry-After', async () => {
   await done;
 });
 
-test('the server is asked to end a watch after a time that differs from watch to watch', async () => {
-  let luck = 0;
-  const { network, run, stop, pass } = createHarness({ random: () => luck });
+test('each watch requests a different, randomized timeout', async () => {
+  let randomValue = 0;
+  const { network, run, stop, pass } = createHarness({ random: () => randomValue });
   const done = run();
   await pass(5000);
-  luck = 0.999;
+  randomValue = 0.999;
   network.end();
   await pass(0);
   assert.deepEqual(
@@ -236,42 +236,42 @@ test('transform drops fields before an object is stored', async () => {
   assert.deepEqual(Object.keys(withoutManagedFields(object).metadata), Object.keys(metadata).slice(0, 4));
 });
 
-test('only objects that pass the filter are stored: they are added and removed as they begin and cease to pass, by list and by watch', async () => {
+test('only objects that pass the filter are stored; they are added and removed when they start and stop passing, by list and by watch', async () => {
   const wanted = new Set(['a', 'b']);
   const { cache, server, network, run, stop, pass } = createHarness({
     filter: ({ metadata }) => wanted.has(metadata.name),
   });
   const changes: InformerEvent<Thing>[] = [];
   cache.subscribe((change) => changes.push(change));
-  const told = (): string[] => formatEvents(changes.splice(0)).map((line) => line.split(' ').slice(0, 2).join(' '));
+  const seen = (): string[] => formatEvents(changes.splice(0)).map((line) => line.split(' ').slice(0, 2).join(' '));
   for (const name of ['a', 'b', 'c']) server.write(name);
   const done = run();
   await pass(0);
-  assert.deepEqual(told(), ['added uid-1', 'added uid-2'], 'by the first list');
+  assert.deepEqual(seen(), ['added uid-1', 'added uid-2'], 'by the first list');
   wanted.delete('a');
   wanted.add('c');
   for (const name of ['a', 'c', 'a']) server.write(name);
   network.deliver(3);
   await pass(0);
-  assert.deepEqual(told(), ['removed uid-1', 'added uid-3'], 'by the watch');
+  assert.deepEqual(seen(), ['removed uid-1', 'added uid-3'], 'by the watch');
   wanted.delete('b');
   wanted.add('a');
   for (const name of ['a', 'b']) server.write(name);
   network.break(new KubeError('expired', 'too old resource version', { code: 410 }));
   await pass(5000);
   assert.equal(network.lists.length, 2);
-  assert.deepEqual(told(), ['removed uid-2', 'added uid-1'], 'by a new list');
+  assert.deepEqual(seen(), ['removed uid-2', 'added uid-1'], 'by a new list');
   server.remove('a');
   server.remove('b');
   network.deliver(2);
   await pass(0);
-  assert.deepEqual(told(), ['removed uid-1'], 'by its deletion');
+  assert.deepEqual(seen(), ['removed uid-1'], 'by its deletion');
   server.remove('c');
   server.write('c');
   wanted.delete('c');
   network.deliver(2);
   await pass(0);
-  assert.deepEqual(told(), ['removed uid-3'], 'another object of its name is judged anew');
+  assert.deepEqual(seen(), ['removed uid-3'], 'another object of its name is judged anew');
   assert.deepEqual(cache.list(), []);
   stop.abort();
   await done;

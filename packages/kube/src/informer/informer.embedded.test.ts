@@ -67,7 +67,7 @@ const startKubernetes = async () => {
   return { clock, kubernetes, client, pass };
 };
 
-test('a cache follows the objects of its selector through many pages, changes and ends of the watch', async () => {
+test('a cache follows the objects of its selector through many pages, changes and ended watches', async () => {
   const { clock, kubernetes, client, pass } = await startKubernetes();
   const write = (name: string, labels: Record<string, string>, value: string) =>
     client.create(configMaps, { ...configMap, metadata: { name, namespace: 'default', labels }, data: { value } });
@@ -85,9 +85,9 @@ test('a cache follows the objects of its selector through many pages, changes an
     random: () => 0,
     log: recordedLog().log,
   });
-  const told: string[] = [];
+  const seen: string[] = [];
   cache.subscribe((change) =>
-    told.push(`${change.type} ${(change.type === 'removed' ? change.previous : change.object).metadata.name}`),
+    seen.push(`${change.type} ${(change.type === 'removed' ? change.previous : change.object).metadata.name}`),
   );
   const stop = new AbortController();
   const done = cache.run(stop.signal);
@@ -96,7 +96,7 @@ test('a cache follows the objects of its selector through many pages, changes an
   await pass();
 
   const key = { namespace: 'default', name: 'map-3' };
-  told.length = 0;
+  seen.length = 0;
   await client.patch(configMaps, key, { type: 'merge', body: { data: { value: 'second' } } });
   await client.patch(
     configMaps,
@@ -110,7 +110,7 @@ test('a cache follows the objects of its selector through many pages, changes an
   );
   await client.delete(configMaps, { ...key, name: 'map-5' });
   await pass();
-  assert.deepEqual(told, ['changed map-3', 'added other', 'removed map-4', 'removed map-5']);
+  assert.deepEqual(seen, ['changed map-3', 'added other', 'removed map-4', 'removed map-5']);
   assert.deepEqual(
     cache.byIndex('value', 'second').map(({ metadata }) => metadata.name),
     ['map-3'],
@@ -120,8 +120,8 @@ test('a cache follows the objects of its selector through many pages, changes an
   for (let minute = 0; minute < 6; minute++) await pass(60_000);
   await client.delete(configMaps, key);
   await pass();
-  assert.equal(told.at(-1), 'removed map-3');
-  assert.equal(told.length, 5);
+  assert.equal(seen.at(-1), 'removed map-3');
+  assert.equal(seen.length, 5);
   assert.equal(cache.lastError, undefined);
   const { items } = await client.list(configMaps, { namespace: 'default', labelSelector: 'watched=yes' });
   const versions = (objects: readonly { metadata: { name: string; resourceVersion: string } }[]) =>
@@ -135,7 +135,7 @@ test('a cache follows the objects of its selector through many pages, changes an
   assert.equal(clock.timers, 0);
 });
 
-test('a kind whose definition comes later is followed from then on', async () => {
+test('a kind is cached as soon as its definition is created', async () => {
   const { clock, kubernetes, client, pass } = await startKubernetes();
   const cache = createInformer({ client, resource: widgets, clock, random: () => 0, log: recordedLog().log });
   const stop = new AbortController();
@@ -192,8 +192,8 @@ test('when the version has expired, the informer lists again and notifies the di
     random: () => 0,
     log,
   });
-  const told: string[] = [];
-  cache.subscribe((change) => told.push(change.type));
+  const seen: string[] = [];
+  cache.subscribe((change) => seen.push(change.type));
   const stop = new AbortController();
   const done = cache.run(stop.signal);
   await pass();
@@ -215,7 +215,7 @@ test('when the version has expired, the informer lists again and notifies the di
     const { resourceVersion: _old, ...metadata } = filler.metadata;
     api.update(resource, 'elsewhere', { ...filler, metadata, data: { number: `${number}` } } as never, admin);
   }
-  told.length = 0;
+  seen.length = 0;
   await pass(400);
   await pass(800);
   assert.deepEqual(
@@ -223,7 +223,7 @@ test('when the version has expired, the informer lists again and notifies the di
     ['aborted', 'expired'],
   );
   assert.equal(lines.filter(({ message }) => message === 'Listed').length, 2);
-  assert.deepEqual(told, ['removed', 'added']);
+  assert.deepEqual(seen, ['removed', 'added']);
   assert.deepEqual(
     cache
       .list()

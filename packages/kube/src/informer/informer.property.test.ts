@@ -17,10 +17,10 @@ type Change = InformerEvent<Thing>;
 const nameIn = (change: Change): string => (change.type === 'removed' ? change.previous : change.object).metadata.name;
 
 /** Records events, and checks at each event that the cache is in the state that the events describe. */
-const recordEvents = (cache: Informer<Thing>): { changes: Change[]; leave: () => void } => {
+const recordEvents = (cache: Informer<Thing>): { changes: Change[]; unsubscribe: () => void } => {
   const changes: Change[] = [];
   const mismatches: string[] = [];
-  const leave = cache.subscribe((change) => {
+  const unsubscribe = cache.subscribe((change) => {
     changes.push(change);
     const key = `default/${nameIn(change)}`;
     const expected = change.type === 'removed' ? undefined : change.object;
@@ -31,8 +31,8 @@ const recordEvents = (cache: Informer<Thing>): { changes: Change[]; leave: () =>
   });
   return {
     changes,
-    leave: () => {
-      leave();
+    unsubscribe: () => {
+      unsubscribe();
       assert.deepEqual(mismatches, []);
     },
   };
@@ -122,14 +122,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const errorFor = (reason: KubeErrorReason): KubeError =>
   new KubeError(reason, `for the test: ${reason}`, reason === 'tooManyRequests' ? { retryAfterMs: 40_000 } : {});
 
-interface World {
+interface Environment {
   server: ModelServer;
   network: FaultyClient;
   clock: ReturnType<typeof countedClock>;
   listen(): void;
 }
 
-const perform = async (step: Step, { server, network, clock, listen }: World): Promise<void> => {
+const perform = async (step: Step, { server, network, clock, listen }: Environment): Promise<void> => {
   switch (step.do) {
     case 'write':
       return server.write(step.name);
@@ -181,7 +181,7 @@ const randomFrom = (seed: number): (() => number) => {
 const byName = (objects: Iterable<{ metadata: { name: string } }>): object[] =>
   [...objects].sort((a, b) => a.metadata.name.localeCompare(b.metadata.name));
 
-test('under any network faults, no state is lost, repeated or invented, and the store converges to the server', async () => {
+test('under any network faults, no change is lost, repeated or invented, and the store converges to the server', async () => {
   const seen = { runs: 0, gaplessReconnects: 0, relists: 0, silences: 0 };
   await fc.assert(
     fc.asyncProperty(
@@ -207,12 +207,17 @@ test('under any network faults, no state is lost, repeated or invented, and the 
         cache.subscribe(() => {
           throw new Error('a listener of the test throws');
         });
-        const stories = [recordEvents(cache)];
-        const world: World = { server, network, clock, listen: () => void stories.push(recordEvents(cache)) };
+        const recordings = [recordEvents(cache)];
+        const environment: Environment = {
+          server,
+          network,
+          clock,
+          listen: () => void recordings.push(recordEvents(cache)),
+        };
         const stop = new AbortController();
         const run = cache.run(stop.signal);
 
-        for (const step of steps) await perform(step, world);
+        for (const step of steps) await perform(step, environment);
 
         network.heal();
         const wanted = byName(server.objects().filter(filter));
@@ -224,9 +229,9 @@ test('under any network faults, no state is lost, repeated or invented, and the 
 
         assert.deepEqual(byName(cache.list()), wanted);
         for (const object of cache.list()) assert.deepEqual(cache.byIndex('step', `${object.spec.step}`), [object]);
-        for (const story of stories) {
-          assert.deepEqual(byName(replayEvents(story.changes, server).values()), wanted);
-          story.leave();
+        for (const recording of recordings) {
+          assert.deepEqual(byName(replayEvents(recording.changes, server).values()), wanted);
+          recording.unsubscribe();
         }
         seen.runs++;
         if (network.lists.length > 1) seen.relists++;
@@ -234,9 +239,9 @@ test('under any network faults, no state is lost, repeated or invented, and the 
         if (lines.some(({ message }) => message.startsWith('Watch inactive'))) seen.silences++;
         const [first] = network.lists;
         if (all && network.lists.length === 1 && first !== undefined) {
-          const told = formatEvents(stories[0]?.changes ?? []);
+          const seen = formatEvents(recordings[0]?.changes ?? []);
           const gapless = expectedEvents(server, first);
-          assert.deepEqual(told.slice(told.length - gapless.length), gapless);
+          assert.deepEqual(seen.slice(seen.length - gapless.length), gapless);
         }
 
         stop.abort();

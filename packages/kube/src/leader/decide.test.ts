@@ -75,7 +75,7 @@ const anySpec = fc.oneof(
   ),
 );
 
-test('whatever the Lease says, there is a decision, and it never takes what another may still hold', () => {
+test('decides for any Lease, and never takes one that another candidate may still hold', () => {
   fc.assert(
     fc.property(
       fc.option(fc.record({ spec: anySpec, present: fc.boolean(), changedAt: fc.nat() }), { nil: undefined }),

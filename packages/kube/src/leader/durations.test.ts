@@ -14,7 +14,7 @@ const refused: readonly [string, Partial<ElectionDurations>, RegExp][] = [
   ['what is no number', { renewDeadlineMs: Number.NaN }, /longer than the renew deadline/],
 ];
 for (const [what, change, why] of refused) {
-  test(`${what} is refused, with the reason`, () => {
+  test(`${what} is rejected with the reason`, () => {
     assert.match(durationsProblem({ ...defaultElectionDurations, ...change }) ?? '', why);
   });
 }

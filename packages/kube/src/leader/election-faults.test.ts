@@ -8,80 +8,80 @@ const specOf = ({ server }: ElectionHarness): Record<string, unknown> =>
 const began = ({ events }: ElectionHarness): string[] =>
   events.filter(({ what }) => what === 'started').map(({ who }) => who);
 
-test('a wall clock that jumps costs nobody its leadership; forward, the gate waits for the next renewal', async () => {
-  const world = createElectionHarness();
-  const a = world.candidate('a');
-  const b = world.candidate('b');
-  await world.advance(3_000);
+test('no candidate loses leadership by a jump of its wall clock; after a jump forward, the gate waits for the next renewal', async () => {
+  const harness = createElectionHarness();
+  const a = harness.candidate('a');
+  const b = harness.candidate('b');
+  await harness.advance(3_000);
   a.clock.jump(86_400_000);
   b.clock.jump(-86_400_000);
-  assert.deepEqual(world.candidatesWithOpenGate(), []);
-  await world.advance(2_000);
-  assert.deepEqual(world.candidatesWithOpenGate(), ['a']);
+  assert.deepEqual(harness.candidatesWithOpenGate(), []);
+  await harness.advance(2_000);
+  assert.deepEqual(harness.candidatesWithOpenGate(), ['a']);
   a.clock.jump(-2 * 86_400_000);
   b.clock.jump(3 * 86_400_000);
-  await world.advance(60_000);
-  assert.deepEqual(world.candidatesWithOpenGate(), ['a']);
-  assert.deepEqual(began(world), ['a']);
+  await harness.advance(60_000);
+  assert.deepEqual(harness.candidatesWithOpenGate(), ['a']);
+  assert.deepEqual(began(harness), ['a']);
   a.stop();
   b.stop();
-  await world.advance(0);
+  await harness.advance(0);
 });
 
-test('a wall clock that stands still does not make renewals look like silence', async () => {
-  const world = createElectionHarness();
-  const a = world.candidate('a');
-  const b = world.candidate('b');
+test('renewals with the same timestamp, from a wall clock that stands still, count as renewals', async () => {
+  const harness = createElectionHarness();
+  const a = harness.candidate('a');
+  const b = harness.candidate('b');
   for (let step = 0; step < 600; step++) {
-    await world.advance(100);
+    await harness.advance(100);
     a.clock.jump(-100);
   }
-  assert.deepEqual(began(world), ['a']);
+  assert.deepEqual(began(harness), ['a']);
   a.stop();
   b.stop();
-  await world.advance(0);
+  await harness.advance(0);
 });
 
-test('a process frozen past its lease: the gate of its old term stays closed after it resumes', async () => {
-  const world = createElectionHarness();
-  const a = world.candidate('a');
-  const b = world.candidate('b');
-  await world.advance(3_000);
+test('the gate of a process that was frozen past its lease stays closed after it resumes', async () => {
+  const harness = createElectionHarness();
+  const a = harness.candidate('a');
+  const b = harness.candidate('b');
+  await harness.advance(3_000);
   a.clock.freeze();
-  await world.advance(20_000);
-  assert.deepEqual(world.candidatesWithOpenGate(), ['b']);
+  await harness.advance(20_000);
+  assert.deepEqual(harness.candidatesWithOpenGate(), ['b']);
   const old = a.termGate;
   assert.throws(() => old?.pass(), NotLeadingError);
   const thawed = a.clock.thaw();
   assert.throws(() => old?.pass(), NotLeadingError);
   await thawed;
-  await world.advance(1_000);
+  await harness.advance(1_000);
   assert.ok(a.cancelled);
   b.stop();
-  await world.advance(3_000);
-  assert.deepEqual(began(world), ['a', 'b', 'a']);
+  await harness.advance(3_000);
+  assert.deepEqual(began(harness), ['a', 'b', 'a']);
   assert.throws(() => old?.pass(), NotLeadingError, 'not even in the next term of the same process');
   assert.ok(isGateOpen(a.election.gate));
   a.stop();
-  await world.advance(0);
+  await harness.advance(0);
 });
 
 test('after a sleep longer than the lease, the gate stays closed until the next renewal', async () => {
-  const world = createElectionHarness();
-  const a = world.candidate('a');
-  const b = world.candidate('b');
-  await world.advance(3_000);
+  const harness = createElectionHarness();
+  const a = harness.candidate('a');
+  const b = harness.candidate('b');
+  await harness.advance(3_000);
   a.clock.freeze();
-  await world.advance(20_000);
+  await harness.advance(20_000);
   a.clock.slept(20_000);
-  assert.deepEqual(world.candidatesWithOpenGate(), ['b']);
+  assert.deepEqual(harness.candidatesWithOpenGate(), ['b']);
   await a.clock.thaw();
-  await world.advance(2_000);
-  assert.deepEqual(world.candidatesWithOpenGate(), ['b']);
+  await harness.advance(2_000);
+  assert.deepEqual(harness.candidatesWithOpenGate(), ['b']);
   assert.ok(a.cancelled);
   a.stop();
   b.stop();
-  await world.advance(0);
+  await harness.advance(0);
 });
 
 for (const spec of [
@@ -92,49 +92,49 @@ for (const spec of [
   'x',
   { holderIdentity: { a: 1 }, leaseDurationSeconds: 'x', leaseTransitions: -1 },
 ]) {
-  test(`a Lease that says ${JSON.stringify(spec)} is taken over in the end`, async () => {
-    const world = createElectionHarness();
-    world.server.create({ metadata: { name: 'it' }, spec });
-    const a = world.candidate('a');
-    await world.advance(15_100);
-    assert.deepEqual(world.candidatesWithOpenGate(), ['a']);
-    assert.equal(specOf(world)['leaseTransitions'], 1);
+  test(`a Lease with the spec ${JSON.stringify(spec)} is taken over in the end`, async () => {
+    const harness = createElectionHarness();
+    harness.server.create({ metadata: { name: 'it' }, spec });
+    const a = harness.candidate('a');
+    await harness.advance(15_100);
+    assert.deepEqual(harness.candidatesWithOpenGate(), ['a']);
+    assert.equal(specOf(harness)['leaseTransitions'], 1);
     a.stop();
-    await world.advance(0);
+    await harness.advance(0);
   });
 }
 
 test('a deleted Lease is created again by its leader, and the other candidates wait', async () => {
-  const world = createElectionHarness();
-  const a = world.candidate('a');
-  await world.advance(0);
-  const b = world.candidate('b', { random: () => 0.99 });
-  await world.advance(1_000);
-  world.server.current = undefined;
-  await world.advance(60_000);
-  assert.deepEqual(began(world), ['a']);
-  assert.equal(specOf(world)['holderIdentity'], 'a');
+  const harness = createElectionHarness();
+  const a = harness.candidate('a');
+  await harness.advance(0);
+  const b = harness.candidate('b', { random: () => 0.99 });
+  await harness.advance(1_000);
+  harness.server.current = undefined;
+  await harness.advance(60_000);
+  assert.deepEqual(began(harness), ['a']);
+  assert.equal(specOf(harness)['holderIdentity'], 'a');
   a.stop();
   b.stop();
-  await world.advance(0);
+  await harness.advance(0);
 });
 
 for (const holderIdentity of ['somebody', '']) {
   test(`a leader whose name was replaced by "${holderIdentity}" ends its term`, async () => {
-    const world = createElectionHarness();
-    const a = world.candidate('a');
-    await world.advance(1_000);
+    const harness = createElectionHarness();
+    const a = harness.candidate('a');
+    await harness.advance(1_000);
     const old = a.termGate;
-    world.server.update({ ...world.server.get(), spec: { ...specOf(world), holderIdentity } });
-    await world.advance(1_000);
-    assert.deepEqual(world.events.slice(0, 3), [
+    harness.server.update({ ...harness.server.get(), spec: { ...specOf(harness), holderIdentity } });
+    await harness.advance(1_000);
+    assert.deepEqual(harness.events.slice(0, 3), [
       { who: 'a', what: 'started' },
       { who: 'a', what: 'cancelled' },
       { who: 'a', what: 'ended' },
     ]);
     assert.ok(!isGateOpen(old));
     a.stop();
-    await world.advance(0);
+    await harness.advance(0);
     assert.equal(await a.done, 'stopped');
   });
 }

@@ -7,16 +7,16 @@ import type { RequestFault } from './testing/lease-server.ts';
 const durations = { leaseMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 400 };
 
 /** Network faults and clock speed of one candidate. */
-const temper = fc.record({
+const profile = fc.record({
   speed: fc.constantFrom(0.85, 1, 1.15),
   slowMs: fc.constantFrom(0, 50, 400, 950),
   faults: fc.constantFrom(0, 0.1, 0.4),
   settleMs: fc.constantFrom(0, 30, 700),
 });
 
-type Temper = typeof temper extends fc.Arbitrary<infer T> ? T : never;
+type Profile = typeof profile extends fc.Arbitrary<infer T> ? T : never;
 
-const trouble = fc.record({
+const faultStep = fc.record({
   who: fc.nat(2),
   what: fc.constantFrom('freeze', 'thaw', 'cut', 'mend', 'jump', 'stop', 'nothing', 'nothing'),
   /** Until the next fault. */
@@ -25,8 +25,8 @@ const trouble = fc.record({
 
 const schedule = fc.record({
   seed: fc.integer(),
-  tempers: fc.array(temper, { minLength: 2, maxLength: 3 }),
-  troubles: fc.array(trouble, { minLength: 6, maxLength: 20 }),
+  profiles: fc.array(profile, { minLength: 2, maxLength: 3 }),
+  faultSteps: fc.array(faultStep, { minLength: 6, maxLength: 20 }),
 });
 
 /** A linear congruential generator: same seed, same run. */
@@ -49,10 +49,10 @@ interface Member {
   over: boolean;
 }
 
-const gather = (world: ElectionHarness, { seed, tempers }: { seed: number; tempers: Temper[] }): Member[] =>
-  tempers.map(({ speed, slowMs, faults, settleMs }, index) => {
+const startMembers = (harness: ElectionHarness, { seed, profiles }: { seed: number; profiles: Profile[] }): Member[] =>
+  profiles.map(({ speed, slowMs, faults, settleMs }, index) => {
     const random = seeded(seed + index);
-    const candidate = world.candidate(`c${index}`, { speed, random, durations });
+    const candidate = harness.candidate(`c${index}`, { speed, random, durations });
     const member: Member = { candidate, cut: false, stopped: false, frozen: false, over: false };
     const delay = (): number => (random() < 0.5 ? 0 : Math.floor(random() * slowMs));
     candidate.settleMs = settleMs;
@@ -71,7 +71,7 @@ const gather = (world: ElectionHarness, { seed, tempers }: { seed: number; tempe
     return member;
   });
 
-const strike = async (what: string, member: Member): Promise<void> => {
+const applyFault = async (what: string, member: Member): Promise<void> => {
   const { candidate } = member;
   if (what === 'freeze') {
     member.frozen = true;
@@ -87,50 +87,50 @@ const strike = async (what: string, member: Member): Promise<void> => {
 };
 
 /** Invariants at any instant. */
-const check = (world: ElectionHarness, members: readonly Member[]): void => {
-  const passing = world.candidatesWithOpenGate();
+const check = (harness: ElectionHarness, members: readonly Member[]): void => {
+  const passing = harness.candidatesWithOpenGate();
   assert.ok(passing.length <= 1, `${passing.join(' and ')} pass at the same time`);
-  const awake = members.filter(({ candidate }) => !candidate.cancelled && !candidate.clock.frozen);
-  assert.ok(awake.length <= 1, `${awake.map(({ candidate }) => candidate.name).join(' and ')} work at the same time`);
+  const active = members.filter(({ candidate }) => !candidate.cancelled && !candidate.clock.frozen);
+  assert.ok(active.length <= 1, `${active.map(({ candidate }) => candidate.name).join(' and ')} work at the same time`);
 };
 
-const live = async (world: ElectionHarness, members: readonly Member[], milliseconds: number): Promise<void> => {
+const advance = async (harness: ElectionHarness, members: readonly Member[], milliseconds: number): Promise<void> => {
   for (let left = milliseconds; left > 0; left -= 90) {
-    world.clock.advance(Math.min(90, left));
-    check(world, members);
+    harness.clock.advance(Math.min(90, left));
+    check(harness, members);
     await settle();
-    check(world, members);
+    check(harness, members);
   }
 };
 
 test('under any faults, no two candidates have an open gate at the same time, and one leads in the end', async () => {
   let terms = 0;
   await fc.assert(
-    fc.asyncProperty(schedule, async ({ seed, tempers, troubles }) => {
-      const world = createElectionHarness();
-      const members = gather(world, { seed, tempers });
+    fc.asyncProperty(schedule, async ({ seed, profiles, faultSteps }) => {
+      const harness = createElectionHarness();
+      const members = startMembers(harness, { seed, profiles });
       await settle();
-      for (const { who, what, forMs } of troubles) {
+      for (const { who, what, forMs } of faultSteps) {
         const member = members[who % members.length];
-        if (member) await strike(what, member);
+        if (member) await applyFault(what, member);
         await settle();
-        await live(world, members, forMs);
+        await advance(harness, members, forMs);
       }
       for (const { candidate } of members) {
         candidate.faultOf = () => ({ toMs: 5, backMs: 5, kind: 'answered' });
         await candidate.clock.thaw();
       }
       await settle();
-      await live(world, members, 9_000);
+      await advance(harness, members, 9_000);
       if (members.some(({ stopped, over }) => !stopped && !over))
-        assert.equal(world.candidatesWithOpenGate().length, 1);
+        assert.equal(harness.candidatesWithOpenGate().length, 1);
       for (const { candidate } of members) candidate.stop();
-      await live(world, members, 3_000);
+      await advance(harness, members, 3_000);
       for (const { candidate, frozen } of members) {
         // Frozen while its work was ending, for longer than the grace period.
         assert.ok((await candidate.done) === 'stopped' || frozen);
       }
-      terms += world.events.filter(({ what }) => what === 'started').length;
+      terms += harness.events.filter(({ what }) => what === 'started').length;
     }),
     { numRuns: 600 },
   );

@@ -5,32 +5,32 @@ import { alwaysOpenGate, createTermGate, instant, NotLeadingError } from './gate
 import { candidateClock } from './testing/candidate-clock.ts';
 
 const open = () => {
-  const world = manualClock();
-  const clock = candidateClock(world);
+  const sharedClock = manualClock();
+  const clock = candidateClock(sharedClock);
   const gate = createTermGate({ clock, renewDeadlineMs: 10_000, lease: 'ns/it', sent: instant(clock) });
-  return { world, clock, gate };
+  return { sharedClock, clock, gate };
 };
 
 test('pass returns the remaining time, counted from when the renewal was sent', () => {
-  const { world, clock, gate } = open();
+  const { sharedClock, clock, gate } = open();
   assert.deepEqual(gate.pass(), { remainingMs: 10_000 });
-  world.advance(4_000);
+  sharedClock.advance(4_000);
   assert.deepEqual(gate.pass(), { remainingMs: 6_000 });
   const sent = instant(clock);
-  world.advance(1_000);
+  sharedClock.advance(1_000);
   gate.renewed(sent);
   assert.deepEqual(gate.pass(), { remainingMs: 9_000 });
 });
 
-test('it closes by itself when the renew deadline has passed', () => {
-  const { world, gate } = open();
-  world.advance(9_999);
+test('the gate closes by itself at the renew deadline', () => {
+  const { sharedClock, gate } = open();
+  sharedClock.advance(9_999);
   assert.deepEqual(gate.pass(), { remainingMs: 1 });
-  world.advance(1);
+  sharedClock.advance(1);
   assert.throws(() => gate.pass(), NotLeadingError);
 });
 
-test('once closed it stays closed, and says why', () => {
+test('a closed gate stays closed, and has a reason', () => {
   const { clock, gate } = open();
   gate.close('the lease names b');
   gate.renewed(instant(clock));
@@ -41,22 +41,22 @@ test('once closed it stays closed, and says why', () => {
   });
 });
 
-test('a manager without leader election always passes, for as long as a renewal is good', () => {
+test('the gate without leader election always passes, with the remaining time of a renewal', () => {
   assert.deepEqual(alwaysOpenGate.pass(), { remainingMs: 10_000 });
 });
 
-test('a wall clock that is set back changes nothing', () => {
-  const { world, clock, gate } = open();
+test('a wall clock set back changes nothing', () => {
+  const { sharedClock, clock, gate } = open();
   clock.jump(-3_600_000);
-  world.advance(4_000);
+  sharedClock.advance(4_000);
   assert.deepEqual(gate.pass(), { remainingMs: 6_000 });
-  world.advance(6_000);
+  sharedClock.advance(6_000);
   assert.throws(() => gate.pass(), NotLeadingError);
 });
 
 test('after a sleep, the gate stays closed until a renewal, although the monotonic clock stood still', () => {
-  const { world, clock, gate } = open();
-  world.advance(60_000);
+  const { sharedClock, clock, gate } = open();
+  sharedClock.advance(60_000);
   clock.slept(60_000);
   assert.equal(clock.monotonic(), 0);
   assert.throws(() => gate.pass(), /sent 60000 ms ago/);

@@ -18,7 +18,7 @@ const old = leaseOf({
   strategy: 'OldestEmulationVersion',
 });
 
-test('a new lease is ours, with no transition yet', () => {
+test('a new lease has our identity and no transition', () => {
   assert.deepEqual(newLease({ namespace: 'ns', name: 'it' }, writing), {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
@@ -33,7 +33,7 @@ test('a new lease is ours, with no transition yet', () => {
   });
 });
 
-test('taking over counts a transition, starts a term, and keeps what else the Lease holds', () => {
+test('a takeover counts a transition, sets acquireTime, and keeps other fields of the Lease', () => {
   assert.deepEqual(acquiredLease(old, writing), {
     ...old,
     spec: {
@@ -47,7 +47,7 @@ test('taking over counts a transition, starts a term, and keeps what else the Le
   });
 });
 
-test('renewing changes the time of renewal and nothing else', () => {
+test('a renewal changes only renewTime', () => {
   const ours = leaseOf({ ...Object(old.spec), holderIdentity: 'a', leaseDurationSeconds: 15 });
   assert.deepEqual(renewedLease(ours, writing), {
     ...ours,
@@ -66,7 +66,7 @@ test('a release clears holderIdentity and sets a duration of one second, as clie
   });
 });
 
-test('whatever a Lease held, what we write is valid', () => {
+test('for any existing Lease, the written one is valid', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.jsonValue(), fc.record({ leaseTransitions: fc.oneof(fc.maxSafeInteger(), fc.jsonValue()) })),
@@ -83,7 +83,7 @@ test('whatever a Lease held, what we write is valid', () => {
   );
 });
 
-test('times have six digits, and no two of them are alike though the clock stands still', () => {
+test('timestamps have six digits, and are unique even if the clock stands still', () => {
   const times = Array.from({ length: 1000 }, (_, count) => renewTimeOf(Date.parse('2026-01-01T00:00:00.123Z'), count));
   assert.equal(times[0], '2026-01-01T00:00:00.123000Z');
   assert.equal(times[7], '2026-01-01T00:00:00.123007Z');

@@ -47,7 +47,7 @@ describe('two processes and one lease', () => {
     const waiting = new Set<() => void>();
     child.on('message', (message) => {
       tries.push(message as GateCheck);
-      for (const look of waiting) look();
+      for (const check of waiting) check();
     });
     cleanUp.push(async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
@@ -57,14 +57,14 @@ describe('two processes and one lease', () => {
     });
     const seen: Watched['seen'] = (what) =>
       new Promise((resolve) => {
-        const look = (): void => {
+        const check = (): void => {
           const found = tries.find(what);
           if (found === undefined) return;
-          waiting.delete(look);
+          waiting.delete(check);
           resolve(found);
         };
-        waiting.add(look);
-        look();
+        waiting.add(check);
+        check();
       });
     return { process: child, tries, seen };
   };
@@ -94,7 +94,7 @@ describe('two processes and one lease', () => {
   });
 
   test(
-    'a leader frozen past its lease and thawed does nothing more in its term, from the moment the other leads',
+    'a leader that was frozen past its lease passes no gate in its old term, once the other leads',
     limit,
     async () => {
       const [leader, follower] = await startTwo();

@@ -46,7 +46,7 @@ describe('a logger', () => {
     assert.deepEqual(fieldsOf({ level: 'x', msg: 'y' }), { level_: 'x', msg_: 'y' });
   });
 
-  it('is silent when the line cannot be written', () => {
+  it('does not throw when the line cannot be written', () => {
     const { log } = setup({
       write: () => {
         throw new Error('EPIPE');
@@ -69,22 +69,22 @@ describe('an error in a log line', () => {
       },
     });
   });
-  it('has its stack at debug alone', () => {
+  it('has its stack only at debug level', () => {
     const { error: shown } = fieldsOf({ error }, { level: 'debug' });
     assert.match((shown as { stack: string }).stack, /logger\.test\.ts/);
   });
-  it('has nothing else that it carries', () => {
+  it('has no other properties', () => {
     const odd = Object.assign(new Error('m'), { request: { headers: { x: 'y' } } });
     assert.deepEqual(fieldsOf({ odd }), { odd: { message: 'm' } });
   });
-  it('may be several', () => {
+  it('may be an AggregateError', () => {
     assert.deepEqual(fieldsOf({ e: new AggregateError([new Error('a'), new Error('b')], 'both') }), {
       e: { message: 'both', name: 'AggregateError', errors: [{ message: 'a' }, { message: 'b' }] },
     });
   });
 });
 
-describe('what is not JSON', () => {
+describe('a value that is not JSON', () => {
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;
   const shared = { a: 1 };
@@ -124,11 +124,11 @@ describe('what is not JSON', () => {
     ['a deep map', { a: { b: { c: { d: { e: { f: {} } } } } } }, { a: { b: { c: { d: { e: '[map]' } } } } }],
   ];
   for (const [name, value, shown] of table)
-    it(`is shown all the same: ${name}`, () => {
+    it(`is logged anyway: ${name}`, () => {
       assert.deepEqual(fieldsOf({ value }), { value: shown });
     });
 
-  it('does not throw for a Proxy that does', () => {
+  it('may be a Proxy that throws', () => {
     const proxy = new Proxy(
       {},
       {
@@ -142,7 +142,7 @@ describe('what is not JSON', () => {
     log.info('m', proxy);
   });
 
-  it('is bounded, whatever it is', () => {
+  it('is truncated, whatever it is', () => {
     const wide = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`k${i}`, 'x'.repeat(100_000)]));
     const { log, lines } = setup();
     log.info('x'.repeat(100_000), {
@@ -178,7 +178,7 @@ describe('secrets', () => {
     'accesskey',
   ];
   for (const name of hidden)
-    it(`are hidden in a field named ${name}`, () => {
+    it(`are redacted in a field named ${name}`, () => {
       assert.deepEqual(fieldsOf({ [name]: 'abc', a: [{ [name]: { deep: 'abc' } }] }), {
         [name]: '[redacted]',
         a: [{ [name]: '[redacted]' }],
@@ -200,11 +200,11 @@ describe('secrets', () => {
   });
 
   for (const key of ['AKIAIOSFODNN7', '0f8fad5b-d9cb-469f-a165-70867728950e', 'a b', { a: 1 }])
-    it(`are hidden in a key that names no object: ${JSON.stringify(key)}`, () => {
+    it(`are redacted in a field "key" that is no object key: ${JSON.stringify(key)}`, () => {
       assert.deepEqual(fieldsOf({ key }), { key: '[redacted]' });
     });
 
-  it('that are registered are hidden wherever they stand', () => {
+  it('that are registered are redacted everywhere', () => {
     const redact = createRedactor();
     redact.add('hunter2 &c');
     redact.add('');
@@ -231,7 +231,7 @@ describe('secrets', () => {
     assert.deepEqual(fieldsOf({ a: 'hunter-and-more' }, { redact }), { a: '[redacted]' });
   });
 
-  it('are not halved by the cut of a long text', () => {
+  it('are not cut in half by truncation', () => {
     fc.assert(
       fc.property(fc.nat(40), fc.nat(400), (offset, repeated) => {
         const redact = createRedactor();
@@ -242,7 +242,7 @@ describe('secrets', () => {
     );
   });
 
-  it('that are old give way to new ones, so that memory stays bounded', () => {
+  it('that are old are dropped for new ones, so that memory stays bounded', () => {
     const redact = createRedactor();
     redact.add('first-of-many');
     for (let i = 0; i < 2000; i++) redact.add(`another-one-${i}`);
@@ -262,19 +262,19 @@ describe('secrets', () => {
     ['https://host:6443/x', 'https://host:6443/x'],
   ];
   for (const [text, clean] of looks)
-    it(`are known by their looks: ${clean}`, () => {
+    it(`are recognised by their format: ${clean}`, () => {
       assert.deepEqual(fieldsOf({ text }), { text: clean });
     });
 
-  it('of a file are known line by line', () => {
+  it('of a file are redacted line by line', () => {
     const redact = createRedactor();
     redact.add('-----BEGIN X-----\nMIIEvQIBADANBgkqhkiG\nQWERTYUIOPASDFGHJKLZ\n-----END X-----\n');
     assert.deepEqual(fieldsOf({ a: 'bad line QWERTYUIOPASDFGHJKLZ' }, { redact }), { a: 'bad line [redacted]' });
   });
 });
 
-describe('any value at all', () => {
-  it('makes one line of JSON, or one line for a person', () => {
+describe('any value', () => {
+  it('gives one line of JSON, or one line of text', () => {
     const anything = fc.anything({
       withBigInt: true,
       withDate: true,
@@ -302,7 +302,7 @@ describe('any value at all', () => {
   });
 });
 
-describe('a line for a person', () => {
+describe('a log line as text', () => {
   it('has time, level, message and fields', () => {
     const { log, lines } = setup({ pretty: true });
     log.warn('took long', { key: 'ns/a', why: 'two words', n: 1, o: { a: 1 } });

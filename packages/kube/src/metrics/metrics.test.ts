@@ -192,7 +192,7 @@ test('requests that got no answer are counted as client-go counts them', async (
   assert.equal(await read(metrics, 'rest_client_requests_total{code="<error>",method="GET",host="h:1"}'), 1);
 });
 
-test('metrics of the process are there when asked for', async () => {
+test('process metrics are optional', async () => {
   const { body } = await createMetrics({ clock: manualClock(0), process: true }).text();
   assert.match(body, /^process_cpu_seconds_total /m);
 });
@@ -205,7 +205,7 @@ const setUp = (send: Transport['send']) => {
   return { counted, transport: withRequestMetrics(inner, { host: 'h:1', count: (one) => counted.push(one) }) };
 };
 
-test('an answer is counted by its code, whatever that is', async () => {
+test('a response is counted by its code, whatever it is', async () => {
   const answer = { code: 404, headers: {}, body: (async function* () {})() };
   const { counted, transport } = setUp(async () => answer);
   assert.equal(await transport.send(request), answer);

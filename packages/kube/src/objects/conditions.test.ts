@@ -21,29 +21,29 @@ describe('setCondition', () => {
     ['only the generation changed', { ...ready, observedGeneration: 2 }, '2026-01-01T12:00:00Z'],
   ];
   for (const [name, update, time] of transitions)
-    it(`has the transition at ${time} when ${name}`, () => {
+    it(`has the lastTransitionTime ${time} when ${name}`, () => {
       const after = setCondition(before, update, later);
       assert.deepEqual(after, [{ ...update, lastTransitionTime: time }]);
       assert.notEqual(after, before);
     });
 
-  it('answers the very same array when nothing changes', () => {
+  it('returns the same array when nothing changes', () => {
     assert.equal(setCondition(before, ready, later), before);
   });
 
-  it('replaces a message that is left out by an empty one', () => {
+  it('writes an empty message when none is given', () => {
     const { message: _, ...bare } = ready;
     assert.equal(getCondition(setCondition(before, bare, later), 'Ready')?.message, '');
   });
 
-  it('does not change the conditions it was given', () => {
+  it('does not mutate its input', () => {
     const given = Object.freeze([Object.freeze({ ...ready, lastTransitionTime: '2026-01-01T12:00:00Z' })]);
     setCondition(given, { ...ready, status: 'False' }, later);
     setCondition(given, { ...ready, type: 'Available' }, later);
     assert.equal(given.length, 1);
   });
 
-  it('cuts a message at the 32768 characters that the server counts', () => {
+  it('truncates a message at the 32768 characters that the server counts', () => {
     const emoji = '🍎'.repeat(32_768);
     assert.equal(setCondition([], { ...ready, message: emoji }, noon)[0]?.message, emoji);
     const message = setCondition([], { ...ready, message: `${emoji}x` }, noon)[0]?.message ?? '';
@@ -53,7 +53,7 @@ describe('setCondition', () => {
 });
 
 describe('isTrue', () => {
-  it('is true for the status True alone', () => {
+  it('is true only for the status True', () => {
     const conditions = setCondition(setCondition([], ready, noon), { ...ready, type: 'B', status: 'Unknown' }, noon);
     assert.equal(isConditionTrue(conditions, 'Ready'), true);
     assert.equal(isConditionTrue(conditions, 'B'), false);
@@ -74,7 +74,7 @@ const anUpdate: fc.Arbitrary<ConditionUpdate> = fc.record(
 );
 
 describe('conditions set in any order', () => {
-  it('are idempotent, unique, sorted, and move their time with their status alone', () => {
+  it('are idempotent, unique and sorted, and lastTransitionTime changes only with the status', () => {
     fc.assert(
       fc.property(fc.array(anUpdate, { maxLength: 12 }), (updates) => {
         let conditions: readonly Condition[] = [];
@@ -96,7 +96,7 @@ describe('conditions set in any order', () => {
     );
   });
 
-  it('come out the same whatever order distinct types were set in', () => {
+  it('are the same for any order of distinct types', () => {
     fc.assert(
       fc.property(fc.uniqueArray(anUpdate, { selector: ({ type }) => type }), (updates) => {
         const set = (all: readonly ConditionUpdate[]) =>

@@ -52,21 +52,21 @@ const serverWith = (metadata: Partial<Live<KubeObject>['metadata']> = {}) => {
 };
 
 describe('addFinalizer', () => {
-  it('adds behind the finalizers of others', async () => {
+  it('appends to the finalizers of others', async () => {
     const { client, read } = serverWith({ finalizers: ['example.com/theirs'] });
     const after = await addFinalizer(client, nodes, read(), ours);
     assert.deepEqual(after.metadata.finalizers, ['example.com/theirs', ours]);
     assert.equal(hasFinalizer(after, ours), true);
   });
 
-  it('sends nothing when it is there', async () => {
+  it('sends nothing when the finalizer exists', async () => {
     const { client, read, log } = serverWith({ finalizers: [ours] });
     const object = read();
     assert.equal(await addFinalizer(client, nodes, object, ours), object);
     assert.deepEqual(log, []);
   });
 
-  it('rejects with conflict when somebody wrote meanwhile, and leaves what they wrote', async () => {
+  it('rejects with conflict after a concurrent write, and does not overwrite it', async () => {
     const server = serverWith();
     const stale = server.read();
     server.write({ finalizers: ['example.com/theirs'] });
@@ -74,7 +74,7 @@ describe('addFinalizer', () => {
     assert.deepEqual(server.read().metadata.finalizers, ['example.com/theirs']);
   });
 
-  it('names the namespace of namespaced objects alone', async () => {
+  it('sets a namespace only for namespaced objects', async () => {
     const namespaced = serverWith({ namespace: 'ns' });
     await addFinalizer(namespaced.client, nodes, namespaced.read(), ours);
     assert.deepEqual(namespaced.names, [{ name: 'a', namespace: 'ns' }]);
@@ -91,21 +91,21 @@ describe('removeFinalizer', () => {
     assert.deepEqual(after?.metadata.finalizers, ['example.com/a', 'example.com/b']);
   });
 
-  it('sends nothing when it is not there', async () => {
+  it('sends nothing when the finalizer does not exist', async () => {
     const { client, read, log } = serverWith({ finalizers: ['example.com/a'] });
     const object = read();
     assert.equal(await removeFinalizer(client, nodes, object, ours), object);
     assert.deepEqual(log, []);
   });
 
-  it('answers undefined when the object is gone', async () => {
+  it('returns undefined when the object is gone', async () => {
     const server = serverWith({ finalizers: [ours] });
     const object = server.read();
     server.object = undefined;
     assert.equal(await removeFinalizer(server.client, nodes, object, ours), undefined);
   });
 
-  it('rejects with conflict when somebody added a finalizer meanwhile', async () => {
+  it('rejects with conflict when another finalizer was added concurrently', async () => {
     const server = serverWith({ finalizers: [ours] });
     const stale = server.read();
     server.write({ finalizers: [ours, 'example.com/theirs'] });

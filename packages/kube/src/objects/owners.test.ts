@@ -31,21 +31,21 @@ describe('setOwner', () => {
     const { controller: _, ...plain } = owner;
     assert.deepEqual(withOwnerReference([plain, other], owner), [other, owner]);
   });
-  it('refuses a second controller', () => {
+  it('rejects a second controller', () => {
     assert.throws(() => withOwnerReference([{ ...other, controller: true }], owner), /ReplicaSet web is\. Remove/);
     assert.doesNotThrow(() => withOwnerReference([owner], other));
   });
 });
 
-describe('who owns an object', () => {
+describe('the owner of an object', () => {
   const object = { metadata: { ownerReferences: [other, owner] } };
-  it('is asked by uid', () => {
+  it('is compared by UID', () => {
     assert.equal(isOwnedBy(object, 'u-2'), true);
     assert.equal(isOwnedBy(object, 'u-3'), false);
     assert.equal(isOwnedBy({}, 'u-2'), false);
     assert.equal(isOwnedBy({ metadata: {} }, 'u-2'), false);
   });
-  it('has at most one controller', () => {
+  it('is at most one controller', () => {
     assert.equal(getControllerOf(object), owner);
     assert.equal(getControllerOf({ metadata: { ownerReferences: [other] } }), undefined);
     assert.equal(getControllerOf({}), undefined);

@@ -58,7 +58,7 @@ const patchFor = async (before: object | undefined, next: object): Promise<unkno
 };
 
 describe('patchStatus', () => {
-  it('patches the status subresource at the version that was read', async () => {
+  it('patches the status subresource with the resourceVersion that was read', async () => {
     const { calls, client } = recorder();
     await patchStatus(client, minis, miniWith(), { phase: 'Ready' }, { deadlineMs: 5 });
     assert.deepEqual(calls, [
@@ -92,7 +92,7 @@ describe('patchStatus', () => {
       assert.deepEqual(await patchFor(before, next), patch);
     });
 
-  it('answers the object it was given when nothing changed', async () => {
+  it('returns its input when nothing changed', async () => {
     const live = miniWith({ a: 1 });
     assert.equal(await patchStatus(recorder().client, minis, live, { a: 1 }), live);
   });
@@ -115,19 +115,19 @@ describe('patchStatus', () => {
     return Object.fromEntries(members.map(([key, member]) => [key, withoutNulls(member)]));
   };
 
-  it('removes the member that is meant, whatever JSON.parse has seen before', async () => {
+  it('removes a field named by a backslash or a quote', async () => {
     assert.deepEqual(await patchFor({ q: 0, '\\': 1 }, { q: 0 }), { '\\': null });
     assert.deepEqual(await patchFor({ q: 0, '"': 1 }, { q: 0 }), { '"': null });
   });
 
-  it('takes what JSON would make of dates and odd numbers', async () => {
+  it('compares dates and special numbers as JSON writes them', async () => {
     assert.deepEqual(await patchFor({ a: 0 }, { a: -0, at: new Date(0), n: Number.NaN, list: [undefined] }), {
       at: '1970-01-01T00:00:00.000Z',
       list: [null],
     });
   });
 
-  it('makes the status exactly what was asked for, whatever it was', async () => {
+  it('results in exactly the requested status, for any previous one', async () => {
     await fc.assert(
       fc.asyncProperty(aMap, aMap, async (before, next) => {
         const start = withoutNulls(before) as object;

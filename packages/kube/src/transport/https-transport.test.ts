@@ -136,7 +136,7 @@ describe('the HTTPS transport', () => {
     await assert.rejects(work, { name: 'KubeError', reason, message: text });
   };
 
-  test('requests share a connection, and carry what they are given', async () => {
+  test('requests share a connection, and carry their method, headers and body', async () => {
     const seen: unknown[] = [];
     const server = await serveHttps((incoming, response) => {
       let body = '';
@@ -179,7 +179,7 @@ describe('the HTTPS transport', () => {
     assert.deepEqual(rejected, [credentials]);
   });
 
-  test('a certificate that changes is shown on a new connection, while requests on the old one go on', async () => {
+  test('a changed certificate is used on a new connection, while requests on the old one continue', async () => {
     const held: ServerResponse[] = [];
     const name = ({ socket }: IncomingMessage): string =>
       String((socket as TLSSocket).getPeerCertificate().subject?.CN);
@@ -202,7 +202,7 @@ describe('the HTTPS transport', () => {
     while (server.sockets.size > 1) await new Promise((resolve) => setImmediate(resolve));
   });
 
-  test('credentials that cannot be read are the reason, and the request is not sent', async () => {
+  test('unreadable credentials are reported, and the request is not sent', async () => {
     const server = await serveHttps((_incoming, response) => response.end());
     const failing = connect(server, { credentials: () => Promise.reject(new Error('/token: no such file')) });
     await fails(failing.send(get()), 'unauthorized', /No credentials .*\/token: no such file/);
@@ -277,7 +277,7 @@ describe('the HTTPS transport', () => {
     await waiting;
   });
 
-  test('the connect timeout is over once there is a connection', async () => {
+  test('the connect timeout does not apply once there is a connection', async () => {
     const clock = manualClock();
     const answers: ServerResponse[] = [];
     const asked = Promise.withResolvers<void>();
@@ -360,7 +360,7 @@ describe('the HTTPS transport', () => {
     assert.equal(asked, 1);
   });
 
-  test('gzip is understood, and what only claims to be gzip is malformed', async () => {
+  test('gzip is decoded, and an invalid gzip body is malformed', async () => {
     const text = 'größe '.repeat(50_000);
     const bytes = gzipSync(text);
     const server = await serveHttps((incoming, response) => {
@@ -463,7 +463,7 @@ describe('the HTTPS transport', () => {
     }
   });
 
-  test('closing lets requests under way end, and keeps nothing open', async () => {
+  test('close waits for running requests, and leaves no connection open', async () => {
     const held: ServerResponse[] = [];
     const server = await serveHttps((_incoming, response) => {
       response.write('begin ');

@@ -45,7 +45,7 @@ test('a request and its response pass through unchanged', async () => {
   assert.equal(Buffer.from(request?.body ?? '').toString(), 'blau');
 });
 
-test('the signal ends a stream, even if the server does not care', async () => {
+test('the signal ends a stream, even if the server ignores it', async () => {
   const abort = new AbortController();
   const { body } = await inProcessTransport(streaming(silent())).send(get({ signal: abort.signal }));
   const chunks = body[Symbol.asyncIterator]();
@@ -66,7 +66,7 @@ test("the server's signal aborts when the reader leaves an idle stream", async (
   await waiting;
 });
 
-test('a signal that fired before sends nothing', async () => {
+test('an aborted signal sends nothing', async () => {
   const transport = inProcessTransport(() => assert.fail('sent'));
   await assert.rejects(transport.send(get({ signal: AbortSignal.abort() })), { reason: 'aborted' });
 });

@@ -53,7 +53,7 @@ async function* once(body: string | Uint8Array): AsyncGenerator<string | Uint8Ar
 const readChunks = (
   chunks: AsyncIterable<string | Uint8Array>,
   signal: AbortSignal,
-  leave: () => void,
+  onReturn: () => void,
 ): AsyncIterable<Uint8Array> => ({
   [Symbol.asyncIterator]: () => {
     const iterator = chunks[Symbol.asyncIterator]();
@@ -63,7 +63,7 @@ const readChunks = (
         return done === true ? { done: true, value: undefined } : { done: false, value: bytesOf(value) };
       },
       return: async () => {
-        leave();
+        onReturn();
         iterator.return?.().catch(() => {});
         return { done: true, value: undefined };
       },

@@ -200,7 +200,7 @@ const check = (commands: fc.Arbitrary<Iterable<QueueCommand>>, runs: number): Pr
     { numRuns: runs },
   );
 
-test('whatever is added, delayed, retried, taken and done in any order, the queue answers what the model answers', () =>
+test('for any sequence of operations, the queue behaves like the model', () =>
   check(fc.commands(anyCommands, { maxCommands: 80, size: 'max' }), 600));
 
 test('a queue that is shut down releases its workers and ignores new keys', () =>

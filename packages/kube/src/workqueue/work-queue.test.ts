@@ -15,7 +15,7 @@ const waitFor = (clock: ManualClock, queue: ReturnType<typeof createWorkQueue>, 
   return clock.monotonic() - start;
 };
 
-test('a key that is added often waits once', async () => {
+test('a key added several times is queued once', async () => {
   const { queue } = setUp();
   for (const key of ['a', 'b', 'a', 'a']) queue.add(key);
   assert.equal(queue.length, 2);
@@ -23,7 +23,7 @@ test('a key that is added often waits once', async () => {
   assert.equal(await queue.get(), 'b');
 });
 
-test('a key added while it is worked on comes again afterwards, once', async () => {
+test('a key added while it is processed is queued once afterwards', async () => {
   const { queue } = setUp();
   queue.add('a');
   await queue.get();
@@ -71,7 +71,7 @@ test('add is never delayed by the rate limiter', () => {
   assert.equal(queue.length, 1000);
 });
 
-test('a retry waits as long as the server asked, where that is longer than the back-off', () => {
+test('a retry waits as long as the server requested if that is longer than the back-off', () => {
   const { clock, queue } = setUp();
   queue.addRateLimited('a', 3000);
   clock.advance(2999);
@@ -99,7 +99,7 @@ const timerClock = (earlyByMs: number): { clock: Clock; manual: ManualClock; tim
   return { clock: { now: manual.now, monotonic: manual.monotonic, after }, manual, timers };
 };
 
-test('no timer is left once the delays are through or the queue is stopped', () => {
+test('no timer is left after the delays or after a stop', () => {
   const { clock, manual, timers } = timerClock(0);
   const queue = createWorkQueue({ clock });
   for (let index = 0; index < 1000; index += 1) queue.addAfter(`key-${index}`, 1000 - index);
@@ -123,7 +123,7 @@ test('a timer that fires early releases no key early', () => {
   assert.equal(queue.length, 1);
 });
 
-test('a delay of two months is kept, although timers cannot count that far', () => {
+test('a delay of two months works, although it exceeds the limit of a timer', () => {
   const { clock, manual } = timerClock(0);
   const queue = createWorkQueue({ clock });
   const twoMonths = 60 * 24 * 3_600_000;
@@ -151,11 +151,11 @@ test('shutDown releases waiting workers, ignores new keys, and lets running keys
 });
 
 test('an observer is called for each step, and not for calls without effect', async () => {
-  const told: string[] = [];
+  const steps: string[] = [];
   const tell =
     (what: string) =>
     (key = ''): void => {
-      told.push(`${what} ${key}`.trim());
+      steps.push(`${what} ${key}`.trim());
     };
   const observer: QueueObserver = {
     added: tell('added'),
@@ -176,5 +176,5 @@ test('an observer is called for each step, and not for calls without effect', as
   clock.advance(5);
   queue.shutDown();
   queue.shutDown();
-  assert.deepEqual(told, ['added a', 'taken a', 'added a', 'finished a', 'delayed', 'added b', 'stopped']);
+  assert.deepEqual(steps, ['added a', 'taken a', 'added a', 'finished a', 'delayed', 'added b', 'stopped']);
 });

@@ -13,7 +13,7 @@ const createSecrets = async ({ client, namespace }: Fixture, names: readonly str
 
 export const reading: readonly Behaviour[] = [
   {
-    sentence: 'a list follows its pages, and its items say what they are',
+    sentence: 'a list follows its pages, and its items have apiVersion and kind',
     run: async (fixture) => {
       const { client, namespace } = fixture;
       const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
@@ -28,7 +28,7 @@ export const reading: readonly Behaviour[] = [
     },
   },
   {
-    sentence: 'a list can be narrowed by labels and fields, or span all namespaces',
+    sentence: 'a list takes label and field selectors, or spans all namespaces',
     run: async ({ client, namespace }) => {
       await client.create(secrets, secret(namespace, 'a', { app: 'one' }));
       await client.create(secrets, secret(namespace, 'b', { app: 'two' }));
@@ -43,7 +43,7 @@ export const reading: readonly Behaviour[] = [
     },
   },
   {
-    sentence: 'a watch tells what happens after a list, nothing else, and ends by itself',
+    sentence: 'a watch yields exactly the changes after a list, and ends by itself',
     run: async ({ client, namespace, signal }) => {
       await client.create(secrets, secret(namespace, 'before'));
       const { resourceVersion } = await client.list(secrets, { namespace });
@@ -62,7 +62,7 @@ export const reading: readonly Behaviour[] = [
     },
   },
   {
-    sentence: 'a watch ends with its signal, and when its reader leaves',
+    sentence: 'a watch ends with its signal, and when its iteration ends early',
     run: async ({ client, namespace }) => {
       const abort = new AbortController();
       const { resourceVersion } = await client.list(configMaps, { namespace });
@@ -83,7 +83,7 @@ export const reading: readonly Behaviour[] = [
     },
   },
   {
-    sentence: 'what cannot be meant is not even sent',
+    sentence: 'an invalid call is rejected without a request',
     run: async ({ client, namespace }) => {
       await refused(client.get(secrets, { name: 'a' }), 'badRequest', /none is given. Add a namespace/);
       await refused(client.get(nodes, { name: 'a', namespace }), 'badRequest', /Leave the namespace out/);

@@ -15,7 +15,7 @@ Xa50rhjWIljhHKN6az9WHw==
 
 export const subresourceBehaviours: readonly Behaviour[] = [
   {
-    sentence: 'a scale is read and changed in place of the object',
+    sentence: 'the scale subresource is read and changed',
     run: async (fixture) => {
       const { client, subresources, namespace } = fixture;
       const { widgets, remove } = await defineWidgets(fixture);
@@ -85,7 +85,7 @@ export const subresourceBehaviours: readonly Behaviour[] = [
     },
   },
   {
-    sentence: 'logs of a Pod that does not exist are refused with the words of the server',
+    sentence: 'logs of a missing Pod fail with the message of the server',
     run: async ({ subresources, namespace }) => {
       const read = async (): Promise<void> => {
         for await (const bytes of subresources.podLogs({ namespace, name: 'b' })) assert.fail(String(bytes));

@@ -33,7 +33,7 @@ export const refused = async (work: Promise<unknown>, reason: KubeErrorReason, t
 
 export const writing: readonly Behaviour[] = [
   {
-    sentence: 'what is created can be read, and updated from what was read',
+    sentence: 'an object is created, read and updated',
     run: async ({ client, namespace }) => {
       const created = await client.create(configMaps, configMap(namespace, 'a', { x: 'grüße 🍏' }));
       assert.equal(created.kind, 'ConfigMap');
@@ -46,7 +46,7 @@ export const writing: readonly Behaviour[] = [
     },
   },
   {
-    sentence: 'a refusal says why, in a word and in a text',
+    sentence: 'an error has a reason and a message',
     run: async ({ client, stranger, namespace }) => {
       await refused(
         client.get(configMaps, { namespace, name: 'a' }),
@@ -67,7 +67,7 @@ export const writing: readonly Behaviour[] = [
     },
   },
   {
-    sentence: 'fields that the server does not know are refused, or dropped by those who say so',
+    sentence: 'unknown fields are rejected, or dropped on request',
     run: async ({ client, namespace }) => {
       const misspelt = { ...configMap(namespace, 'a'), dataa: { x: '1' } };
       await refused(client.create(configMaps, misspelt), 'badRequest', /unknown field "dataa"/);
@@ -76,7 +76,7 @@ export const writing: readonly Behaviour[] = [
     },
   },
   {
-    sentence: 'all kinds of patches are understood',
+    sentence: 'all patch types are supported',
     run: async ({ client, namespace }) => {
       const name = { namespace, name: 'a' };
       await client.create(configMaps, configMap(namespace, 'a', { x: '1', y: '1' }));
@@ -101,7 +101,7 @@ export const writing: readonly Behaviour[] = [
     },
   },
   {
-    sentence: 'a dry run answers and stores nothing',
+    sentence: 'a dry run returns the object and stores nothing',
     run: async ({ client, namespace }) => {
       const created = await client.create(configMaps, configMap(namespace, 'a'), { dryRun: true });
       assert.equal(created.metadata.resourceVersion, '');
@@ -113,7 +113,7 @@ export const writing: readonly Behaviour[] = [
     },
   },
   {
-    sentence: 'a delete keeps its preconditions, and tells whether the object is gone',
+    sentence: 'a delete has preconditions, and reports whether the object is gone',
     run: async ({ client, namespace }) => {
       const name = { namespace, name: 'a' };
       const { metadata } = await client.create(secrets, {
@@ -131,7 +131,7 @@ export const writing: readonly Behaviour[] = [
     },
   },
   {
-    sentence: 'a Pod on a Node goes gracefully, or at once when told so',
+    sentence: 'a Pod on a Node is deleted gracefully, or at once with gracePeriodSeconds 0',
     run: async (fixture) => {
       const { client, namespace } = fixture;
       await waitForAccount(fixture);
@@ -144,7 +144,7 @@ export const writing: readonly Behaviour[] = [
     },
   },
   {
-    sentence: 'a custom resource keeps every field, and has its status apart',
+    sentence: 'a custom resource keeps every field, and has a status subresource',
     run: async (fixture) => {
       const { client, namespace } = fixture;
       const { widgets, remove } = await defineWidgets(fixture);

@@ -12,14 +12,14 @@ const longestPauseMs = 50;
 /** For calls in tests that take a signal. */
 export const testDeadline = (): AbortSignal => AbortSignal.timeout(limitMs);
 
-/** Polls until `look` returns something, for state without events. `what` completes "waited in vain until". */
+/** Polls until `probe` returns something, for state without events. `what` completes "waited in vain until". */
 export const eventually = async <T>(
   what: string,
-  look: () => T | false | undefined | Promise<T | false | undefined>,
+  probe: () => T | false | undefined | Promise<T | false | undefined>,
 ): Promise<T> => {
   const deadline = testDeadline();
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 1.1)) {
-    const answer = await look();
+    const answer = await probe();
     if (answer !== undefined && answer !== false) return answer;
     if (deadline.aborted) throw new Error(`waited in vain until ${what}`);
     await setTimeout(pauseMs);

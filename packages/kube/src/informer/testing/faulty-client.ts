@@ -53,10 +53,10 @@ export const createFaultyClient = (server: ModelServer): FaultyClient => {
 
   const eventOf = ({ type, object }: HistoryEntry): WatchEvent<Thing> => ({ type, object });
   const send = (connection: Connection, count: number): void => {
-    for (const happening of server.history.slice(connection.sent, connection.sent + count)) {
+    for (const entry of server.history.slice(connection.sent, connection.sent + count)) {
       connection.sent++;
-      if (happening.version > connection.from) connection.from = happening.version;
-      connection.stream.push(eventOf(happening));
+      if (entry.version > connection.from) connection.from = entry.version;
+      connection.stream.push(eventOf(entry));
     }
   };
   const release = (): void => {
@@ -125,7 +125,7 @@ export const createFaultyClient = (server: ModelServer): FaultyClient => {
     },
     repeat: (count) => {
       for (const { stream, sent } of connections)
-        for (const happening of server.history.slice(Math.max(0, sent - count), sent)) stream.push(eventOf(happening));
+        for (const entry of server.history.slice(Math.max(0, sent - count), sent)) stream.push(eventOf(entry));
     },
     bookmark: () => {
       for (const connection of connections) {

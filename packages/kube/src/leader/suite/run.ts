@@ -58,7 +58,7 @@ export const runElectionSuite = (title: string, start: () => Promise<ClusterUnde
       await cluster.close();
     });
 
-    test('a lease is made, renewed, given back and taken over', async ({ signal }) => {
+    test('a lease is created, renewed, released and taken over', async ({ signal }) => {
       const namespace = await createNamespace(client);
       const name = { namespace, name: 'it' };
       const a = takePart(client, namespace, 'a');
@@ -86,7 +86,7 @@ export const runElectionSuite = (title: string, start: () => Promise<ClusterUnde
       await client.delete(namespaces, { name: namespace });
     });
 
-    test('a lease whose holder is gone is taken over, and what else is in it stays', async () => {
+    test('a lease whose holder is gone is taken over, and its other fields are kept', async () => {
       const namespace = await createNamespace(client);
       const time = '2999-01-01T00:00:00.000000Z';
       await client.create(leases, {

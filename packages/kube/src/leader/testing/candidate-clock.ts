@@ -13,21 +13,21 @@ export interface CandidateClock extends Clock {
   slept(milliseconds: number): void;
 }
 
-export const candidateClock = (world: ManualClock, speed = 1): CandidateClock => {
+export const candidateClock = (sharedClock: ManualClock, speed = 1): CandidateClock => {
   let offset = 0;
   let asleep = 0;
   let frozen = false;
   let waiting: (() => void)[] = [];
   return {
-    now: () => world.now() + offset,
-    monotonic: () => world.monotonic() * speed - asleep,
+    now: () => sharedClock.now() + offset,
+    monotonic: () => sharedClock.monotonic() * speed - asleep,
     after: (milliseconds, run) => {
       let over = false;
       const once = (): void => {
         if (!over) run();
         over = true;
       };
-      const cancelTimer = world.after(milliseconds / speed, () => (frozen ? void waiting.push(once) : once()));
+      const cancelTimer = sharedClock.after(milliseconds / speed, () => (frozen ? void waiting.push(once) : once()));
       return () => {
         over = true;
         cancelTimer();
@@ -44,7 +44,7 @@ export const candidateClock = (world: ManualClock, speed = 1): CandidateClock =>
         run();
         await new Promise((resolve) => setImmediate(resolve));
         // A zero-delay timer set by the last callback runs before the next due one.
-        world.advance(0);
+        sharedClock.advance(0);
         await new Promise((resolve) => setImmediate(resolve));
       }
     },

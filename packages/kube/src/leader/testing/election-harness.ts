@@ -67,22 +67,22 @@ const recorder = (logged: { message: string; fields: Fields }[], bound: Fields =
 };
 
 export const createElectionHarness = (): ElectionHarness => {
-  const world = manualClock();
+  const sharedClock = manualClock();
   const server = createLeaseServer();
   const events: HarnessEvent[] = [];
   const candidates: Candidate[] = [];
   return {
-    clock: world,
+    clock: sharedClock,
     server,
     events,
     candidate: (name, { speed, random = () => 0.5, durations, metrics } = {}) => {
-      const clock = candidateClock(world, speed);
+      const clock = candidateClock(sharedClock, speed);
       const stopping = new AbortController();
       const logged: { message: string; fields: Fields }[] = [];
       let termGate: Gate | undefined;
-      let told = true;
+      let cancelled = true;
       const election = createLeaderElection({
-        client: leaseClient(server, world, clock, () => candidate.faultOf()),
+        client: leaseClient(server, sharedClock, clock, () => candidate.faultOf()),
         clock,
         random,
         lease: { namespace: 'ns', name: 'it' },
@@ -93,12 +93,12 @@ export const createElectionHarness = (): ElectionHarness => {
       });
       const lead = async (signal: AbortSignal, gate: Gate): Promise<void> => {
         termGate = gate;
-        told = false;
+        cancelled = false;
         events.push({ who: name, what: 'started' });
         const work = Promise.withResolvers<void>();
         candidate.finish = (error) => (error ? work.reject(error) : work.resolve());
         signal.addEventListener('abort', () => {
-          told = true;
+          cancelled = true;
           events.push({ who: name, what: 'cancelled' });
           const finish = async (): Promise<void> => {
             await sleep(clock, candidate.settleMs, new AbortController().signal);
@@ -122,7 +122,7 @@ export const createElectionHarness = (): ElectionHarness => {
           return termGate;
         },
         get cancelled() {
-          return told;
+          return cancelled;
         },
         logged,
       };
@@ -132,7 +132,7 @@ export const createElectionHarness = (): ElectionHarness => {
     advance: async (milliseconds) => {
       await settle();
       for (let left = milliseconds; left >= 0; left -= 100) {
-        world.advance(Math.min(100, left));
+        sharedClock.advance(Math.min(100, left));
         await settle();
       }
     },

@@ -62,12 +62,12 @@ export const createLeaseServer = (): LeaseServer => {
 const isAsked = <T extends KubeObject>(_object: Live<Lease>): _object is Live<Lease> & Live<T> => true;
 
 /**
- * A client on a bad network. The request travels on the world's clock, the response on the candidate's own: a frozen
+ * A client on a bad network. The request travels on the shared clock, the response on the candidate's own: a frozen
  * process does not see it. Ignores deadlines and signals, because callers must not depend on them.
  */
 export const leaseClient = (
   server: LeaseServer,
-  world: Clock,
+  sharedClock: Clock,
   own: Clock,
   nextFault: () => RequestFault,
 ): LeaseClient => {
@@ -76,7 +76,7 @@ export const leaseClient = (
   const exchange = async <T extends KubeObject>(carryOut: () => Live<Lease>): Promise<Live<T>> => {
     const { toMs, backMs, kind } = nextFault();
     const never = new Promise<never>(() => {});
-    await wait(world, toMs);
+    await wait(sharedClock, toMs);
     if (kind === 'requestLost') return never;
     if (kind === 'failedBefore') throw new KubeError('serverError', 'etcd is not there', { code: 500 });
     let answer: Live<Lease> | undefined;

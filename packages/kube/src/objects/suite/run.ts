@@ -25,7 +25,7 @@ const configMap = (namespace: string, metadata: ObjectMeta = {}): IConfigMap => 
 
 const behaviours: readonly Behaviour[] = [
   {
-    sentence: 'an object with a finalizer stays until it has been cleaned up',
+    sentence: 'an object with a finalizer stays until the finalizer is removed',
     run: async ({ client, namespace }) => {
       const name = { namespace, name: 'a' };
       const created = await client.create(configMaps, configMap(namespace, { finalizers: ['example.com/theirs'] }));
@@ -43,7 +43,7 @@ const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    sentence: 'a finalizer of somebody else is never lost to a stale copy',
+    sentence: 'a write from a stale copy never removes a finalizer of others',
     run: async ({ client, namespace }) => {
       const stale = await client.create(configMaps, configMap(namespace));
       await addFinalizer(client, configMaps, stale, 'example.com/theirs');
@@ -54,7 +54,7 @@ const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    sentence: 'a status becomes exactly what was asked for, and a stale one is refused',
+    sentence: 'a status becomes exactly the requested one, and a stale write is a conflict',
     run: async (fixture) => {
       const { client, namespace } = fixture;
       const { widgets, remove } = await defineWidgets(fixture);
@@ -73,7 +73,7 @@ const behaviours: readonly Behaviour[] = [
     },
   },
   {
-    sentence: 'an owner is named so that the server takes it',
+    sentence: 'an owner reference is accepted by the server',
     run: async ({ client, namespace }) => {
       const owner = await client.create(configMaps, configMap(namespace));
       const ownerReferences = withOwnerReference(undefined, controllerReference(owner, configMaps));
