@@ -9,13 +9,13 @@ export interface Flight {
 /** Waits for the work, or rejects with the reason of `signal`. When the last caller has left, calls `onAbandoned` and aborts the work. */
 export const joinFlight = async (flight: Flight, signal: AbortSignal, onAbandoned: () => void): Promise<void> => {
   const left = Promise.withResolvers<never>();
-  const leave = (): void => left.reject(signal.reason);
-  signal.addEventListener('abort', leave, { once: true });
+  const onAbort = (): void => left.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
   flight.waiters += 1;
   try {
     await Promise.race([flight.done, left.promise]);
   } finally {
-    signal.removeEventListener('abort', leave);
+    signal.removeEventListener('abort', onAbort);
     flight.waiters -= 1;
     if (flight.waiters === 0) {
       onAbandoned();

@@ -14,81 +14,83 @@ import {
   vmNameOf,
 } from './testing/pod-checks.ts';
 
-const started = async (stage: Harness) => {
-  stage.startAgent();
-  return stage.waitForPod(await stage.pod(), 'is Running', isRunning);
+const started = async (harness: Harness) => {
+  harness.startAgent();
+  return harness.waitForPod(await harness.pod(), 'is Running', isRunning);
 };
-const nothingRuns = (stage: Harness) =>
-  eventually('no virtual machine is on', async () => (await stage.runningVms()).length === 0);
+const nothingRuns = (harness: Harness) =>
+  eventually('no virtual machine is on', async () => (await harness.runningVms()).length === 0);
 
 describe('a restarted agent', { timeout: 120_000 }, () => {
   it('adopts the running VM process and starts no second one (INC-04, INC-30)', () =>
-    withMac(async (stage) => {
-      const pod = await started(stage);
-      const process = await processOf(stage, pod);
-      await stage.stopAgent();
-      assert.deepEqual(await stage.runningVms(), [vmNameOf(pod)]);
-      const from = stage.logs.length;
-      stage.startAgent();
-      await eventually('it was looked at', () => stage.logs.slice(from).some((line) => line.includes('"running"')));
+    withMac(async (harness) => {
+      const pod = await started(harness);
+      const process = await processOf(harness, pod);
+      await harness.stopAgent();
+      assert.deepEqual(await harness.runningVms(), [vmNameOf(pod)]);
+      const from = harness.logs.length;
+      harness.startAgent();
+      await eventually('it was reconciled', () => harness.logs.slice(from).some((line) => line.includes('"running"')));
       assert.ok(process);
-      assert.deepEqual(await processOf(stage, pod), process);
-      await runInGuest(stage, vmNameOf(pod), 'shutdown -h now');
-      const ended = await stage.waitForPod(pod, 'has ended', (seen) => {
+      assert.deepEqual(await processOf(harness, pod), process);
+      await runInGuest(harness, vmNameOf(pod), 'shutdown -h now');
+      const ended = await harness.waitForPod(pod, 'has ended', (seen) => {
         assert.notEqual(seen?.status?.phase, 'Pending');
         return hasEnded(seen);
       });
       assert.equal(ended.status?.phase, 'Succeeded');
-      assert.equal(stage.tart.journal.calls('run').length, 1);
-      assert.equal(eventReasonsOf(stage, pod).filter((reason) => reason === 'Failed').length, 0);
+      assert.equal(harness.tart.journal.calls('run').length, 1);
+      assert.equal(eventReasonsOf(harness, pod).filter((reason) => reason === 'Failed').length, 0);
     }));
 
   it('keeps Running and Ready while the address cannot be queried (INC-410)', () =>
-    withMac(async (stage) => {
-      const pod = await started(stage);
-      const before = (await stage.getPod(pod))?.status;
-      await stage.stopAgent();
-      stage.tart.controls.command('ip', { answer: { code: 1, stderr: 'no IP address found' } });
-      const from = stage.logs.length;
-      stage.startAgent();
-      await eventually('it was looked at', () => stage.logs.slice(from).some((line) => line.includes('"running"')));
-      await touchPod(stage, pod);
-      const seen = await stage.getPod(pod);
+    withMac(async (harness) => {
+      const pod = await started(harness);
+      const before = (await harness.getPod(pod))?.status;
+      await harness.stopAgent();
+      harness.tart.controls.command('ip', { answer: { code: 1, stderr: 'no IP address found' } });
+      const from = harness.logs.length;
+      harness.startAgent();
+      await eventually('it was reconciled', () => harness.logs.slice(from).some((line) => line.includes('"running"')));
+      await touchPod(harness, pod);
+      const seen = await harness.getPod(pod);
       assert.deepEqual([seen?.status?.phase, isReady(seen), seen?.status?.podIP], ['Running', true, before?.podIP]);
       assert.deepEqual(seen?.status?.conditions, before?.conditions);
     }));
 
   it('reports a VM that halted meanwhile as terminated, with the end of its log, and does not boot it again (INC-407)', () =>
-    withMac(async (stage) => {
-      const pod = await started(stage);
-      await stage.stopAgent();
-      await runInGuest(stage, vmNameOf(pod), 'echo the last words >>"Volumes/My Shared Files/status/runner.log"');
-      await runInGuest(stage, vmNameOf(pod), 'shutdown -h now');
-      await nothingRuns(stage);
-      stage.startAgent();
-      const ended = await stage.waitForPod(pod, 'has ended', hasEnded);
+    withMac(async (harness) => {
+      const pod = await started(harness);
+      await harness.stopAgent();
+      await runInGuest(harness, vmNameOf(pod), 'echo the last words >>"Volumes/My Shared Files/status/runner.log"');
+      await runInGuest(harness, vmNameOf(pod), 'shutdown -h now');
+      await nothingRuns(harness);
+      harness.startAgent();
+      const ended = await harness.waitForPod(pod, 'has ended', hasEnded);
       assert.deepEqual(
         [ended.status?.phase, terminatedState(ended)?.exitCode, terminatedState(ended)?.reason],
         ['Succeeded', 0, 'TartRunExited'],
       );
-      const log = await readFile(join(stage.folder, 'logs', pod.metadata.uid, 'runner', '0.log'), 'utf8');
+      const log = await readFile(join(harness.folder, 'logs', pod.metadata.uid, 'runner', '0.log'), 'utf8');
       assert.match(log, /the last words/);
-      assert.equal(stage.tart.journal.calls('run').length, 1);
+      assert.equal(harness.tart.journal.calls('run').length, 1);
     }));
 
   it('reports a VM that failed meanwhile as failed, by the report of the guest or the output of tart (INC-409)', () =>
-    withMac(async (stage) => {
-      stage.startAgent();
-      const [reported, crashed] = await Promise.all([stage.pod(), stage.pod()]);
-      const pods = await Promise.all([reported, crashed].map((pod) => stage.waitForPod(pod, 'is Running', isRunning)));
-      await stage.stopAgent();
+    withMac(async (harness) => {
+      harness.startAgent();
+      const [reported, crashed] = await Promise.all([harness.pod(), harness.pod()]);
+      const pods = await Promise.all(
+        [reported, crashed].map((pod) => harness.waitForPod(pod, 'is Running', isRunning)),
+      );
+      await harness.stopAgent();
       const [first = '', second = ''] = pods.map(vmNameOf);
-      await runInGuest(stage, first, 'echo 7 >"Volumes/My Shared Files/status/runner-rc"');
-      stage.tart.controls.guest(second, { ends: 'error' });
-      await Promise.all([first, second].map((vm) => runInGuest(stage, vm, 'shutdown -h now')));
-      await nothingRuns(stage);
-      stage.startAgent();
-      const ends = await Promise.all(pods.map((pod) => stage.waitForPod(pod, 'has ended', hasEnded)));
+      await runInGuest(harness, first, 'echo 7 >"Volumes/My Shared Files/status/runner-rc"');
+      harness.tart.controls.guest(second, { ends: 'error' });
+      await Promise.all([first, second].map((vm) => runInGuest(harness, vm, 'shutdown -h now')));
+      await nothingRuns(harness);
+      harness.startAgent();
+      const ends = await Promise.all(pods.map((pod) => harness.waitForPod(pod, 'has ended', hasEnded)));
       assert.deepEqual(
         ends.map((pod) => [pod.status?.phase, terminatedState(pod)?.exitCode, terminatedState(pod)?.reason]),
         [
@@ -100,14 +102,14 @@ describe('a restarted agent', { timeout: 120_000 }, () => {
     }));
 
   it('boots no second VM for a Pod that has run, even without its journal (INC-18)', () =>
-    withMac(async (stage) => {
-      const pod = await started(stage);
-      await stage.stopAgent();
-      stage.tart.powerOff();
-      await rm(join(stage.folder, 'journal'), { recursive: true });
-      stage.startAgent();
-      const ended = await stage.waitForPod(pod, 'has ended', hasEnded);
+    withMac(async (harness) => {
+      const pod = await started(harness);
+      await harness.stopAgent();
+      harness.tart.powerOff();
+      await rm(join(harness.folder, 'journal'), { recursive: true });
+      harness.startAgent();
+      const ended = await harness.waitForPod(pod, 'has ended', hasEnded);
       assert.equal(ended.status?.phase, 'Failed');
-      assert.equal(stage.tart.journal.calls('run').length, 1);
+      assert.equal(harness.tart.journal.calls('run').length, 1);
     }));
 });

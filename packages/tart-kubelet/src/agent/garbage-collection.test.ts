@@ -9,11 +9,11 @@ import { vmNameOf } from './testing/pod-checks.ts';
 describe('garbage collection while Pods start', { timeout: 120_000 }, () => {
   it('does not delete a new clone whose Pod is not in the Pod list yet (INC-26)', () =>
     withMac(
-      async (stage) => {
+      async (harness) => {
         let rounds = 0;
         // By then the disk exists, and no process uses it.
-        stage.session = () => eventually('it has collected three times', () => rounds > 2).then(() => {});
-        stage.startAgent((options) => ({
+        harness.session = () => eventually('it has collected three times', () => rounds > 2).then(() => {});
+        harness.startAgent((options) => ({
           ...options,
           openFiles: allClosed,
           client: {
@@ -27,11 +27,11 @@ describe('garbage collection while Pods start', { timeout: 120_000 }, () => {
             },
           },
         }));
-        const pod = await stage.pod();
-        const running = await stage.waitForPod(pod, 'is Running', isRunning);
-        await sleep(stage.clock, 600_000);
-        assert.deepEqual(await stage.runningVms(), [vmNameOf(running)]);
-        assert.deepEqual(stage.tart.journal.calls('delete'), []);
+        const pod = await harness.pod();
+        const running = await harness.waitForPod(pod, 'is Running', isRunning);
+        await sleep(harness.clock, 600_000);
+        assert.deepEqual(await harness.runningVms(), [vmNameOf(running)]);
+        assert.deepEqual(harness.tart.journal.calls('delete'), []);
       },
       { speed: 600, disableVMGC: false },
     ));

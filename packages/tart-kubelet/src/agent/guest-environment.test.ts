@@ -15,18 +15,18 @@ const makeSecret = ({ admin }: Harness) =>
   });
 
 describe('the environment and tokens of a guest', { timeout: 120_000 }, () => {
-  it('are there at boot: variables of every source, and tokens for the audiences of the Pod (INC-425)', () =>
-    withMac(async (stage) => {
-      await makeSecret(stage);
-      await stage.admin.create(configMaps, {
+  it('exist at boot: variables of every source, and tokens for the audiences of the Pod (INC-425)', () =>
+    withMac(async (harness) => {
+      await makeSecret(harness);
+      await harness.admin.create(configMaps, {
         apiVersion: 'v1',
         kind: 'ConfigMap',
         metadata: { name: 'settings', namespace },
         data: { REGION: 'fr' },
       });
-      stage.startAgent();
+      harness.startAgent();
       const audience = 'tuist-runners-dispatch';
-      const pod = await stage.pod((spec) => {
+      const pod = await harness.pod((spec) => {
         const fieldRef = { fieldPath: 'metadata.name' };
         spec.containers = [
           {
@@ -43,40 +43,40 @@ describe('the environment and tokens of a guest', { timeout: 120_000 }, () => {
         const serviceAccountToken = { audience, expirationSeconds: 3600, path: 'token' };
         spec.volumes = [{ name: 'dispatch', projected: { sources: [{ serviceAccountToken }] } }];
       });
-      const running = await stage.waitForPod(pod, 'is Running', isRunning);
+      const running = await harness.waitForPod(pod, 'is Running', isRunning);
       const { name } = pod.metadata;
-      const variables = await runInGuest(stage, vmNameOf(running), `cat "${shared}/env/tuist.env"`);
+      const variables = await runInGuest(harness, vmNameOf(running), `cat "${shared}/env/tuist.env"`);
       assert.deepEqual(variables.trimEnd().split('\n'), [
         `GREETING=I am ${name} in fr, C:\\\\new`,
         'KEY=one\\ntwo',
         `NAME=${name}`,
         'REGION=fr',
       ]);
-      const token = await runInGuest(stage, vmNameOf(running), `cat "${shared}/dispatch/token"`);
+      const token = await runInGuest(harness, vmNameOf(running), `cat "${shared}/dispatch/token"`);
       const [, body = ''] = token.split('.');
       const claims = JSON.parse(Buffer.from(body, 'base64url').toString());
       assert.deepEqual(claims.aud, [audience]);
       assert.equal(claims['kubernetes.io'].pod.uid, pod.metadata.uid);
-      assert.equal(await runInGuest(stage, vmNameOf(running), `cat "${shared}/env/sa_token"`), token);
-      assert.ok(eventReasonsOf(stage, pod).includes('InvalidEnvironmentVariableNames'));
+      assert.equal(await runInGuest(harness, vmNameOf(running), `cat "${shared}/env/sa_token"`), token);
+      assert.ok(eventReasonsOf(harness, pod).includes('InvalidEnvironmentVariableNames'));
     }));
 
   it('wait for a missing Secret with a reason', () =>
     withMac(
-      async (stage) => {
-        stage.startAgent();
-        const pod = await stage.pod((spec) => {
+      async (harness) => {
+        harness.startAgent();
+        const pod = await harness.pod((spec) => {
           spec.containers = [{ name: 'runner', image, envFrom: [{ secretRef: { name: 'keys' } }] }];
         });
-        const waiting = await stage.waitForPod(
+        const waiting = await harness.waitForPod(
           pod,
           'waits',
           (seen) => waitingReason(seen) === 'CreateContainerConfigError',
         );
         assert.match(waiting.status?.containerStatuses?.[0]?.state?.waiting?.message ?? '', /keys/);
-        assert.equal(stage.tart.journal.calls('run').length, 0);
-        await makeSecret(stage);
-        await stage.waitForPod(pod, 'is Running', isRunning);
+        assert.equal(harness.tart.journal.calls('run').length, 0);
+        await makeSecret(harness);
+        await harness.waitForPod(pod, 'is Running', isRunning);
       },
       { speed: 20 },
     ));
@@ -89,10 +89,10 @@ describe('the result that a guest reports', { timeout: 120_000 }, () => {
   ];
   for (const [sentence, command, expected] of ends)
     it(sentence, () =>
-      withMac(async (stage) => {
-        stage.tart.controls.guest('_', { program: `${command} >"${shared}/status/runner-rc"; shutdown -h now` });
-        stage.startAgent();
-        const ended = await stage.waitForPod(await stage.pod(), 'has ended', hasEnded);
+      withMac(async (harness) => {
+        harness.tart.controls.guest('_', { program: `${command} >"${shared}/status/runner-rc"; shutdown -h now` });
+        harness.startAgent();
+        const ended = await harness.waitForPod(await harness.pod(), 'has ended', hasEnded);
         assert.deepEqual(
           [ended.status?.phase, terminatedState(ended)?.exitCode, terminatedState(ended)?.reason],
           expected,
@@ -102,19 +102,19 @@ describe('the result that a guest reports', { timeout: 120_000 }, () => {
     );
 
   it('is ignored when it is a symlink (INC-34)', () =>
-    withMac(async (stage) => {
+    withMac(async (harness) => {
       const program = `echo 9 >own; ln -s "$PWD/own" "${shared}/status/runner-rc"; shutdown -h now`;
-      stage.tart.controls.guest('_', { program });
-      stage.startAgent();
-      const ended = await stage.waitForPod(await stage.pod(), 'has ended', hasEnded);
+      harness.tart.controls.guest('_', { program });
+      harness.startAgent();
+      const ended = await harness.waitForPod(await harness.pod(), 'has ended', hasEnded);
       assert.deepEqual([terminatedState(ended)?.exitCode, terminatedState(ended)?.reason], [0, 'TartRunExited']);
     }));
 
   it('is a failure when the guest crashed without a report (INC-409, INC-32)', () =>
-    withMac(async (stage) => {
-      stage.tart.controls.guest('_', { lifetimeMs: 300, ends: 'error' });
-      stage.startAgent();
-      const ended = await stage.waitForPod(await stage.pod(), 'has ended', hasEnded);
+    withMac(async (harness) => {
+      harness.tart.controls.guest('_', { lifetimeMs: 300, ends: 'error' });
+      harness.startAgent();
+      const ended = await harness.waitForPod(await harness.pod(), 'has ended', hasEnded);
       assert.deepEqual(
         [ended.status?.phase, terminatedState(ended)?.exitCode, terminatedState(ended)?.reason],
         ['Failed', 1, 'TartRunFailed'],
@@ -124,10 +124,10 @@ describe('the result that a guest reports', { timeout: 120_000 }, () => {
     }));
 
   it('is a failure when the guest lost its network, although tart exits with 0', () =>
-    withMac(async (stage) => {
-      stage.tart.controls.guest('_', { lifetimeMs: 300, ends: 'network' });
-      stage.startAgent();
-      const ended = await stage.waitForPod(await stage.pod(), 'has ended', hasEnded);
+    withMac(async (harness) => {
+      harness.tart.controls.guest('_', { lifetimeMs: 300, ends: 'network' });
+      harness.startAgent();
+      const ended = await harness.waitForPod(await harness.pod(), 'has ended', hasEnded);
       assert.deepEqual(
         [ended.status?.phase, terminatedState(ended)?.exitCode, terminatedState(ended)?.reason],
         ['Failed', 1, 'TartRunFailed'],

@@ -5,29 +5,29 @@ import { eventReasonsOf, touchPod } from './testing/pod-checks.ts';
 
 describe('ignored fields of a Pod', { timeout: 120_000 }, () => {
   it('are reported in one event, also after a restart of the agent; defaults of the API server are not', () =>
-    withMac(async (stage) => {
-      stage.startAgent();
-      const plain = await stage.pod();
-      const probed = await stage.pod((spec) => {
+    withMac(async (harness) => {
+      harness.startAgent();
+      const plain = await harness.pod();
+      const probed = await harness.pod((spec) => {
         spec.hostAliases = [{ ip: '192.0.2.1', hostnames: ['x'] }];
         const [container] = spec.containers;
         if (container) container.livenessProbe = { exec: { command: ['true'] } };
       });
-      const running = await stage.waitForPod(plain, 'is Running', isRunning);
+      const running = await harness.waitForPod(plain, 'is Running', isRunning);
       // The server's defaults are set, or this would show nothing.
       assert.equal(running.spec?.dnsPolicy, 'ClusterFirst');
       assert.equal(running.spec.containers[0]?.terminationMessagePath, '/dev/termination-log');
-      await stage.waitForPod(probed, 'is Running', isRunning);
-      await stage.stopAgent();
-      stage.startAgent();
-      await touchPod(stage, probed);
-      const seen = await stage.waitForPod(probed, 'is looked at', isRunning);
-      assert.ok(!eventReasonsOf(stage, running).includes('FieldsIgnored'));
-      const told = stage.events.filter(
+      await harness.waitForPod(probed, 'is Running', isRunning);
+      await harness.stopAgent();
+      harness.startAgent();
+      await touchPod(harness, probed);
+      const seen = await harness.waitForPod(probed, 'is reconciled', isRunning);
+      assert.ok(!eventReasonsOf(harness, running).includes('FieldsIgnored'));
+      const reported = harness.events.filter(
         ({ podName, reason }) => podName === seen.metadata.name && reason === 'FieldsIgnored',
       );
       assert.deepEqual(
-        told.map(({ type, message }) => [type, message.split('. ')[0]]),
+        reported.map(({ type, message }) => [type, message.split('. ')[0]]),
         [
           [
             'Warning',

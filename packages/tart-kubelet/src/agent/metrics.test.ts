@@ -69,18 +69,18 @@ describe('the metrics of the agent', () => {
 
   test('VM start health', async () => {
     const { metrics, has } = createHarness();
-    const told = (refused: number, leaked: number) =>
+    const untilMetrics = (refused: number, leaked: number) =>
       has(
         `tart_kubelet_vm_start_refused{reason="starts_refused"} ${refused}`,
         `tart_kubelet_vm_start_refused{reason="slots_leaked"} ${leaked}`,
       );
-    await told(0, 0);
+    await untilMetrics(0, 0);
     metrics.setObserved({ vmStart: { kind: 'refused', message: 'no' } });
-    await told(1, 0);
+    await untilMetrics(1, 0);
     metrics.setObserved({ vmStart: { kind: 'slots leaked', running: 0, total: 2 } });
-    await told(0, 1);
+    await untilMetrics(0, 1);
     metrics.setObserved({ vmStart: { kind: 'works' } });
-    await told(0, 0);
+    await untilMetrics(0, 0);
   });
 
   test('slots, pulls and garbage collection', async () => {

@@ -14,15 +14,15 @@ const failsUntil = (run: number): string => `
 describe('a Pod that restarts', { timeout: 120_000 }, () => {
   it('OnFailure: restarts from a clean clone, with back-off and restartCount, and is never Pending again', () =>
     withMac(
-      async (stage) => {
-        stage.tart.controls.guest('_', { program: failsUntil(3) });
-        stage.startAgent();
-        const pod = await stage.pod((spec) => {
+      async (harness) => {
+        harness.tart.controls.guest('_', { program: failsUntil(3) });
+        harness.startAgent();
+        const pod = await harness.pod((spec) => {
           spec.restartPolicy = 'OnFailure';
         });
         const phases: string[] = [];
         let backedOff: unknown;
-        const ended = await stage.waitForPod(pod, 'has ended', (seen) => {
+        const ended = await harness.waitForPod(pod, 'has ended', (seen) => {
           const { phase = '' } = seen?.status ?? {};
           if (phase !== phases.at(-1)) phases.push(phase);
           if (waitingReason(seen) === 'CrashLoopBackOff')
@@ -39,8 +39,8 @@ describe('a Pod that restarts', { timeout: 120_000 }, () => {
         assert.equal(before?.exitCode, 3);
         const pausedMs = Date.parse(terminatedState(ended)?.startedAt ?? '') - Date.parse(before?.finishedAt ?? '');
         assert.ok(pausedMs >= 19_000, `it waited for ${pausedMs} ms`);
-        assert.equal(stage.tart.journal.calls('clone').length, 5, 'the base, and one for each run');
-        const macs = stage.tart.journal.calls('set').filter(({ argv }) => argv.includes('--random-mac'));
+        assert.equal(harness.tart.journal.calls('clone').length, 5, 'the base, and one for each run');
+        const macs = harness.tart.journal.calls('set').filter(({ argv }) => argv.includes('--random-mac'));
         assert.equal(macs.length, 4);
       },
       { speed: 10 },
@@ -48,43 +48,43 @@ describe('a Pod that restarts', { timeout: 120_000 }, () => {
 
   it('Always: restarts after success too; deletion during back-off is immediate', () =>
     withMac(
-      async (stage) => {
-        stage.tart.controls.guest('_', { program: failsUntil(0) });
-        stage.startAgent();
-        const pod = await stage.pod((spec) => {
+      async (harness) => {
+        harness.tart.controls.guest('_', { program: failsUntil(0) });
+        harness.startAgent();
+        const pod = await harness.pod((spec) => {
           spec.restartPolicy = 'Always';
         });
-        await stage.waitForPod(
+        await harness.waitForPod(
           pod,
           'backs off',
           (seen) => waitingReason(seen) === 'CrashLoopBackOff' && restartsOf(seen) >= 2,
         );
-        const runs = stage.tart.journal.calls('run').length;
-        await stage.deletePod(pod);
-        await stage.waitForPod(pod, 'is gone', isGone);
-        assert.equal(stage.tart.journal.calls('run').length, runs);
+        const runs = harness.tart.journal.calls('run').length;
+        await harness.deletePod(pod);
+        await harness.waitForPod(pod, 'is gone', isGone);
+        assert.equal(harness.tart.journal.calls('run').length, runs);
       },
       { speed: 5 },
     ));
 
   it('restarts with a new run when its VM crashed while the agent was down (INC-407)', () =>
     withMac(
-      async (stage) => {
-        stage.startAgent();
-        const pod = await stage.pod((spec) => {
+      async (harness) => {
+        harness.startAgent();
+        const pod = await harness.pod((spec) => {
           spec.restartPolicy = 'OnFailure';
         });
-        await stage.waitForPod(pod, 'is Running', isRunning);
-        await stage.stopAgent();
-        stage.tart.powerOff();
-        stage.startAgent();
-        const seen = await stage.waitForPod(
+        await harness.waitForPod(pod, 'is Running', isRunning);
+        await harness.stopAgent();
+        harness.tart.powerOff();
+        harness.startAgent();
+        const seen = await harness.waitForPod(
           pod,
           'runs again',
           (one) => restartsOf(one) === 1 && waitingReason(one) === undefined,
         );
         assert.equal(seen.status?.phase, 'Running');
-        assert.equal(stage.tart.journal.calls('clone').length, 3);
+        assert.equal(harness.tart.journal.calls('clone').length, 3);
       },
       { speed: 10 },
     ));

@@ -14,106 +14,108 @@ const ready = `: >${status}/${guestNames.ready}`;
 const job = `: >${status}/${guestNames.jobStarted}`;
 const conditionOf = (pod: Seen) => pod?.status?.conditions?.find(({ type }) => type === runnerBusyCondition);
 const says = (word: string) => (pod: Seen) => conditionOf(pod)?.status === word;
-const runner = (stage: Harness) =>
-  stage.pod((_spec, pod) => {
+const runner = (harness: Harness) =>
+  harness.pod((_spec, pod) => {
     pod.metadata = { ...pod.metadata, labels: { [labels.runner]: 'true' } };
   });
 
 describe('the RunnerBusy condition of a Pod', { timeout: 120_000 }, () => {
   it('goes Unknown, False, True, and stays True when the guest removes its marker', () =>
     withMac(
-      async (stage) => {
-        stage.startAgent();
-        const pod = await runner(stage);
-        const running = await stage.waitForPod(pod, 'is Running', isRunning);
+      async (harness) => {
+        harness.startAgent();
+        const pod = await runner(harness);
+        const running = await harness.waitForPod(pod, 'is Running', isRunning);
         assert.deepEqual([conditionOf(running)?.status, conditionOf(running)?.reason], ['Unknown', 'NotReported']);
-        await runInGuest(stage, vmNameOf(running), ready);
-        const idle = await stage.waitForPod(pod, 'waits for a job', says('False'));
+        await runInGuest(harness, vmNameOf(running), ready);
+        const idle = await harness.waitForPod(pod, 'waits for a job', says('False'));
         assert.equal(conditionOf(idle)?.reason, 'WaitsForJob');
-        await runInGuest(stage, vmNameOf(running), job);
-        const busy = await stage.waitForPod(pod, 'has a job', says('True'));
+        await runInGuest(harness, vmNameOf(running), job);
+        const busy = await harness.waitForPod(pod, 'has a job', says('True'));
         assert.equal(conditionOf(busy)?.reason, 'JobStarted');
-        await runInGuest(stage, vmNameOf(running), `rm ${status}/*; shutdown -h now`);
-        const ended = await stage.waitForPod(pod, 'has ended', hasEnded);
+        await runInGuest(harness, vmNameOf(running), `rm ${status}/*; shutdown -h now`);
+        const ended = await harness.waitForPod(pod, 'has ended', hasEnded);
         assert.deepEqual(conditionOf(ended), conditionOf(busy));
       },
       { speed: 20 },
     ));
 
   it('is True for a job that started and ended between two polls', () =>
-    withMac(async (stage) => {
-      stage.tart.controls.guest('_', { program: `${ready}; ${job}; shutdown -h now` });
-      stage.startAgent();
-      const ended = await stage.waitForPod(await runner(stage), 'has ended', hasEnded);
+    withMac(async (harness) => {
+      harness.tart.controls.guest('_', { program: `${ready}; ${job}; shutdown -h now` });
+      harness.startAgent();
+      const ended = await harness.waitForPod(await runner(harness), 'has ended', hasEnded);
       assert.equal(conditionOf(ended)?.status, 'True');
     }));
 
   it('stays False for a runner that ended without a job', () =>
-    withMac(async (stage) => {
-      stage.tart.controls.guest('_', { program: `${ready}; shutdown -h now` });
-      stage.startAgent();
-      const pod = await runner(stage);
-      await stage.waitForPod(pod, 'has ended', hasEnded);
+    withMac(async (harness) => {
+      harness.tart.controls.guest('_', { program: `${ready}; shutdown -h now` });
+      harness.startAgent();
+      const pod = await runner(harness);
+      await harness.waitForPod(pod, 'has ended', hasEnded);
       const freed = (seen: Seen) => (seen?.metadata.finalizers ?? []).length === 0;
-      assert.equal(conditionOf(await stage.waitForPod(pod, 'has no finalizer', freed))?.status, 'False');
+      assert.equal(conditionOf(await harness.waitForPod(pod, 'has no finalizer', freed))?.status, 'False');
     }));
 
   it('continues after a restart of the agent', () =>
     withMac(
-      async (stage) => {
-        stage.startAgent();
-        const pod = await runner(stage);
-        const running = await stage.waitForPod(pod, 'is Running', isRunning);
-        await runInGuest(stage, vmNameOf(running), ready);
-        const before = await stage.waitForPod(pod, 'waits for a job', says('False'));
-        await stage.stopAgent();
-        const from = stage.logs.length;
-        stage.startAgent();
-        await eventually('it was looked at', () => stage.logs.slice(from).some((line) => line.includes('"running"')));
-        assert.deepEqual(conditionOf(await stage.getPod(pod)), conditionOf(before));
-        await runInGuest(stage, vmNameOf(running), job);
-        await stage.waitForPod(pod, 'has a job', says('True'));
+      async (harness) => {
+        harness.startAgent();
+        const pod = await runner(harness);
+        const running = await harness.waitForPod(pod, 'is Running', isRunning);
+        await runInGuest(harness, vmNameOf(running), ready);
+        const before = await harness.waitForPod(pod, 'waits for a job', says('False'));
+        await harness.stopAgent();
+        const from = harness.logs.length;
+        harness.startAgent();
+        await eventually('it was reconciled', () =>
+          harness.logs.slice(from).some((line) => line.includes('"running"')),
+        );
+        assert.deepEqual(conditionOf(await harness.getPod(pod)), conditionOf(before));
+        await runInGuest(harness, vmNameOf(running), job);
+        await harness.waitForPod(pod, 'has a job', says('True'));
       },
       { speed: 20 },
     ));
 
   it('is Unknown when the marker is not a regular file, and the Pod keeps running', () =>
     withMac(
-      async (stage) => {
-        stage.startAgent();
-        const pod = await runner(stage);
-        const running = await stage.waitForPod(pod, 'is Running', isRunning);
+      async (harness) => {
+        harness.startAgent();
+        const pod = await runner(harness);
+        const running = await harness.waitForPod(pod, 'is Running', isRunning);
         const { directory, fifo, symlink, huge } = hostilePrograms(guestNames.jobStarted);
         for (const hostile of [directory, fifo, symlink, huge]) {
-          await runInGuest(stage, vmNameOf(running), ready);
-          await stage.waitForPod(pod, 'waits for a job', says('False'));
-          await runInGuest(stage, vmNameOf(running), hostile);
-          await stage.waitForPod(pod, 'is not known', says('Unknown'));
-          await runInGuest(stage, vmNameOf(running), `rm -rf ${status}/*`);
+          await runInGuest(harness, vmNameOf(running), ready);
+          await harness.waitForPod(pod, 'waits for a job', says('False'));
+          await runInGuest(harness, vmNameOf(running), hostile);
+          await harness.waitForPod(pod, 'is not known', says('Unknown'));
+          await runInGuest(harness, vmNameOf(running), `rm -rf ${status}/*`);
         }
-        assert.equal(isRunning(await stage.getPod(pod)), true);
+        assert.equal(isRunning(await harness.getPod(pod)), true);
       },
       { speed: 20 },
     ));
 
   it('sends no request while nothing changes, and is absent from other Pods', () =>
     withMac(
-      async (stage) => {
-        stage.startAgent();
-        const [one, other] = [await runner(stage), await stage.pod()];
-        const running = await stage.waitForPod(one, 'is Running', isRunning);
-        const beside = await stage.waitForPod(other, 'is Running', isRunning);
-        await runInGuest(stage, vmNameOf(running), ready);
-        await runInGuest(stage, vmNameOf(beside), ready);
-        await stage.waitForPod(one, 'waits for a job', says('False'));
-        const pass = (seconds: number): Promise<void> => sleep(stage.clock, seconds * 1000);
+      async (harness) => {
+        harness.startAgent();
+        const [one, other] = [await runner(harness), await harness.pod()];
+        const running = await harness.waitForPod(one, 'is Running', isRunning);
+        const beside = await harness.waitForPod(other, 'is Running', isRunning);
+        await runInGuest(harness, vmNameOf(running), ready);
+        await runInGuest(harness, vmNameOf(beside), ready);
+        await harness.waitForPod(one, 'waits for a job', says('False'));
+        const pass = (seconds: number): Promise<void> => sleep(harness.clock, seconds * 1000);
         // Lets pending work finish.
         await pass(10);
         const requests: string[] = [];
-        stage.intercept = (request) => void requests.push(request);
+        harness.intercept = (request) => void requests.push(request);
         await pass(60);
         assert.deepEqual(requests, []);
-        assert.equal(conditionOf(await stage.getPod(other)), undefined);
+        assert.equal(conditionOf(await harness.getPod(other)), undefined);
       },
       { speed: 60 },
     ));

@@ -129,7 +129,7 @@ describe('the query of a request', () => {
   });
 });
 
-describe('what kubectl reads and sends', () => {
+describe('the formats of kubectl', () => {
   test('a valid terminal size', () => {
     assert.deepEqual(parseTerminalSize('{"Width":90,"Height":30}\n'), { columns: 90, rows: 30 });
     for (const bad of [

@@ -36,18 +36,18 @@ describe('the kubelet API of a Mac', { timeout: 60_000 }, () => {
   let folder: string;
   let kubernetes: Kubernetes;
   let runtime: FakeRuntime;
-  let world: { address: string | undefined; ca: string | undefined; lines: string[]; ports: number[] };
+  let environment: { address: string | undefined; ca: string | undefined; lines: string[]; ports: number[] };
   let stop: AbortController;
   let done: Promise<void>;
   let admin: Client;
-  let looks = 0;
+  let polls = 0;
   let approve: (known: number) => Promise<void>;
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'served-api-'));
     kubernetes = await createKubernetes();
     runtime = createFakeRuntime({ folder });
-    world = { address: '127.0.0.1', ca: kubernetes.identity.caCertificate, lines: [], ports: [] };
+    environment = { address: '127.0.0.1', ca: kubernetes.identity.caCertificate, lines: [], ports: [] };
     stop = new AbortController();
     done = Promise.resolve();
     const transport = inProcessTransport(kubernetes.handle, {
@@ -79,18 +79,18 @@ describe('the kubelet API of a Mac', { timeout: 60_000 }, () => {
       transport,
       nodeName: 'mac-1',
       address: () => {
-        looks += 1;
-        return world.address;
+        polls += 1;
+        return environment.address;
       },
       port,
-      clientCA: () => world.ca,
+      clientCA: () => environment.ca,
       runtime,
       file: join(folder, 'serving-certificate.pem'),
       clock: shortTimersClock,
       random: () => 0,
-      log: createLogger({ clock: systemClock, level: 'info', write: (line) => world.lines.push(line) }),
+      log: createLogger({ clock: systemClock, level: 'info', write: (line) => environment.lines.push(line) }),
       metrics: async () => ({ contentType: 'text/plain', body: '' }),
-      onListening: (bound) => world.ports.push(bound),
+      onListening: (bound) => environment.ports.push(bound),
       limits: { closingMs: 0 },
     });
     done = api.run(stop.signal);
@@ -99,13 +99,13 @@ describe('the kubelet API of a Mac', { timeout: 60_000 }, () => {
 
   /** Waits until the agent has seen the current state and acted on it. */
   const looksAgain = async (): Promise<void> => {
-    const before = looks;
-    await eventually('it has looked twice', () => looks >= before + 2);
+    const before = polls;
+    await eventually('it has polled twice', () => polls >= before + 2);
   };
 
   const listening = async (count: number): Promise<number> => {
-    await eventually('it listens', () => world.ports.length >= count);
-    return world.ports[count - 1] ?? 0;
+    await eventually('it listens', () => environment.ports.length >= count);
+    return environment.ports[count - 1] ?? 0;
   };
 
   /** The response to an anonymous request, and the issuer of the server's certificate. */
@@ -145,18 +145,18 @@ describe('the kubelet API of a Mac', { timeout: 60_000 }, () => {
   });
 
   test('waits for the address of the Node, listens on it only, and follows a change (INC-421)', async () => {
-    world.address = undefined;
+    environment.address = undefined;
     serve();
     await looksAgain();
-    assert.deepEqual(world.ports, []);
-    world.address = '127.0.0.1';
+    assert.deepEqual(environment.ports, []);
+    environment.address = '127.0.0.1';
     const first = await listening(1);
     await assert.rejects(ask(first, otherAddress));
     await approve(0);
-    world.address = undefined;
+    environment.address = undefined;
     await looksAgain();
     assert.equal((await ask(first)).code, 401);
-    world.address = otherAddress;
+    environment.address = otherAddress;
     const second = await listening(2);
     assert.equal((await ask(second, otherAddress)).code, 401);
     await assert.rejects(ask(first));
@@ -173,7 +173,7 @@ describe('the kubelet API of a Mac', { timeout: 60_000 }, () => {
     const address = squatter.address();
     assert.ok(typeof address === 'object' && address);
     const api = serve(address.port);
-    await eventually('it says so', () => world.lines.some((line) => line.includes('is not served')));
+    await eventually('it says so', () => environment.lines.some((line) => line.includes('is not served')));
     assert.equal(api.port(), undefined);
     assert.deepEqual((await admin.list(certificateSigningRequests)).items, [], 'nor does it ask for a certificate');
     squatter.close();
@@ -181,12 +181,12 @@ describe('the kubelet API of a Mac', { timeout: 60_000 }, () => {
   });
 
   test('does not listen without a client CA', async () => {
-    world.ca = undefined;
+    environment.ca = undefined;
     serve();
-    await eventually('it says so', () => world.lines.some((line) => line.includes('certificate authority')));
+    await eventually('it says so', () => environment.lines.some((line) => line.includes('certificate authority')));
     await looksAgain();
-    assert.deepEqual(world.ports, []);
-    world.ca = kubernetes.identity.caCertificate;
+    assert.deepEqual(environment.ports, []);
+    environment.ca = kubernetes.identity.caCertificate;
     await listening(1);
   });
 });

@@ -50,7 +50,7 @@ describe('a certificate of the kubelet API', () => {
 });
 
 describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
-  interface World {
+  interface TestCluster {
     kubernetes: Kubernetes;
     client: Client;
     subresources: Subresources;
@@ -58,7 +58,7 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
     /** The certificate file. */
     file: string;
   }
-  const withCluster = async (play: (world: World) => Promise<void>): Promise<void> => {
+  const withCluster = async (scenario: (cluster: TestCluster) => Promise<void>): Promise<void> => {
     const kubernetes = await createKubernetes();
     const folder = await mkdtemp(join(tmpdir(), 'serving-'));
     try {
@@ -68,7 +68,7 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
       const node = inProcessTransport(kubernetes.handle, {
         user: { commonName: 'system:node:mac-1', organizations: ['system:nodes'] },
       });
-      await play({
+      await scenario({
         kubernetes,
         client: createClient(admin, { clock: systemClock }),
         subresources: createSubresources(admin, { clock: systemClock }),
@@ -91,16 +91,16 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
   /** The agent's wait for the approval. */
   let approvalTimeoutMs = 15 * 60_000;
 
-  const start = (world: World, clock = fastClock) => {
+  const start = (cluster: TestCluster, clock = fastClock) => {
     const identities: NodeCertificate[] = [];
-    let told = (): void => {};
+    let onChange = (): void => {};
     const onCertificate = (identity: NodeCertificate): void => {
       identities.push(identity);
-      told();
+      onChange();
     };
     const stop = new AbortController();
     const done = keepServingCertificate(
-      { client: world.agent, subject, file: world.file, onCertificate, clock, random: () => 0.5, log },
+      { client: cluster.agent, subject, file: cluster.file, onCertificate, clock, random: () => 0.5, log },
       stop.signal,
     );
     return {
@@ -108,7 +108,7 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
       count: async (wanted: number): Promise<void> => {
         while (identities.length < wanted) {
           await new Promise<void>((resolve) => {
-            told = resolve;
+            onChange = resolve;
           });
         }
       },
@@ -121,29 +121,29 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
   const verdict = { type: 'Approved', reason: 'Test', message: 'fine' } as const;
 
   test('is requested, stored with mode 0600, and used once issued', () =>
-    withCluster(async (world) => {
-      const running = start(world);
-      const first = await nextRequest(world.client, 0);
+    withCluster(async (cluster) => {
+      const running = start(cluster);
+      const first = await nextRequest(cluster.client, 0);
       assert.equal(first.spec.signerName, servingSigner);
       assert.deepEqual(first.spec.usages, ['digital signature', 'server auth']);
-      await world.subresources.approveCertificate(first, verdict);
+      await cluster.subresources.approveCertificate(first, verdict);
       await running.count(1);
-      assert.deepEqual(await readCertificate(world.file), running.identities[0]);
-      assert.equal((await stat(world.file)).mode & 0o777, 0o600);
+      assert.deepEqual(await readCertificate(cluster.file), running.identities[0]);
+      assert.equal((await stat(cluster.file)).mode & 0o777, 0o600);
       assert.ok(new X509Certificate(running.identities[0]?.cert ?? '').checkIP('192.0.2.7'));
       await running.close();
     }));
 
   test('is used even if it cannot be stored', () =>
-    withCluster(async (world) => {
-      const running = start({ ...world, file: join(world.file, 'not a folder') });
-      await world.subresources.approveCertificate(await nextRequest(world.client, 0), verdict);
+    withCluster(async (cluster) => {
+      const running = start({ ...cluster, file: join(cluster.file, 'not a folder') });
+      await cluster.subresources.approveCertificate(await nextRequest(cluster.client, 0), verdict);
       await running.count(1);
       await running.close();
     }));
 
   test('is not requested in a loop by a Mac whose clock is ahead', () =>
-    withCluster(async (world) => {
+    withCluster(async (cluster) => {
       /** As soon as it has a certificate, most of its lifetime is over. */
       const late = ({ notBefore, notAfter }: NodeCertificate): number => notBefore + 0.9 * (notAfter - notBefore);
       let served: readonly NodeCertificate[] = [];
@@ -158,59 +158,59 @@ describe('the serving certificate of the agent', { timeout: 60_000 }, () => {
           return () => {};
         },
       };
-      const running = start(world, ahead);
+      const running = start(cluster, ahead);
       served = running.identities;
       try {
-        await world.subresources.approveCertificate(await nextRequest(world.client, 0), verdict);
+        await cluster.subresources.approveCertificate(await nextRequest(cluster.client, 0), verdict);
         await running.count(1);
         // The first wait was for the approval.
         await eventually('it waits for a minute', () => waits > 1);
-        assert.equal((await world.client.list(certificateSigningRequests)).items.length, 1);
+        assert.equal((await cluster.client.list(certificateSigningRequests)).items.length, 1);
       } finally {
         await running.close();
       }
     }));
 
   test('is requested again when nobody approves or denies', () =>
-    withCluster(async (world) => {
+    withCluster(async (cluster) => {
       approvalTimeoutMs = 5;
-      const running = start(world);
-      await nextRequest(world.client, 1);
+      const running = start(cluster);
+      await nextRequest(cluster.client, 1);
       await running.close();
       approvalTimeoutMs = 15 * 60_000;
     }));
 
   test('that was stored is used without a request, unless it does not match', () =>
-    withCluster(async (world) => {
+    withCluster(async (cluster) => {
       const kept = createSelfSignedCertificate(subject, systemClock.now());
-      await writeCertificate(world.file, kept);
-      const running = start(world);
+      await writeCertificate(cluster.file, kept);
+      const running = start(cluster);
       await running.count(1);
       await running.close();
-      assert.deepEqual((await world.client.list(certificateSigningRequests)).items, []);
-      const text = await readFile(world.file, 'utf8');
+      assert.deepEqual((await cluster.client.list(certificateSigningRequests)).items, []);
+      const text = await readFile(cluster.file, 'utf8');
       const misfits = [
         createSelfSignedCertificate({ nodeName: 'mac-1', address: '192.0.2.9' }, systemClock.now()),
         createSelfSignedCertificate(subject, 0),
         { cert: kept.cert, key: createSelfSignedCertificate(subject, 0).key },
       ];
       for (const [index, misfit] of [...misfits, 'rubbish', text.slice(0, 200)].entries()) {
-        if (typeof misfit === 'string') await writeFile(world.file, misfit);
-        else await writeCertificate(world.file, misfit);
-        const again = start(world);
-        await nextRequest(world.client, index);
+        if (typeof misfit === 'string') await writeFile(cluster.file, misfit);
+        else await writeCertificate(cluster.file, misfit);
+        const again = start(cluster);
+        await nextRequest(cluster.client, index);
         assert.deepEqual(again.identities, []);
         await again.close();
       }
     }));
 
   test('is requested again after a denial', () =>
-    withCluster(async (world) => {
-      const running = start(world);
+    withCluster(async (cluster) => {
+      const running = start(cluster);
       try {
-        const first = await nextRequest(world.client, 0);
-        await world.subresources.approveCertificate(first, { ...verdict, type: 'Denied' });
-        await nextRequest(world.client, 1);
+        const first = await nextRequest(cluster.client, 0);
+        await cluster.subresources.approveCertificate(first, { ...verdict, type: 'Denied' });
+        await nextRequest(cluster.client, 1);
         assert.deepEqual(running.identities, []);
       } finally {
         await running.close();

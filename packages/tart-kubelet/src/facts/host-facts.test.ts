@@ -23,7 +23,7 @@ describe('the cache of host facts', () => {
       return answer.promise;
     };
     const known = createFactsCache({ ...fakeHostFacts(exampleFacts), images }, clock, createRecordingLogger().log);
-    for (let look = 0; look < 3; look += 1) {
+    for (let count = 0; count < 3; count += 1) {
       const looking = known.refresh(forever);
       await flushEventLoop();
       clock.advance(2_000);
@@ -43,7 +43,7 @@ describe('the cache of host facts', () => {
     const known = createFactsCache(fakeHostFacts(facts), manualClock(), log);
     await known.refresh(forever);
     delete facts.labels;
-    for (let look = 0; look < 3; look += 1) assert.deepEqual(await known.refresh(forever), exampleFacts);
+    for (let count = 0; count < 3; count += 1) assert.deepEqual(await known.refresh(forever), exampleFacts);
     assert.equal(lines.filter((line) => line.includes('cannot be had')).length, 1);
     facts.labels = {};
     assert.deepEqual((await known.refresh(forever)).labels, {});
@@ -52,18 +52,18 @@ describe('the cache of host facts', () => {
 
   test('a fact that takes too long is aborted', async () => {
     const clock = manualClock();
-    let told: AbortSignal | undefined;
+    let passedSignal: AbortSignal | undefined;
     const disk: HostFacts['disk'] = (signal) => {
-      told = signal;
+      passedSignal = signal;
       return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('gave up'))));
     };
     const known = createFactsCache({ ...fakeHostFacts(exampleFacts), disk }, clock, createRecordingLogger().log);
     const looking = known.refresh(forever);
     clock.advance(2_000);
     assert.equal((await looking).disk, undefined);
-    assert.equal(told?.aborted, false);
+    assert.equal(passedSignal?.aborted, false);
     clock.advance(28_000);
-    assert.equal(told?.aborted, true);
+    assert.equal(passedSignal?.aborted, true);
     await flushEventLoop();
   });
 });

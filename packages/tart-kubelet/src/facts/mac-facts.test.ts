@@ -31,8 +31,8 @@ const onMac = (changes: Readonly<Record<string, string | Error>> = {}) => {
   };
   const clock = manualClock();
   const tart = fakeHostFacts(exampleFacts);
-  const make = (told: Partial<Parameters<typeof createMacFacts>[0]['options']> = {}) =>
-    createMacFacts({ options: { ...options, ...told }, root: '', uid: 501, tart, clock, run });
+  const make = (change: Partial<Parameters<typeof createMacFacts>[0]['options']> = {}) =>
+    createMacFacts({ options: { ...options, ...change }, root: '', uid: 501, tart, clock, run });
   return { asked, clock, make };
 };
 
@@ -93,14 +93,14 @@ describe('the facts of a real Mac', () => {
   test('the DHCP lease time is as configured, or a day (INC-428)', async () => {
     const line =
       'defaults read /Library/Preferences/SystemConfiguration/com.apple.InternetSharing.default.plist bootpd';
-    const told = (answer: string | Error) =>
+    const leaseTimeFor = (answer: string | Error) =>
       onMac({ [line]: answer })
         .make()
         .dhcpLeaseSeconds(signal);
-    assert.equal(await told('{\n    DHCPLeaseTimeSecs = 600;\n}'), 600);
-    assert.equal(await told(exited(1)), 86_400);
-    assert.equal(await told('{\n}'), 86_400);
-    await assert.rejects(told(new Error('killed')));
+    assert.equal(await leaseTimeFor('{\n    DHCPLeaseTimeSecs = 600;\n}'), 600);
+    assert.equal(await leaseTimeFor(exited(1)), 86_400);
+    assert.equal(await leaseTimeFor('{\n}'), 86_400);
+    await assert.rejects(leaseTimeFor(new Error('killed')));
   });
 
   test('the address is --node-ip, or the tailnet address only, or the first address of an interface', async () => {

@@ -152,7 +152,7 @@ describe('facts about virtual machines and images', () => {
     await start('ns-pod-u1', 'u1');
     await start('of-somebody');
     const found: unknown[] = [];
-    const disks = await facts({ onObserved: (look) => found.push(look) }).guestDisks(signal);
+    const disks = await facts({ onObserved: (observation) => found.push(observation) }).guestDisks(signal);
     assert.deepEqual(disks, [{ vm: 'ns-pod-u1', usedPercent: 93 }]);
     assert.deepEqual(found, [{ guestDisks: disks }]);
   });

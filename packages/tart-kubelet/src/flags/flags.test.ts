@@ -100,9 +100,9 @@ describe('the flags of the agent', () => {
 
   test('prefer the command line to the environment', () => {
     const env = { TART_KUBELET_NODE_NAME: 'from-env', TART_KUBELET_NODE_IP: '10.0.0.9', TART_KUBELET_PROVIDER_ID: '' };
-    const asked = parseFlags(['--node-name=told'], { env, hostname: 'x' });
+    const asked = parseFlags(['--node-name=from-flag'], { env, hostname: 'x' });
     assert.ok('options' in asked);
-    assert.equal(asked.options.nodeName, 'told');
+    assert.equal(asked.options.nodeName, 'from-flag');
     assert.equal(asked.options.nodeIP, '10.0.0.9');
     assert.equal(asked.options.providerID, undefined);
   });

@@ -15,61 +15,61 @@ const golden = (letter: string): string => goldenName({ repository, digest: dige
 const day = 24 * 60 * 60_000;
 
 describe('the collector', () => {
-  let stage: Harness;
+  let harness: Harness;
   beforeEach(() => {
-    stage = createHarness();
+    harness = createHarness();
   });
-  afterEach(() => stage.remove());
+  afterEach(() => harness.remove());
   const addOurs = (...names: readonly string[]): void => {
     for (const name of names) {
-      if (!name.includes('/')) stage.fake.addVm(name);
-      stage.ours.add(name);
+      if (!name.includes('/')) harness.fake.addVm(name);
+      harness.ours.add(name);
     }
   };
   const addImage = async (letter: string, tag: string): Promise<void> => {
-    stage.fake.controls.image(`${repository}:${tag}`, { digest: digest(letter), percents: [100] });
-    await stage.tart.pull(`${repository}:${tag}`);
-    stage.ours.add(image(letter));
+    harness.fake.controls.image(`${repository}:${tag}`, { digest: digest(letter), percents: [100] });
+    await harness.tart.pull(`${repository}:${tag}`);
+    harness.ours.add(image(letter));
   };
 
   test('deletes a clone whose Pod is deleted, and its record; other VMs stay (B1, B5)', async () => {
     addOurs('orphan', 'kept');
-    stage.fake.addVm('bake');
-    stage.state.pods = [{ vm: 'kept', images: [] }];
-    await stage.collector().collect();
-    assert.deepEqual(await stage.names(), ['bake', 'kept']);
-    assert.ok(!stage.ours.has('orphan'));
-    assert.deepEqual(stage.collected, ['orphan clone']);
+    harness.fake.addVm('bake');
+    harness.state.pods = [{ vm: 'kept', images: [] }];
+    await harness.collector().collect();
+    assert.deepEqual(await harness.names(), ['bake', 'kept']);
+    assert.ok(!harness.ours.has('orphan'));
+    assert.deepEqual(harness.collected, ['orphan clone']);
   });
 
   test('collects at start, and then every five minutes', async () => {
-    const collector = stage.collector();
+    const collector = harness.collector();
     const end = new AbortController();
     const running = collector.run(end.signal);
     await collector.collect();
     addOurs('orphan');
-    stage.clock.advance(5 * 60_000 - 1);
-    assert.deepEqual(await stage.names(), ['orphan']);
-    stage.clock.advance(1);
-    await eventually('it has collected by itself', async () => (await stage.names()).length === 0);
+    harness.clock.advance(5 * 60_000 - 1);
+    assert.deepEqual(await harness.names(), ['orphan']);
+    harness.clock.advance(1);
+    await eventually('it has collected by itself', async () => (await harness.names()).length === 0);
     end.abort();
     await running;
   });
 
   test('deletes nothing when listing Pods or VMs fails', async () => {
     addOurs('orphan');
-    stage.state.pods = new Error('no answer');
-    await stage.collector().collect();
-    stage.state.pods = [];
-    stage.fake.controls.command('list', { answer: { code: 0, stdout: '{}', times: 1 } });
-    await stage.collector().collect();
-    assert.deepEqual(await stage.names(), ['orphan']);
-    await stage.collector().collect();
-    assert.deepEqual(await stage.names(), []);
+    harness.state.pods = new Error('no answer');
+    await harness.collector().collect();
+    harness.state.pods = [];
+    harness.fake.controls.command('list', { answer: { code: 0, stdout: '{}', times: 1 } });
+    await harness.collector().collect();
+    assert.deepEqual(await harness.names(), ['orphan']);
+    await harness.collector().collect();
+    assert.deepEqual(await harness.names(), []);
   });
 
   test('keeps a VM that appears with its Pod between the two lists: Pods are listed last (B1)', async () => {
-    const { tart } = stage;
+    const { tart } = harness;
     let bound: readonly PodOnNode[] = [];
     const appearAfter = <T>(listed: T): T => {
       if (bound.length === 0) addOurs('new');
@@ -78,58 +78,58 @@ describe('the collector', () => {
     };
     const list: Tart['list'] = async (options) => appearAfter(await tart.list(options));
     const pods = async (): Promise<readonly PodOnNode[]> => appearAfter(bound);
-    await stage.collector({ tart: { ...tart, list }, pods }).collect();
-    assert.deepEqual(await stage.names(), ['new']);
+    await harness.collector({ tart: { ...tart, list }, pods }).collect();
+    assert.deepEqual(await harness.names(), ['new']);
   });
 
   test('keeps a running VM that tart reports as stopped (INC-50)', async () => {
     addOurs('orphan');
-    const vm = await stage.tart.run('orphan', { logFile: join(stage.folder, 'vm.log') });
-    stage.fake.controls.host({ state: 'stale' });
-    await stage.collector().collect();
-    assert.equal(stage.fake.journal.calls('delete').length, 0);
+    const vm = await harness.tart.run('orphan', { logFile: join(harness.folder, 'vm.log') });
+    harness.fake.controls.host({ state: 'stale' });
+    await harness.collector().collect();
+    assert.equal(harness.fake.journal.calls('delete').length, 0);
     let isOff = false;
     const ends = vm.exited.then(() => (isOff = true));
     // Repeated, as a VM that has not started yet cannot be powered off.
     await eventually('it is off', async () => {
-      stage.fake.powerOff();
+      harness.fake.powerOff();
       return isOff;
     });
     await ends;
-    await stage.collector().collect();
-    assert.deepEqual(await stage.names(), []);
+    await harness.collector().collect();
+    assert.deepEqual(await harness.names(), []);
   });
 
   test('skips a VM that came into use between the decision and the delete', async () => {
     addOurs('a', 'b');
-    let looks = 0;
+    let checks = 0;
     // The first check is for the decision.
     const openFiles = {
       check: async (names: readonly string[]) => {
-        looks += 1;
+        checks += 1;
         return new Map(
-          names.map((name) => [name, looks > 1 && name === 'a' ? ('open' as const) : ('closed' as const)]),
+          names.map((name) => [name, checks > 1 && name === 'a' ? ('open' as const) : ('closed' as const)]),
         );
       },
     };
-    await stage.collector({ openFiles }).collect();
-    assert.deepEqual(await stage.names(), ['a']);
+    await harness.collector({ openFiles }).collect();
+    assert.deepEqual(await harness.names(), ['a']);
 
     let lists = 0;
-    const command = `${stage.fake.path} run a --no-graphics`;
+    const command = `${harness.fake.path} run a --no-graphics`;
     const processes = {
       list: async () => ((lists += 1) > 1 ? [{ pid: 1, startedAt: 0, command }] : []),
       find: async () => undefined,
     };
-    await stage.collector({ processes }).collect();
-    assert.deepEqual(await stage.names(), ['a']);
+    await harness.collector({ processes }).collect();
+    assert.deepEqual(await harness.names(), ['a']);
 
-    const release = await stage.holds.hold('a');
-    await stage.collector({ holds: { ...stage.holds, names: () => new Set() } }).collect();
-    assert.deepEqual(await stage.names(), ['a']);
+    const release = await harness.holds.hold('a');
+    await harness.collector({ holds: { ...harness.holds, names: () => new Set() } }).collect();
+    assert.deepEqual(await harness.names(), ['a']);
     release();
-    await stage.collector().collect();
-    assert.deepEqual(await stage.names(), []);
+    await harness.collector().collect();
+    assert.deepEqual(await harness.names(), []);
   });
 
   test('keeps a VM that is not known to be ours, also when only the check right before the delete says so (B5)', async () => {
@@ -137,15 +137,15 @@ describe('the collector', () => {
     for (const answers of [['unknown', 'ours'] as const, ['ours', 'unknown'] as const, ['ours', 'not ours'] as const]) {
       let asked = 0;
       const ownerOf = async () => answers[asked++] ?? assert.fail('it is asked twice');
-      await stage.collector({ ownership: { ownerOf, forget: async () => {} } }).collect();
-      assert.deepEqual(await stage.names(), ['a'], answers.join());
+      await harness.collector({ ownership: { ownerOf, forget: async () => {} } }).collect();
+      assert.deepEqual(await harness.names(), ['a'], answers.join());
     }
-    await stage.collector().collect();
-    assert.deepEqual(await stage.names(), []);
+    await harness.collector().collect();
+    assert.deepEqual(await harness.names(), []);
   });
 
   test('keeps a VM that is not known to be stopped, also when only the check right before the delete says so (B6)', async () => {
-    const { tart } = stage;
+    const { tart } = harness;
     addOurs('a');
     for (const state of ['running', 'suspended', 'unknown'] as const) {
       const list: Tart['list'] = async (options) => {
@@ -157,12 +157,12 @@ describe('the collector', () => {
         return details && { ...details, state };
       };
       for (const change of [{ list }, { get }]) {
-        await stage.collector({ tart: { ...tart, ...change } }).collect();
-        assert.deepEqual(await stage.names(), ['a'], state);
+        await harness.collector({ tart: { ...tart, ...change } }).collect();
+        assert.deepEqual(await harness.names(), ['a'], state);
       }
     }
-    await stage.collector().collect();
-    assert.deepEqual(await stage.names(), []);
+    await harness.collector().collect();
+    assert.deepEqual(await harness.names(), []);
   });
 
   test('keeps a VM whose open files are unknown, also when only right before the delete (B6)', async () => {
@@ -172,12 +172,12 @@ describe('the collector', () => {
       const openFiles: OpenFiles = {
         check: async (names, signal) => ((checks += 1) === unknown ? new Map() : allClosed.check(names, signal)),
       };
-      await stage.collector({ openFiles }).collect();
-      assert.deepEqual(await stage.names(), ['a']);
+      await harness.collector({ openFiles }).collect();
+      assert.deepEqual(await harness.names(), ['a']);
       assert.equal(checks, unknown);
     }
-    await stage.collector().collect();
-    assert.deepEqual(await stage.names(), []);
+    await harness.collector().collect();
+    assert.deepEqual(await harness.names(), []);
   });
 
   test('skips a VM when the process list fails right before the delete', async () => {
@@ -188,42 +188,42 @@ describe('the collector', () => {
       if (lists > 1) throw new Error('no ps');
       return [];
     };
-    await stage.collector({ processes: { list, find: async () => undefined } }).collect();
-    assert.deepEqual(await stage.names(), ['a']);
-    assert.match(stage.lines.join(), /Could not be collected/);
+    await harness.collector({ processes: { list, find: async () => undefined } }).collect();
+    assert.deepEqual(await harness.names(), ['a']);
+    assert.match(harness.lines.join(), /Could not be collected/);
   });
 
   test('a base is kept for a day after its last Pod (INC-47)', async () => {
     addOurs(golden('a'), golden('b'));
-    const collector = stage.collector();
+    const collector = harness.collector();
     await collector.collect();
-    stage.clock.advance(day - 1);
+    harness.clock.advance(day - 1);
     collector.markUsed(golden('b'));
     await collector.collect();
-    assert.equal((await stage.names()).length, 2);
-    stage.clock.advance(1);
+    assert.equal((await harness.names()).length, 2);
+    harness.clock.advance(1);
     await collector.collect();
-    assert.deepEqual(await stage.names(), [golden('b')]);
-    stage.clock.advance(3 * day);
+    assert.deepEqual(await harness.names(), [golden('b')]);
+    harness.clock.advance(3 * day);
     await collector.collect();
-    assert.deepEqual(await stage.names(), [golden('b')], 'the last one stays');
+    assert.deepEqual(await harness.names(), [golden('b')], 'the last one stays');
   });
 
   test('a full disk: deletes image and golden base, measures the disk after each, and stops when it has enough space (INC-52, INC-53)', async () => {
     for (const letter of ['a', 'b', 'c']) {
       await addImage(letter, letter);
-      await stage.tart.clone(image(letter), golden(letter));
-      stage.ours.add(golden(letter));
+      await harness.tart.clone(image(letter), golden(letter));
+      harness.ours.add(golden(letter));
     }
     // All three are needed: each has a warm Pod.
-    stage.state.pods = ['a', 'b', 'c'].map((letter) => ({ vm: `pod-${letter}`, images: [image(letter)] }));
-    stage.state.disk = { freeBytes: 10, totalBytes: 100 };
+    harness.state.pods = ['a', 'b', 'c'].map((letter) => ({ vm: `pod-${letter}`, images: [image(letter)] }));
+    harness.state.disk = { freeBytes: 10, totalBytes: 100 };
     const disk = async () => {
-      const bases = (await stage.names()).filter((name) => name.startsWith('tuist-golden-')).length;
+      const bases = (await harness.names()).filter((name) => name.startsWith('tuist-golden-')).length;
       return { freeBytes: bases === 3 ? 10 : 20, totalBytes: 100 };
     };
-    await stage.collector({ disk }).collect();
-    const left = await stage.names();
+    await harness.collector({ disk }).collect();
+    const left = await harness.names();
     const bases = left.filter((name) => name.startsWith('tuist-golden-'));
     assert.equal(bases.length, 2);
     const lost = ['a', 'b', 'c'].find((letter) => !bases.includes(golden(letter))) ?? '';
@@ -233,47 +233,47 @@ describe('the collector', () => {
 
   test('a disk that stays full ends the round with one base left', async () => {
     addOurs(golden('a'), golden('b'), golden('c'), 'orphan');
-    stage.state.disk = { freeBytes: 1, totalBytes: 100 };
-    await stage.collector().collect();
-    assert.equal((await stage.names()).length, 1);
+    harness.state.disk = { freeBytes: 1, totalBytes: 100 };
+    await harness.collector().collect();
+    assert.equal((await harness.names()).length, 1);
   });
 
   test('frees something after a lack of space even if the disk has free space, and no more than that (B2)', async () => {
     addOurs(golden('a'), golden('b'), golden('c'));
-    const collector = stage.collector();
+    const collector = harness.collector();
     await collector.freeSpace();
-    assert.equal((await stage.names()).length, 2);
+    assert.equal((await harness.names()).length, 2);
     await collector.collect();
-    assert.equal((await stage.names()).length, 2);
+    assert.equal((await harness.names()).length, 2);
   });
 
   test('a VM that cannot be deleted does not block the round', async () => {
     addOurs('orphan', golden('a'), golden('b'));
-    stage.state.disk = { freeBytes: 1, totalBytes: 100 };
-    stage.fake.controls.command('delete', { answer: { code: 1, stderr: 'Error: out of order' } });
-    await stage.collector().collect();
-    assert.equal((await stage.names()).length, 3);
-    assert.equal(stage.fake.journal.calls('delete').length, 3);
+    harness.state.disk = { freeBytes: 1, totalBytes: 100 };
+    harness.fake.controls.command('delete', { answer: { code: 1, stderr: 'Error: out of order' } });
+    await harness.collector().collect();
+    assert.equal((await harness.names()).length, 3);
+    assert.equal(harness.fake.journal.calls('delete').length, 3);
   });
 
   test('deletes an image with its tags when no Pod and no golden base needs it; foreign images stay (B1, INC-48)', async () => {
     await addImage('a', 'one');
     await addImage('b', 'two');
-    stage.fake.controls.image('ghcr.io/other/base:1', { digest: digest('c'), percents: [100] });
-    await stage.tart.pull('ghcr.io/other/base:1');
-    stage.state.pods = [{ vm: 'x', images: [`${repository}:two`] }];
-    await stage.collector().collect();
+    harness.fake.controls.image('ghcr.io/other/base:1', { digest: digest('c'), percents: [100] });
+    await harness.tart.pull('ghcr.io/other/base:1');
+    harness.state.pods = [{ vm: 'x', images: [`${repository}:two`] }];
+    await harness.collector().collect();
     assert.deepEqual(
-      [...(await stage.names())].sort(),
+      [...(await harness.names())].sort(),
       ['ghcr.io/other/base:1', `ghcr.io/other/base@${digest('c')}`, image('b'), `${repository}:two`].sort(),
     );
-    assert.ok(!stage.ours.has(image('a')));
+    assert.ok(!harness.ours.has(image('a')));
   });
 
   test('runs concurrent rounds one after the other', async () => {
     addOurs('a', 'b');
-    const collector = stage.collector({ openFiles: allClosed });
+    const collector = harness.collector({ openFiles: allClosed });
     await Promise.all([collector.collect(), collector.freeSpace(), collector.collect()]);
-    assert.equal(stage.fake.journal.calls('delete').length, 2);
+    assert.equal(harness.fake.journal.calls('delete').length, 2);
   });
 });

@@ -281,11 +281,11 @@ describe('decide for garbage collection', () => {
     ],
   ];
   for (const [symptom, snapshot, expected] of cases)
-    test(`not so: ${symptom}`, () => {
+    test(`does not repeat: ${symptom}`, () => {
       assert.deepEqual(deletedNames(snapshot), expected);
     });
 
-  test('without pressure all garbage goes: clones, then each base after its tags and its image, and the last base stays', () => {
+  test('without disk pressure all garbage is deleted: clones, then each base after its tags and its image, except the last base', () => {
     const entries = [golden('c'), golden('b'), golden('a'), image('a'), `${repository}:1`, 'x'].map((name) =>
       entry(name),
     );
@@ -295,7 +295,7 @@ describe('decide for garbage collection', () => {
     assert.deepEqual(deletedNames(snapshotWith(entries.toReversed(), more)), expected);
   });
 
-  test('a deletion says what goes and why', () => {
+  test('a deletion has an object and a reason', () => {
     const first = (snapshot: Snapshot): unknown => {
       const decision = decide(snapshot);
       return decision.kind === 'collect' ? decision.deletions[0] : decision;

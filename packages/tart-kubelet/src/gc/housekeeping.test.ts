@@ -81,7 +81,7 @@ describe('orphaned files', () => {
     ['the processes', { processes: { list: fails, find: async () => undefined } }],
   ];
   for (const [what, broken] of cases)
-    test(`stay as long as nobody knows ${what}`, async () => {
+    test(`stay while ${what} cannot be read`, async () => {
       const { leftovers, guests, logs } = createHarness(broken);
       await assert.rejects(leftovers.sweep(signal), /no answer/);
       assert.deepEqual([guests.size, logs.size], [5, 5]);
@@ -126,7 +126,7 @@ describe('image records without an image', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const stage = () => {
+  const setUp = () => {
     const home = join(folder, 'home');
     return {
       records: createImageRecords({ folder: join(folder, 'records'), mark: async () => {} }),
@@ -141,7 +141,7 @@ describe('image records without an image', () => {
   };
 
   test('are pruned, so that an image pulled later by a person is not owned; existing or held images keep their record', async () => {
-    const { holds, local, putBase, putImage, records } = stage();
+    const { holds, local, putBase, putImage, records } = setUp();
     const [here, gone, held] = [image('a'), image('b'), image('c')];
     for (const one of [here, gone, held]) {
       await records.finishPull('ghcr.io/a/b:1', one);
@@ -164,7 +164,7 @@ describe('image records without an image', () => {
   });
 
   test('are kept while the image is being pulled or cloned', async () => {
-    const { holds, local, records } = stage();
+    const { holds, local, records } = setUp();
     await records.beginClone('base', image('a'));
     await records.beginPull('ghcr.io/a/b:1', undefined);
     writeFileSync(join(folder, 'records', 'torn.json'), '{');

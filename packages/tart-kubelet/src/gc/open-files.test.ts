@@ -26,7 +26,7 @@ describe('open files of a VM', () => {
         return { code: 0, stdout: '', stderr: '', ...answer };
       },
     });
-  const look = async (answer: Parameters<typeof answering>[0], names = ['x', 'x-2', 'missing']) => [
+  const openFilesOf = async (answer: Parameters<typeof answering>[0], names = ['x', 'x-2', 'missing']) => [
     ...(await answering(answer).check(names, signal)),
   ];
   const closed = [
@@ -39,14 +39,14 @@ describe('open files of a VM', () => {
       ['x', 'closed'],
       ['x-2', 'open'],
     ];
-    assert.deepEqual(await look({ code: 1, stdout: `p12\nf8\nn${home}/vms/x-2/disk.img\n` }), one);
-    assert.deepEqual(await look({ stdout: `p12\nf8\nn${home}/vms/x-2/disk.img (deleted)\n` }), one);
-    assert.deepEqual(await look({ stdout: `p12\nfcwd\nn${home}/vms/x-2\n` }), one);
+    assert.deepEqual(await openFilesOf({ code: 1, stdout: `p12\nf8\nn${home}/vms/x-2/disk.img\n` }), one);
+    assert.deepEqual(await openFilesOf({ stdout: `p12\nf8\nn${home}/vms/x-2/disk.img (deleted)\n` }), one);
+    assert.deepEqual(await openFilesOf({ stdout: `p12\nfcwd\nn${home}/vms/x-2\n` }), one);
   });
 
   test('exit code 1 without output: all files are closed', async () => {
-    assert.deepEqual(await look({ code: 1 }), closed);
-    assert.deepEqual(await look({ code: 1 }, ['missing']), []);
+    assert.deepEqual(await openFilesOf({ code: 1 }), closed);
+    assert.deepEqual(await openFilesOf({ code: 1 }, ['missing']), []);
   });
 
   test('unexpected output of lsof means unknown (B6)', async () => {
@@ -58,7 +58,7 @@ describe('open files of a VM', () => {
       { stdout: `n${home}/vms/x/disk.img\n` },
       { stdout: `p12\nn/another/way/to/x/disk.img\n` },
     ])
-      assert.deepEqual(await look(answer), [], JSON.stringify(answer));
+      assert.deepEqual(await openFilesOf(answer), [], JSON.stringify(answer));
     assert.equal(parseOpenPaths('\0'), undefined);
     assert.deepEqual(parseOpenPaths(''), []);
   });

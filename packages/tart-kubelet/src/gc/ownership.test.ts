@@ -54,7 +54,7 @@ describe('ownership', () => {
   });
 });
 
-test('the journal has a virtual machine, has it not, or cannot tell', async () => {
+test('the journal has a VM, does not have it, or is unreadable', async () => {
   const journalOf = (...problems: string[]): Pick<Journal, 'list'> => ({
     list: async () => ({ uids: [], records: ['a', 'b'].map((vm) => ({ vm }) as VmRecord), problems }),
   });

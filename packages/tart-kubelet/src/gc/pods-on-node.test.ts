@@ -34,11 +34,11 @@ const noJournal: Pick<Journal, 'list'> = { list: () => Promise.reject(new Error(
 
 /** A cluster with two Macs, each with the permissions of its own Node. */
 const withCluster = async (scenario: (harness: Awaited<ReturnType<typeof setUp>>) => Promise<void>): Promise<void> => {
-  const stage = await setUp();
+  const harness = await setUp();
   try {
-    await scenario(stage);
+    await scenario(harness);
   } finally {
-    stage.stop();
+    harness.stop();
   }
 };
 const setUp = async () => {

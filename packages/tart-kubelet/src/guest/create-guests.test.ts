@@ -10,8 +10,8 @@ import { mount, problemOf, sharesOf, withGuestHarness } from './testing/harness.
 
 const never = new AbortController().signal;
 
-describe('what a guest is given', () => {
-  it('is two shares: one to read, one to write', () =>
+describe('the folders of a guest', () => {
+  it('are two shares: one read-only, one writable', () =>
     withGuestHarness(async ({ folder, mode, pod, prepare, read, vm }) => {
       const shares = sharesOf(await prepare(await pod()));
       assert.deepEqual(shares, {
@@ -25,7 +25,7 @@ describe('what a guest is given', () => {
       assert.equal(await mode('status'), 0o777);
     }));
 
-  it('has the environment of the container from all its sources', () =>
+  it('contain the environment of the container from all its sources', () =>
     withGuestHarness(async ({ configMap, pod, prepare, read, requests, secret }) => {
       await configMap('plain', { A: 'from map', '1st': 'x' }, { BINARY: 'AAEC' });
       await secret('hidden', { B: 'one\ntwo \\n' });
@@ -48,7 +48,7 @@ describe('what a guest is given', () => {
       assert.equal(requests.length, 3);
     }));
 
-  it('has the volumes that the container mounts, each as a share', () =>
+  it('contain the volumes that the container mounts, each as a share', () =>
     withGuestHarness(async ({ configMap, files, folder, mode, pod, prepare, read, secret, vm }) => {
       await configMap('settings', { one: '1', two: '2' }, { raw: Buffer.from([0, 255]).toString('base64') });
       await secret('keys', { id: 'the key', other: 'not wanted' });
@@ -91,7 +91,7 @@ describe('what a guest is given', () => {
       assert.equal(await mode('volumes/all/deep'), 0o700);
     }));
 
-  it('has the file of the later source when two project the same path', () =>
+  it('contain the file of the later source when two project the same path', () =>
     withGuestHarness(async ({ configMap, pod, prepare, read }) => {
       await configMap('a', { key: 'first' });
       await configMap('b', { key: 'second' });
@@ -100,7 +100,7 @@ describe('what a guest is given', () => {
       assert.equal(await read('volumes/v/key'), 'second');
     }));
 
-  it('has no files of an earlier run, neither inputs nor status', () =>
+  it('contain no files of an earlier run, neither inputs nor status', () =>
     withGuestHarness(async ({ files, folder, guests, pod, prepare, vm }) => {
       for (const path of ['status/deep', 'volumes/old', 'env']) mkdirSync(join(folder, vm, path), { recursive: true });
       for (const path of ['status/runner-rc', 'status/deep/x', 'volumes/old/key', 'env/sa_token', 'new-half'])
@@ -116,26 +116,26 @@ describe('what a guest is given', () => {
       assert.ok(existsSync(join(host, 'file')));
     }));
 
-  it('is empty while the configuration has an error', () =>
+  it('are empty while the configuration has an error', () =>
     withGuestHarness(async ({ folder, guests, pod, prepare, vm }) => {
       mkdirSync(join(folder, vm, 'status'), { recursive: true });
       problemOf(await prepare(await pod((spec) => mount(spec, 'v', { secret: { name: 'missing' } }))));
       assert.deepEqual(await guests.list(), []);
     }));
 
-  it('is not written after an abort', () =>
-    withGuestHarness(async (stage) => {
+  it('are not written after an abort', () =>
+    withGuestHarness(async (harness) => {
       const ending = new AbortController();
-      await stage.configMap('c', {});
-      const pod = await stage.pod((spec) => mount(spec, 'v', { configMap: { name: 'c' } }));
+      await harness.configMap('c', {});
+      const pod = await harness.pod((spec) => mount(spec, 'v', { configMap: { name: 'c' } }));
       const plain = examplePod();
-      await assert.rejects(stage.guests.prepare(plain, stage.vm, { hostIP: undefined }, AbortSignal.abort()));
-      stage.intercept = () => ending.abort(new Error('left'));
-      await assert.rejects(stage.guests.prepare(pod, stage.vm, { hostIP: undefined }, ending.signal));
-      assert.deepEqual(await stage.guests.list(), []);
+      await assert.rejects(harness.guests.prepare(plain, harness.vm, { hostIP: undefined }, AbortSignal.abort()));
+      harness.intercept = () => ending.abort(new Error('left'));
+      await assert.rejects(harness.guests.prepare(pod, harness.vm, { hostIP: undefined }, ending.signal));
+      assert.deepEqual(await harness.guests.list(), []);
     }));
 
-  it('is removed with its VM, and remaining folders are listed by name', () =>
+  it('are removed with its VM, and remaining folders are listed by name', () =>
     withGuestHarness(async ({ folder, guests, pod, prepare, vm }) => {
       sharesOf(await prepare(await pod()));
       mkdirSync(join(folder, 'tuist-runner.1'));
@@ -149,7 +149,7 @@ describe('what a guest is given', () => {
     }));
 
   for (const vm of ['', '.', '..', '../x', 'a/b', '/x', 'a\0b', '-x'])
-    it(`never is for a virtual machine named ${JSON.stringify(vm)}`, () =>
+    it(`are never created for a VM named ${JSON.stringify(vm)}`, () =>
       withGuestHarness(async ({ guests, pod }) => {
         const made = await pod();
         await assert.rejects(guests.prepare(made, vm, { hostIP: undefined }, never), /is no name of a virtual machine/);
@@ -159,7 +159,7 @@ describe('what a guest is given', () => {
       }));
 });
 
-describe('what a guest cannot be given', () => {
+describe('input that a guest cannot get', () => {
   const field = (fieldPath: string, path = 'f') => ({ downwardAPI: { items: [{ path, fieldRef: { fieldPath } }] } });
   const at = (path: string) => ({ configMap: { name: 'there', items: [{ key: 'key', path }] } });
   for (const [what, name, sources, expected] of [
@@ -236,14 +236,14 @@ describe('what a guest cannot be given', () => {
     }));
 
   it('rejects when the API server fails, as opposed to a Pod with an error', () =>
-    withGuestHarness(async (stage) => {
-      await stage.configMap('c', {});
-      const pod = await stage.pod((spec) => mount(spec, 'v', { configMap: { name: 'c' } }));
+    withGuestHarness(async (harness) => {
+      await harness.configMap('c', {});
+      const pod = await harness.pod((spec) => mount(spec, 'v', { configMap: { name: 'c' } }));
       for (const reason of ['unreachable', 'forbidden', 'serverError'] as const) {
-        stage.intercept = () => {
+        harness.intercept = () => {
           throw new KubeError(reason, 'no');
         };
-        await assert.rejects(stage.prepare(pod), { reason });
+        await assert.rejects(harness.prepare(pod), { reason });
       }
     }));
 });

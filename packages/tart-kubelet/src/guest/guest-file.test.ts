@@ -25,7 +25,7 @@ describe('a file that a guest can write', () => {
     return content.kind === 'refused' ? content.reason : '';
   };
 
-  test('is read whole when it fits', async () => {
+  test('is read completely when it fits', async () => {
     const content = await readGuestFile(folder, write('exit', '0123456789'), 10);
     assert.deepEqual(content, { kind: 'read', bytes: Buffer.from('0123456789'), truncated: false });
   });
@@ -35,7 +35,7 @@ describe('a file that a guest can write', () => {
     assert.deepEqual(content, { kind: 'read', bytes: Buffer.from('0123456789'), truncated: true });
   });
 
-  test('is read in pieces, whole or up to the limit', async () => {
+  test('is read in pieces, completely or up to the limit', async () => {
     const text = 'abcdefghij'.repeat(1000);
     write('pieces', text);
     for (const limit of [4095, 4096, 8192, 9_999, 10_000, 10_001]) {
@@ -45,7 +45,7 @@ describe('a file that a guest can write', () => {
     }
   });
 
-  test('takes no more memory than it is long, however high the limit is', async () => {
+  test('uses no more memory than its length, however high the limit is', async () => {
     const content = await readGuestFile(folder, write('short', '0'), 2 ** 20);
     assert.ok(content.kind === 'read' && content.bytes.buffer.byteLength < 2 ** 17);
   });

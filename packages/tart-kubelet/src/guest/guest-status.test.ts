@@ -49,7 +49,7 @@ describe('marker files of a runner in its status share', { timeout: 60_000 }, ()
     },
   };
   for (const [what, make] of Object.entries(hostile))
-    test(`${what} is none`, async () => {
+    test(`${what} is not a marker`, async () => {
       make(join(status, guestNames.ready));
       make(join(status, guestNames.jobStarted));
       assert.deepEqual(await readRunnerMarkers(status), { ready: 'unreadable', jobStarted: 'unreadable' });

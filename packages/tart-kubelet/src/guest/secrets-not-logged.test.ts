@@ -11,34 +11,34 @@ const password = 'correct-horse-battery-staple';
 const forms = [password, Buffer.from(password).toString('base64').replaceAll('=', ''), 'eyJ'];
 const never = new AbortController().signal;
 
-describe('a secret that a guest is given', () => {
+describe('a secret of a guest', () => {
   it('is in its file, and in no error, message or log line', () =>
-    withGuestHarness(async (stage) => {
-      const { folder, guests, prepare, vm } = stage;
+    withGuestHarness(async (harness) => {
+      const { folder, guests, prepare, vm } = harness;
       const { log, lines } = createRecordingLogger();
       const tell = async (outcome: Promise<unknown>): Promise<void> =>
         log.error('What came of it', { outcome: await outcome.catch((error: unknown) => error) });
-      await stage.secret('hidden', { KEY: password, ZERO: `${password}\0` });
+      await harness.secret('hidden', { KEY: password, ZERO: `${password}\0` });
       const from = (key: string) => [{ name: key, valueFrom: { secretKeyRef: { name: 'hidden', key } } }];
-      const pod = await stage.pod((spec) => {
+      const pod = await harness.pod((spec) => {
         mount(spec, 'v', token(dispatchAudience, { path: 'd/token' }), { secret: { name: 'hidden' } });
         Object.assign(spec.containers[0] ?? {}, { env: from('KEY') });
       });
 
       await tell(prepare(pod));
-      assert.equal(await stage.read('volumes/v/KEY'), password);
-      assert.equal(await stage.read('env/tuist.env'), `KEY=${password}\n`);
-      assert.match(await stage.read('env/sa_token'), /^eyJ/);
+      assert.equal(await harness.read('volumes/v/KEY'), password);
+      assert.equal(await harness.read('env/tuist.env'), `KEY=${password}\n`);
+      assert.match(await harness.read('env/sa_token'), /^eyJ/);
 
-      stage.clock.advance(3_600_000);
+      harness.clock.advance(3_600_000);
       await guests.remove(vm);
       await tell(guests.renewTokens(pod, vm, never));
       mkdirSync(join(folder, vm, 'volumes/v/d/token'), { recursive: true });
       await tell(guests.renewTokens(pod, vm, never));
       // A file blocks the folder after everything has been read.
-      stage.intercept = () => writeFileSync(join(folder, vm), '');
+      harness.intercept = () => writeFileSync(join(folder, vm), '');
       await tell(prepare(pod));
-      stage.intercept = () => {};
+      harness.intercept = () => {};
       Object.assign(pod.spec?.containers[0] ?? {}, { env: from('ZERO') });
       await tell(prepare(pod));
 

@@ -21,37 +21,37 @@ describe('the tokens of a guest', () => {
   const renew = ({ guests, vm }: GuestHarness, pod: Live<Pod>) => guests.renewTokens(pod, vm, never);
 
   it('are for one audience and bound to this very Pod (INC-70)', () =>
-    withGuestHarness(async (stage) => {
-      const pod = await stage.pod((spec) => mount(spec, 'jobs', token('jobs', { path: 'deep/token' })));
-      sharesOf(await stage.prepare(pod));
-      const claims = await claimsOf(stage, 'volumes/jobs/deep/token', 'jobs');
+    withGuestHarness(async (harness) => {
+      const pod = await harness.pod((spec) => mount(spec, 'jobs', token('jobs', { path: 'deep/token' })));
+      sharesOf(await harness.prepare(pod));
+      const claims = await claimsOf(harness, 'volumes/jobs/deep/token', 'jobs');
       assert.deepEqual(claims?.audiences, ['jobs']);
       assert.deepEqual(claims?.pod, { name: 'runner-1', uid: pod.metadata.uid });
       assert.equal(claims?.serviceAccount.name, 'builder');
-      assert.equal(await claimsOf(stage, 'volumes/jobs/deep/token'), undefined);
-      assert.equal(await stage.mode('volumes/jobs/deep/token'), 0o600);
-      assert.deepEqual(await stage.files(), ['env/tuist.env', 'volumes/jobs/deep/token']);
+      assert.equal(await claimsOf(harness, 'volumes/jobs/deep/token'), undefined);
+      assert.equal(await harness.mode('volumes/jobs/deep/token'), 0o600);
+      assert.deepEqual(await harness.files(), ['env/tuist.env', 'volumes/jobs/deep/token']);
     }));
 
   it('are requested once when the dispatch token is also in env', () =>
-    withGuestHarness(async (stage) => {
-      const pod = await stage.pod((spec) => mount(spec, 'dispatch', token(dispatchAudience)));
-      sharesOf(await stage.prepare(pod));
-      assert.equal(await stage.read('env/sa_token'), await stage.read('volumes/dispatch/token'));
-      assert.equal(await stage.mode('env/sa_token'), 0o600);
-      assert.equal(minted(stage), 1);
+    withGuestHarness(async (harness) => {
+      const pod = await harness.pod((spec) => mount(spec, 'dispatch', token(dispatchAudience)));
+      sharesOf(await harness.prepare(pod));
+      assert.equal(await harness.read('env/sa_token'), await harness.read('volumes/dispatch/token'));
+      assert.equal(await harness.mode('env/sa_token'), 0o600);
+      assert.equal(minted(harness), 1);
     }));
 
   it('are in env for the dispatch even if the volume with that audience is not mounted', () =>
-    withGuestHarness(async (stage) => {
+    withGuestHarness(async (harness) => {
       const sources = [token(dispatchAudience)];
-      const pod = await stage.pod((spec) => (spec.volumes = [{ name: 'd', projected: { sources } }]));
-      assert.deepEqual(Object.keys(sharesOf(await stage.prepare(pod))), ['env', 'status']);
-      assert.ok(await claimsOf(stage, 'env/sa_token', dispatchAudience));
-      stage.clock.advance(hour);
-      const before = await stage.read('env/sa_token');
-      await renew(stage, pod);
-      assert.notEqual(await stage.read('env/sa_token'), before);
+      const pod = await harness.pod((spec) => (spec.volumes = [{ name: 'd', projected: { sources } }]));
+      assert.deepEqual(Object.keys(sharesOf(await harness.prepare(pod))), ['env', 'status']);
+      assert.ok(await claimsOf(harness, 'env/sa_token', dispatchAudience));
+      harness.clock.advance(hour);
+      const before = await harness.read('env/sa_token');
+      await renew(harness, pod);
+      assert.notEqual(await harness.read('env/sa_token'), before);
     }));
 
   const added = (spec: NonNullable<Pod['spec']>, automount?: boolean): void => {
@@ -61,75 +61,75 @@ describe('the tokens of a guest', () => {
 
   for (const automount of [undefined, false])
     it(`are none for the cluster when automountServiceAccountToken is ${automount} (INC-70)`, () =>
-      withGuestHarness(async (stage) => {
-        const pod = await stage.pod((spec) => added(spec, automount));
-        assert.deepEqual(Object.keys(sharesOf(await stage.prepare(pod))), ['env', 'status']);
-        assert.deepEqual(stage.requests, []);
-        assert.equal(await renew(stage, pod), undefined);
+      withGuestHarness(async (harness) => {
+        const pod = await harness.pod((spec) => added(spec, automount));
+        assert.deepEqual(Object.keys(sharesOf(await harness.prepare(pod))), ['env', 'status']);
+        assert.deepEqual(harness.requests, []);
+        assert.equal(await renew(harness, pod), undefined);
       }));
 
   it('are for the API server only if automountServiceAccountToken is true', () =>
-    withGuestHarness(async (stage) => {
-      await stage.configMap('kube-root-ca.crt', { 'ca.crt': 'pem' });
-      sharesOf(await stage.prepare(await stage.pod((spec) => added(spec, true))));
-      assert.ok(await claimsOf(stage, 'volumes/kube-api-access-x7k2p/token'));
+    withGuestHarness(async (harness) => {
+      await harness.configMap('kube-root-ca.crt', { 'ca.crt': 'pem' });
+      sharesOf(await harness.prepare(await harness.pod((spec) => added(spec, true))));
+      assert.ok(await claimsOf(harness, 'volumes/kube-api-access-x7k2p/token'));
     }));
 
   it('are renewed in place after 80 % of their lifetime (INC-69)', () =>
-    withGuestHarness(async (stage) => {
-      const pod = await stage.pod((spec) => {
+    withGuestHarness(async (harness) => {
+      const pod = await harness.pod((spec) => {
         mount(spec, 'short', token('a', { expirationSeconds: 600 }), token('b', { path: 'long' }));
       });
-      const start = stage.clock.now();
-      sharesOf(await stage.prepare(pod));
-      const read = async () => [await stage.read('volumes/short/token'), await stage.read('volumes/short/long')];
+      const start = harness.clock.now();
+      sharesOf(await harness.prepare(pod));
+      const read = async () => [await harness.read('volumes/short/token'), await harness.read('volumes/short/long')];
       const first = await read();
-      assert.equal(await renew(stage, pod), start + 480_000);
-      stage.clock.advance(479_999);
-      await renew(stage, pod);
+      assert.equal(await renew(harness, pod), start + 480_000);
+      harness.clock.advance(479_999);
+      await renew(harness, pod);
       assert.deepEqual(await read(), first);
-      assert.equal(minted(stage), 2);
-      stage.clock.advance(1);
-      assert.equal(await renew(stage, pod), start + 960_000);
+      assert.equal(minted(harness), 2);
+      harness.clock.advance(1);
+      assert.equal(await renew(harness, pod), start + 960_000);
       const second = await read();
       assert.notEqual(second[0], first[0]);
       assert.equal(second[1], first[1]);
-      assert.ok(await claimsOf(stage, 'volumes/short/token', 'a'));
-      assert.deepEqual(await stage.files(), ['env/tuist.env', 'volumes/short/long', 'volumes/short/token']);
+      assert.ok(await claimsOf(harness, 'volumes/short/token', 'a'));
+      assert.deepEqual(await harness.files(), ['env/tuist.env', 'volumes/short/long', 'volumes/short/token']);
     }));
 
   for (const content of [undefined, '', '{', '{"v/token":{"mintedAt":0}}', 'null'])
-    it(`are renewed at once when their life reads ${JSON.stringify(content)}`, () =>
-      withGuestHarness(async (stage) => {
-        const pod = await stage.pod((spec) => mount(spec, 'v', token('a')));
-        sharesOf(await stage.prepare(pod));
-        const lives = join(stage.folder, stage.vm, 'token-lives.json');
+    it(`are renewed at once when their lifetime file contains ${JSON.stringify(content)}`, () =>
+      withGuestHarness(async (harness) => {
+        const pod = await harness.pod((spec) => mount(spec, 'v', token('a')));
+        sharesOf(await harness.prepare(pod));
+        const lives = join(harness.folder, harness.vm, 'token-lives.json');
         if (content === undefined) rmSync(lives);
         else writeFileSync(lives, content);
-        await renew(stage, pod);
-        assert.equal(minted(stage), 2);
-        await renew(stage, pod);
-        assert.equal(minted(stage), 2);
+        await renew(harness, pod);
+        assert.equal(minted(harness), 2);
+        await renew(harness, pod);
+        assert.equal(minted(harness), 2);
       }));
 
   it('stay in place when renewal fails, and do not block the renewal of others', () =>
-    withGuestHarness(async (stage) => {
-      const pod = await stage.pod((spec) => mount(spec, 'v', token('a'), token('b', { path: 'other' })));
-      sharesOf(await stage.prepare(pod));
-      const before = [await stage.read('volumes/v/token'), await stage.read('volumes/v/other')];
-      stage.clock.advance(hour);
+    withGuestHarness(async (harness) => {
+      const pod = await harness.pod((spec) => mount(spec, 'v', token('a'), token('b', { path: 'other' })));
+      sharesOf(await harness.prepare(pod));
+      const before = [await harness.read('volumes/v/token'), await harness.read('volumes/v/other')];
+      harness.clock.advance(hour);
       let refused = 0;
-      stage.intercept = () => {
+      harness.intercept = () => {
         refused += 1;
         if (refused === 1) throw new KubeError('unreachable', 'no answer');
       };
-      await assert.rejects(renew(stage, pod), { reason: 'unreachable' });
-      assert.equal(await stage.read('volumes/v/token'), before[0]);
-      assert.notEqual(await stage.read('volumes/v/other'), before[1]);
-      stage.requests.length = 0;
-      await renew(stage, pod);
-      assert.equal(minted(stage), 1);
-      assert.notEqual(await stage.read('volumes/v/token'), before[0]);
+      await assert.rejects(renew(harness, pod), { reason: 'unreachable' });
+      assert.equal(await harness.read('volumes/v/token'), before[0]);
+      assert.notEqual(await harness.read('volumes/v/other'), before[1]);
+      harness.requests.length = 0;
+      await renew(harness, pod);
+      assert.equal(minted(harness), 1);
+      assert.notEqual(await harness.read('volumes/v/token'), before[0]);
     }));
 
   it('with a short lifetime are renewed once a minute at most', () =>
@@ -142,44 +142,44 @@ describe('the tokens of a guest', () => {
     }));
 
   it('are not written for a removed guest', () =>
-    withGuestHarness(async (stage) => {
-      const pod = await stage.pod((spec) => mount(spec, 'v', token('a')));
-      await assert.rejects(renew(stage, pod), { code: 'ENOENT' });
-      assert.deepEqual(await stage.guests.list(), []);
+    withGuestHarness(async (harness) => {
+      const pod = await harness.pod((spec) => mount(spec, 'v', token('a')));
+      await assert.rejects(renew(harness, pod), { code: 'ENOENT' });
+      assert.deepEqual(await harness.guests.list(), []);
     }));
 
   it('that the server forbids result in a message that says what to do', () =>
-    withGuestHarness(async (stage) => {
+    withGuestHarness(async (harness) => {
       // The stored Pod does not have the volume that is added to our copy.
-      const pod = await stage.pod();
+      const pod = await harness.pod();
       mount(pod.spec ?? assert.fail(), 'v', token('other'));
-      const problem = problemOf(await stage.prepare(pod));
+      const problem = problemOf(await harness.prepare(pod));
       assert.match(
         problem,
         /^TokenRefused: .*ServiceAccount builder for other: .*"other" not found in pod spec volume/,
       );
       assert.match(problem, /add a projected volume with a serviceAccountToken of that audience\.$/);
-      mkdirSync(join(stage.folder, stage.vm));
-      await assert.rejects(renew(stage, pod), /add a projected volume/);
+      mkdirSync(join(harness.folder, harness.vm));
+      await assert.rejects(renew(harness, pod), /add a projected volume/);
     }));
 
   it('of a missing ServiceAccount result in a message that says what to do', () =>
-    withGuestHarness(async (stage) => {
-      const pod = await stage.pod((spec) => mount(spec, 'v', token('a')));
-      await stage.admin.delete(serviceAccounts, { namespace: 'runners', name: 'builder' });
+    withGuestHarness(async (harness) => {
+      const pod = await harness.pod((spec) => mount(spec, 'v', token('a')));
+      await harness.admin.delete(serviceAccounts, { namespace: 'runners', name: 'builder' });
       assert.match(
-        problemOf(await stage.prepare(pod)),
+        problemOf(await harness.prepare(pod)),
         /^CreateContainerConfigError: .*ServiceAccount builder: it is not there/,
       );
     }));
 
   it('are never those of a later Pod with the same name', () =>
-    withGuestHarness(async (stage) => {
+    withGuestHarness(async (harness) => {
       const change = (spec: NonNullable<Pod['spec']>) => mount(spec, 'v', token('a'));
-      const old = await stage.pod(change);
-      await stage.admin.delete(pods, { namespace: 'runners', name: 'runner-1' }, { gracePeriodSeconds: 0 });
-      await stage.pod(change);
-      assert.match(problemOf(await stage.prepare(old)), /does not match the UID in record/);
+      const old = await harness.pod(change);
+      await harness.admin.delete(pods, { namespace: 'runners', name: 'runner-1' }, { gracePeriodSeconds: 0 });
+      await harness.pod(change);
+      assert.match(problemOf(await harness.prepare(old)), /does not match the UID in record/);
     }));
 });
 

@@ -32,7 +32,7 @@ interface Harness {
   passUntil(what: string, isSo: () => boolean | Promise<boolean>, step?: number): Promise<true>;
 }
 
-const withHarness = async (body: (stage: Harness) => Promise<void>): Promise<void> => {
+const withHarness = async (body: (harness: Harness) => Promise<void>): Promise<void> => {
   const folder = await mkdtemp(join(tmpdir(), 'identity-'));
   const clock = manualClock();
   const cluster = await createFakeCluster(clock);
@@ -41,7 +41,7 @@ const withHarness = async (body: (stage: Harness) => Promise<void>): Promise<voi
   let ending = new AbortController();
   let running: Promise<void> = Promise.resolve();
   let identity: NodeIdentity | undefined;
-  const stage: Harness = {
+  const harness: Harness = {
     cluster,
     clock,
     lines,
@@ -80,7 +80,7 @@ const withHarness = async (body: (stage: Harness) => Promise<void>): Promise<voi
       }),
   };
   try {
-    await body(stage);
+    await body(harness);
   } finally {
     ending.abort();
     await running;
@@ -89,233 +89,235 @@ const withHarness = async (body: (stage: Harness) => Promise<void>): Promise<voi
   }
 };
 
-const joined = async (stage: Harness): Promise<NodeIdentity> => {
-  await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
-  const identity = stage.start();
+const joined = async (harness: Harness): Promise<NodeIdentity> => {
+  await writeFile(harness.kubeconfig, await harness.cluster.joinKubeconfig());
+  const identity = harness.start();
   await identity.ready;
   return identity;
 };
 
 describe('the identity of the Node', () => {
   test('exchanges the join token for a certificate, stores it, and needs the token no more', () =>
-    withHarness(async (stage) => {
-      const identity = await joined(stage);
-      assert.equal(await stage.answer(), 'notFound');
-      const kept = await readCertificate(stage.pem);
+    withHarness(async (harness) => {
+      const identity = await joined(harness);
+      assert.equal(await harness.answer(), 'notFound');
+      const kept = await readCertificate(harness.pem);
       assert.deepEqual(identity.validity, { ...kept, stored: true });
       assert.equal(kept?.user, 'system:node:mac-1');
-      const [request] = (await stage.cluster.admin.list(certificateSigningRequests)).items;
+      const [request] = (await harness.cluster.admin.list(certificateSigningRequests)).items;
       assert.deepEqual(request?.spec.usages, ['client auth', 'digital signature']);
       assert.equal(request?.spec.expirationSeconds, 604_800);
       assert.equal(request?.spec.signerName, 'kubernetes.io/kube-apiserver-client-kubelet');
       assert.equal(request?.spec.username, 'system:bootstrap:tok001');
 
-      await stage.cluster.revokeToken(await readFile(stage.kubeconfig, 'utf8'));
-      await stage.start().ready;
-      assert.equal(await stage.answer(), 'notFound');
-      assert.equal(await stage.asked(), 1);
+      await harness.cluster.revokeToken(await readFile(harness.kubeconfig, 'utf8'));
+      await harness.start().ready;
+      assert.equal(await harness.answer(), 'notFound');
+      assert.equal(await harness.asked(), 1);
     }));
 
   test('renews the certificate with itself after two thirds of its lifetime (INC-421)', () =>
-    withHarness(async (stage) => {
-      await joined(stage);
-      await stage.cluster.revokeToken(await readFile(stage.kubeconfig, 'utf8'));
-      const before = await readCertificate(stage.pem);
-      await stage.pass(4.6 * day);
-      assert.equal(await stage.asked(), 1);
-      await stage.pass(0.1 * day);
-      await stage.passUntil(
+    withHarness(async (harness) => {
+      await joined(harness);
+      await harness.cluster.revokeToken(await readFile(harness.kubeconfig, 'utf8'));
+      const before = await readCertificate(harness.pem);
+      await harness.pass(4.6 * day);
+      assert.equal(await harness.asked(), 1);
+      await harness.pass(0.1 * day);
+      await harness.passUntil(
         'there is another certificate',
-        async () => (await readCertificate(stage.pem))?.cert !== before?.cert,
+        async () => (await readCertificate(harness.pem))?.cert !== before?.cert,
       );
-      const requests = (await stage.cluster.admin.list(certificateSigningRequests)).items;
+      const requests = (await harness.cluster.admin.list(certificateSigningRequests)).items;
       assert.ok(requests.some(({ spec }) => spec.username === 'system:node:mac-1'));
-      assert.equal(await stage.answer(), 'notFound');
+      assert.equal(await harness.answer(), 'notFound');
     }));
 
   test('is valid without a gap for a month', () =>
-    withHarness(async (stage) => {
-      await joined(stage);
-      await stage.cluster.revokeToken(await readFile(stage.kubeconfig, 'utf8'));
+    withHarness(async (harness) => {
+      await joined(harness);
+      await harness.cluster.revokeToken(await readFile(harness.kubeconfig, 'utf8'));
       for (let half = 0; half < 60; half += 1) {
-        await stage.pass(day / 2);
-        await stage.passUntil('the certificate is good', async () => {
-          const { notAfter = 0 } = (await readCertificate(stage.pem)) ?? {};
-          return notAfter - stage.clock.now() > 2.2 * day;
+        await harness.pass(day / 2);
+        await harness.passUntil('the certificate is good', async () => {
+          const { notAfter = 0 } = (await readCertificate(harness.pem)) ?? {};
+          return notAfter - harness.clock.now() > 2.2 * day;
         });
-        assert.equal(await stage.answer(), 'notFound');
+        assert.equal(await harness.answer(), 'notFound');
       }
     }));
 
   test('waits for a kubeconfig and then joins', () =>
-    withHarness(async (stage) => {
-      const identity = stage.start();
+    withHarness(async (harness) => {
+      const identity = harness.start();
       await flushEventLoop();
-      assert.equal(await stage.answer(), 'unauthorized');
-      await writeFile(stage.kubeconfig, 'not: [a, kubeconfig');
-      await stage.pass(10_000, 1_000);
-      await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
-      await stage.passUntil('it has joined', async () => (await stage.answer()) === 'notFound');
+      assert.equal(await harness.answer(), 'unauthorized');
+      await writeFile(harness.kubeconfig, 'not: [a, kubeconfig');
+      await harness.pass(10_000, 1_000);
+      await writeFile(harness.kubeconfig, await harness.cluster.joinKubeconfig());
+      await harness.passUntil('it has joined', async () => (await harness.answer()) === 'notFound');
       await identity.ready;
     }));
 
   test('retries a denied request with backoff', () =>
-    withHarness(async (stage) => {
-      stage.cluster.approverAction = 'deny';
-      await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
-      stage.start();
-      await eventually('it was denied', () => stage.lines.some((line) => line.includes('Denied Test: it was Denied')));
-      const before = stage.clock.now();
-      await stage.passUntil('it has asked nine times', async () => (await stage.asked()) >= 9);
+    withHarness(async (harness) => {
+      harness.cluster.approverAction = 'deny';
+      await writeFile(harness.kubeconfig, await harness.cluster.joinKubeconfig());
+      harness.start();
+      await eventually('it was denied', () =>
+        harness.lines.some((line) => line.includes('Denied Test: it was Denied')),
+      );
+      const before = harness.clock.now();
+      await harness.passUntil('it has asked nine times', async () => (await harness.asked()) >= 9);
       // Half of the sum of 1, 2, 4 … 128 s, however long each request took.
-      assert.ok(stage.clock.now() - before >= 2 * minute, `${stage.clock.now() - before} ms`);
-      stage.cluster.approverAction = 'approve';
-      await stage.passUntil('it has joined', async () => (await stage.answer()) === 'notFound', 5_000);
+      assert.ok(harness.clock.now() - before >= 2 * minute, `${harness.clock.now() - before} ms`);
+      harness.cluster.approverAction = 'approve';
+      await harness.passUntil('it has joined', async () => (await harness.answer()) === 'notFound', 5_000);
     }));
 
   test('makes a new request when nobody approves the first', () =>
-    withHarness(async (stage) => {
-      stage.cluster.approverAction = 'ignore';
-      await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
-      stage.start();
-      await eventually('it has asked', async () => (await stage.asked()) === 1);
-      stage.cluster.approverAction = 'approve';
-      await stage.pass(4 * minute, minute);
-      assert.equal(await stage.asked(), 1);
-      await stage.passUntil('it has joined', async () => (await stage.answer()) === 'notFound', 10_000);
-      assert.equal(await stage.asked(), 2);
+    withHarness(async (harness) => {
+      harness.cluster.approverAction = 'ignore';
+      await writeFile(harness.kubeconfig, await harness.cluster.joinKubeconfig());
+      harness.start();
+      await eventually('it has asked', async () => (await harness.asked()) === 1);
+      harness.cluster.approverAction = 'approve';
+      await harness.pass(4 * minute, minute);
+      assert.equal(await harness.asked(), 1);
+      await harness.passUntil('it has joined', async () => (await harness.answer()) === 'notFound', 10_000);
+      assert.equal(await harness.asked(), 2);
     }));
 
   test('makes a new request when somebody deletes it', () =>
-    withHarness(async (stage) => {
-      stage.cluster.approverAction = 'ignore';
-      await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
-      stage.start();
-      await eventually('it has asked', async () => (await stage.asked()) === 1);
-      stage.cluster.approverAction = 'approve';
-      const [request] = (await stage.cluster.admin.list(certificateSigningRequests)).items;
-      await stage.cluster.admin.delete(certificateSigningRequests, { name: request?.metadata.name ?? '' });
-      const before = stage.clock.now();
-      await stage.passUntil('it has joined', async () => (await stage.answer()) === 'notFound');
-      assert.ok(stage.clock.now() - before < minute, 'it was not taken for lost, but seen to be gone');
+    withHarness(async (harness) => {
+      harness.cluster.approverAction = 'ignore';
+      await writeFile(harness.kubeconfig, await harness.cluster.joinKubeconfig());
+      harness.start();
+      await eventually('it has asked', async () => (await harness.asked()) === 1);
+      harness.cluster.approverAction = 'approve';
+      const [request] = (await harness.cluster.admin.list(certificateSigningRequests)).items;
+      await harness.cluster.admin.delete(certificateSigningRequests, { name: request?.metadata.name ?? '' });
+      const before = harness.clock.now();
+      await harness.passUntil('it has joined', async () => (await harness.answer()) === 'notFound');
+      assert.ok(harness.clock.now() - before < minute, 'it was not taken for lost, but seen to be gone');
     }));
 
   test('joins again with new credentials after weeks offline', () =>
-    withHarness(async (stage) => {
-      await joined(stage);
-      await stage.cluster.revokeToken(await readFile(stage.kubeconfig, 'utf8'));
-      stage.cluster.reachable = false;
-      await stage.pass(30 * day, 10 * day);
-      stage.cluster.reachable = true;
-      stage.start();
+    withHarness(async (harness) => {
+      await joined(harness);
+      await harness.cluster.revokeToken(await readFile(harness.kubeconfig, 'utf8'));
+      harness.cluster.reachable = false;
+      await harness.pass(30 * day, 10 * day);
+      harness.cluster.reachable = true;
+      harness.start();
       await flushEventLoop();
-      await stage.pass(10 * minute, 30_000);
-      assert.equal(await stage.answer(), 'unauthorized');
-      await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
-      const before = stage.clock.now();
-      await stage.passUntil('it is back', async () => (await stage.answer()) === 'notFound');
+      await harness.pass(10 * minute, 30_000);
+      assert.equal(await harness.answer(), 'unauthorized');
+      await writeFile(harness.kubeconfig, await harness.cluster.joinKubeconfig());
+      const before = harness.clock.now();
+      await harness.passUntil('it is back', async () => (await harness.answer()) === 'notFound');
       // However long the backoff had grown.
-      assert.ok(stage.clock.now() - before < minute);
+      assert.ok(harness.clock.now() - before < minute);
     }));
 
   test('uses new join credentials only once the certificate is rejected', () =>
-    withHarness(async (stage) => {
-      await joined(stage);
-      const { cert = '' } = (await readCertificate(stage.pem)) ?? {};
-      await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
-      await stage.pass(2 * minute, 10_000);
-      assert.equal(await stage.asked(), 1);
-      stage.cluster.revoked.add(cert);
-      assert.equal(await stage.answer(), 'unauthorized');
+    withHarness(async (harness) => {
+      await joined(harness);
+      const { cert = '' } = (await readCertificate(harness.pem)) ?? {};
+      await writeFile(harness.kubeconfig, await harness.cluster.joinKubeconfig());
+      await harness.pass(2 * minute, 10_000);
+      assert.equal(await harness.asked(), 1);
+      harness.cluster.revoked.add(cert);
+      assert.equal(await harness.answer(), 'unauthorized');
       // Without time passing: the 401 itself triggers it.
-      await stage.passUntil('it has joined anew', async () => (await stage.answer()) === 'notFound', 0);
-      await eventually('the new one is kept', async () => (await readCertificate(stage.pem))?.cert !== cert);
+      await harness.passUntil('it has joined anew', async () => (await harness.answer()) === 'notFound', 0);
+      await eventually('the new one is kept', async () => (await readCertificate(harness.pem))?.cert !== cert);
     }));
 
   test('follows a new cluster address without a restart, with the same certificate', () =>
-    withHarness(async (stage) => {
-      await joined(stage);
-      const { cert = '' } = (await readCertificate(stage.pem)) ?? {};
-      const text = await readFile(stage.kubeconfig, 'utf8');
-      await writeFile(stage.kubeconfig, text.replace('cluster.example', 'moved.example'));
-      await stage.pass(minute);
+    withHarness(async (harness) => {
+      await joined(harness);
+      const { cert = '' } = (await readCertificate(harness.pem)) ?? {};
+      const text = await readFile(harness.kubeconfig, 'utf8');
+      await writeFile(harness.kubeconfig, text.replace('cluster.example', 'moved.example'));
+      await harness.pass(minute);
       const asksThere = async (): Promise<boolean> => {
-        await stage.answer();
-        return stage.cluster.servers.at(-1) === 'https://moved.example:6443';
+        await harness.answer();
+        return harness.cluster.servers.at(-1) === 'https://moved.example:6443';
       };
-      await stage.passUntil('it asks there', asksThere, 0);
-      assert.equal(await stage.answer(), 'notFound');
-      assert.equal((await readCertificate(stage.pem))?.cert, cert);
-      assert.equal(await stage.asked(), 1);
+      await harness.passUntil('it asks there', asksThere, 0);
+      assert.equal(await harness.answer(), 'notFound');
+      assert.equal((await readCertificate(harness.pem))?.cert, cert);
+      assert.equal(await harness.asked(), 1);
     }));
 
   test('keeps the certificate after a temporary 401', () =>
-    withHarness(async (stage) => {
-      await joined(stage);
-      await stage.cluster.revokeToken(await readFile(stage.kubeconfig, 'utf8'));
-      const { cert = '' } = (await readCertificate(stage.pem)) ?? {};
-      stage.cluster.revoked.add(cert);
-      assert.equal(await stage.answer(), 'unauthorized');
-      await stage.pass(10_000, 1_000);
-      stage.cluster.revoked.delete(cert);
-      assert.equal(await stage.answer(), 'notFound');
-      stage.cluster.requests.length = 0;
-      await stage.pass(10 * minute, 30_000);
-      assert.deepEqual(stage.cluster.requests, []);
+    withHarness(async (harness) => {
+      await joined(harness);
+      await harness.cluster.revokeToken(await readFile(harness.kubeconfig, 'utf8'));
+      const { cert = '' } = (await readCertificate(harness.pem)) ?? {};
+      harness.cluster.revoked.add(cert);
+      assert.equal(await harness.answer(), 'unauthorized');
+      await harness.pass(10_000, 1_000);
+      harness.cluster.revoked.delete(cert);
+      assert.equal(await harness.answer(), 'notFound');
+      harness.cluster.requests.length = 0;
+      await harness.pass(10 * minute, 30_000);
+      assert.deepEqual(harness.cluster.requests, []);
     }));
 
   test('ignores a stored certificate of another Node', () =>
-    withHarness(async (stage) => {
-      await joined(stage);
-      const text = await readFile(stage.pem, 'utf8');
+    withHarness(async (harness) => {
+      await joined(harness);
+      const text = await readFile(harness.pem, 'utf8');
       const { log } = createRecordingLogger();
       const ending = new AbortController();
       const other = createNodeIdentity({
-        kubeconfig: stage.kubeconfig,
+        kubeconfig: harness.kubeconfig,
         nodeName: 'mac-2',
-        clock: stage.clock,
+        clock: harness.clock,
         random: () => 0.5,
         log,
-        createTransport: stage.cluster.createTransport,
+        createTransport: harness.cluster.createTransport,
       });
       const running = other.run(ending.signal);
       await other.ready;
       ending.abort();
       await running;
-      assert.notEqual(await readFile(stage.pem, 'utf8'), text);
-      assert.equal((await readCertificate(stage.pem))?.user, 'system:node:mac-2');
+      assert.notEqual(await readFile(harness.pem, 'utf8'), text);
+      assert.equal((await readCertificate(harness.pem))?.user, 'system:node:mac-2');
     }));
 
   test('uses a certificate that cannot be stored, and stores it later', () =>
-    withHarness(async (stage) => {
-      await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
-      await rm(stage.pem, { force: true });
+    withHarness(async (harness) => {
+      await writeFile(harness.kubeconfig, await harness.cluster.joinKubeconfig());
+      await rm(harness.pem, { force: true });
       // A folder makes the rename fail.
-      await mkdir(join(stage.pem, 'x'), { recursive: true });
-      await stage.start().ready;
-      assert.equal(await stage.answer(), 'notFound');
-      await rmdir(join(stage.pem, 'x'));
-      await rmdir(stage.pem);
-      await stage.passUntil('it is stored', async () => (await readCertificate(stage.pem)) !== undefined);
-      assert.equal(await stage.asked(), 1);
+      await mkdir(join(harness.pem, 'x'), { recursive: true });
+      await harness.start().ready;
+      assert.equal(await harness.answer(), 'notFound');
+      await rmdir(join(harness.pem, 'x'));
+      await rmdir(harness.pem);
+      await harness.passUntil('it is stored', async () => (await readCertificate(harness.pem)) !== undefined);
+      assert.equal(await harness.asked(), 1);
     }));
 
   test('may write its own Lease, and logs no token or key', () =>
-    withHarness(async (stage) => {
-      stage.cluster.approverAction = 'deny';
-      await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
-      const identity = stage.start();
-      await eventually('it was denied', () => stage.lines.some((line) => line.includes('Denied')));
-      stage.cluster.approverAction = 'approve';
-      await stage.passUntil('it has joined', async () => (await stage.answer()) === 'notFound');
-      const client = createClient(identity.transport, { clock: stage.clock });
+    withHarness(async (harness) => {
+      harness.cluster.approverAction = 'deny';
+      await writeFile(harness.kubeconfig, await harness.cluster.joinKubeconfig());
+      const identity = harness.start();
+      await eventually('it was denied', () => harness.lines.some((line) => line.includes('Denied')));
+      harness.cluster.approverAction = 'approve';
+      await harness.passUntil('it has joined', async () => (await harness.answer()) === 'notFound');
+      const client = createClient(identity.transport, { clock: harness.clock });
       const metadata = { namespace: 'kube-node-lease', name: 'mac-1' };
       await client.create(leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec: {} });
-      const { key = '' } = (await readCertificate(stage.pem)) ?? {};
+      const { key = '' } = (await readCertificate(harness.pem)) ?? {};
       const secretLines = [
         ...key.split('\n').filter((line) => line !== '' && !line.startsWith('-')),
         '0123456789abcdef',
       ];
-      for (const line of stage.lines) for (const secret of secretLines) assert.ok(!line.includes(secret));
+      for (const line of harness.lines) for (const secret of secretLines) assert.ok(!line.includes(secret));
     }));
 });

@@ -19,7 +19,7 @@ describe('records of images on disk', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
   /** A new agent process each time. */
   const records = (): ImageRecords =>
-    createImageRecords({ folder: join(folder, 'records'), mark: async (...told) => void marked.push(told.join(' ')) });
+    createImageRecords({ folder: join(folder, 'records'), mark: async (...args) => void marked.push(args.join(' ')) });
 
   test('a golden base is owned once it has its marker', async () => {
     assert.equal(await records().isOwned('base'), false);

@@ -157,7 +157,7 @@ describe('pulls', () => {
     options: Parameters<Parameters<typeof createPulls>[0]['tart']['pull']>[1];
     end: PromiseWithResolvers<void>;
   };
-  const stage = (limit = 2) => {
+  const setUp = (limit = 2) => {
     const calls: Call[] = [];
     const pulls = createPulls({
       limit,
@@ -175,14 +175,14 @@ describe('pulls', () => {
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
   test('two Pods of one image share a download and its progress', async () => {
-    const { calls, pulls } = stage();
-    const heard: string[] = [];
-    const one = pulls.pull({ image: 'r/a:1', signal: open, onProgress: ({ stage: at }) => heard.push(`one ${at}`) });
+    const { calls, pulls } = setUp();
+    const seen: string[] = [];
+    const one = pulls.pull({ image: 'r/a:1', signal: open, onProgress: ({ stage: at }) => seen.push(`one ${at}`) });
     calls[0]?.options?.onProgress?.({ stage: 'manifest' });
-    const two = pulls.pull({ image: 'r/a:1', signal: open, onProgress: ({ stage: at }) => heard.push(`two ${at}`) });
+    const two = pulls.pull({ image: 'r/a:1', signal: open, onProgress: ({ stage: at }) => seen.push(`two ${at}`) });
     await turn();
     assert.equal(calls.length, 1);
-    assert.deepEqual(heard, ['one manifest', 'two manifest']);
+    assert.deepEqual(seen, ['one manifest', 'two manifest']);
     calls[0]?.end.resolve();
     await Promise.all([one, two]);
     void pulls.pull({ image: 'r/a:1', signal: open });
@@ -190,7 +190,7 @@ describe('pulls', () => {
   });
 
   test('runs up to the limit; an aborted waiter never starts', async () => {
-    const { calls, pulls } = stage(1);
+    const { calls, pulls } = setUp(1);
     const gone = new AbortController();
     const first = pulls.pull({ image: 'r/a:1', signal: open });
     const second = pulls.pull({ image: 'r/b:1', signal: gone.signal });
@@ -211,7 +211,7 @@ describe('pulls', () => {
   });
 
   test('a download is aborted with its last waiter', async () => {
-    const { calls, pulls } = stage();
+    const { calls, pulls } = setUp();
     const [one, two] = [new AbortController(), new AbortController()];
     const first = pulls.pull({ image: 'r/a:1', signal: one.signal });
     const second = pulls.pull({ image: 'r/a:1', signal: two.signal });
@@ -224,7 +224,7 @@ describe('pulls', () => {
   });
 
   test("a pull refused with another Pod's secret is retried with our own", async () => {
-    const { calls, pulls } = stage();
+    const { calls, pulls } = setUp();
     const mine = { host: 'r', username: 'me', password: 'x' };
     const other = pulls.pull({ image: 'r/a:1', signal: open });
     const ours = pulls.pull({ image: 'r/a:1', signal: open, credentials: mine });

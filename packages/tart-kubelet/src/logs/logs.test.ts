@@ -189,9 +189,9 @@ describe('the log of a container', () => {
   test('is closed when its reader stops', async () => {
     const { path, writer, notifier } = openLog();
     await print(writer, 'hello\n');
-    const leave = new AbortController();
-    const shown = show(path, { follow: { notifier, ended: () => false, signal: leave.signal } });
-    leave.abort();
+    const reader = new AbortController();
+    const shown = show(path, { follow: { notifier, ended: () => false, signal: reader.signal } });
+    reader.abort();
     assert.ok(['hello\n', ''].includes(await shown));
     await writer.close();
   });

@@ -5,16 +5,19 @@ import { conditionStates, diskPressure, memoryPressure, pidPressure } from './co
 import { exampleFacts } from './testing/fixtures.ts';
 
 describe('the condition VMStart', () => {
-  const told = (vmStart: Facts['vmStart']) => {
+  const conditionFor = (vmStart: Facts['vmStart']) => {
     const { vmStart: _none, ...others } = exampleFacts;
     const claim = conditionStates({ ...others, ...(vmStart && { vmStart }) }).find(({ type }) => type === 'VMStart');
     return [claim?.status, claim?.reason, claim?.message];
   };
-  test('is Unknown without facts', () => assert.deepEqual(told(undefined).slice(0, 2), ['Unknown', 'NotRead']));
+  test('is Unknown without facts', () => assert.deepEqual(conditionFor(undefined).slice(0, 2), ['Unknown', 'NotRead']));
   test('is True when starts are not refused', () =>
-    assert.deepEqual(told({ kind: 'works' }).slice(0, 2), ['True', 'NotRefused']));
+    assert.deepEqual(conditionFor({ kind: 'works' }).slice(0, 2), ['True', 'NotRefused']));
   test('is False when starts are refused, with the error of tart and what to do', () => {
-    const [status, reason, message] = told({ kind: 'refused', message: `${'x'.repeat(9999)}\nfailed to start` });
+    const [status, reason, message] = conditionFor({
+      kind: 'refused',
+      message: `${'x'.repeat(9999)}\nfailed to start`,
+    });
     assert.deepEqual([status, reason], ['False', 'StartsRefused']);
     assert.match(
       message ?? '',
@@ -23,7 +26,7 @@ describe('the condition VMStart', () => {
     assert.ok((message ?? '').length < 1024);
   });
   test('is False when slots leaked, with their number and what to do', () => {
-    const [status, reason, message] = told({ kind: 'slots leaked', running: 0, total: 2 });
+    const [status, reason, message] = conditionFor({ kind: 'slots leaked', running: 0, total: 2 });
     assert.deepEqual([status, reason], ['False', 'SlotsLeaked']);
     assert.match(message ?? '', /although 0 of 2 run.*Restart the Mac\.$/);
   });
@@ -31,14 +34,14 @@ describe('the condition VMStart', () => {
 
 describe('the condition GuestAddresses', () => {
   test('is False for DHCP leases of a day, before the addresses run out (INC-428)', () => {
-    const told = (dhcpLeaseSeconds?: number) =>
+    const conditionFor = (dhcpLeaseSeconds?: number) =>
       conditionStates(dhcpLeaseSeconds === undefined ? {} : { ...exampleFacts, dhcpLeaseSeconds }).find(
         ({ type }) => type === 'GuestAddresses',
       );
-    assert.deepEqual([told(86_400)?.status, told(86_400)?.reason], ['False', 'LeasesTooLong']);
-    assert.match(told(86_400)?.message ?? '', /86400 s.*DHCPLeaseTimeSecs/);
-    assert.equal(told(600)?.status, 'True');
-    assert.equal(told(), undefined);
+    assert.deepEqual([conditionFor(86_400)?.status, conditionFor(86_400)?.reason], ['False', 'LeasesTooLong']);
+    assert.match(conditionFor(86_400)?.message ?? '', /86400 s.*DHCPLeaseTimeSecs/);
+    assert.equal(conditionFor(600)?.status, 'True');
+    assert.equal(conditionFor(), undefined);
   });
 });
 

@@ -125,7 +125,7 @@ export const createNodeController = (options: NodeOptions) => {
     /** Runs until `signal` fires. */
     run: async (signal: AbortSignal) => {
       const unwatch = watchStamps(options.stamps, () => trigger());
-      const leave = cache.subscribe(() => {
+      const unsubscribe = cache.subscribe(() => {
         watchEvents += 1;
         lastWritten = undefined;
       });
@@ -139,7 +139,7 @@ export const createNodeController = (options: NodeOptions) => {
         afterFirstList(),
         keepLeaseRenewed({ client, nodeName, nodeUID, clock, log }, signal),
       ]);
-      leave();
+      unsubscribe();
       unwatch();
     },
   };

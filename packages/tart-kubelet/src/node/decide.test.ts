@@ -67,7 +67,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     'done',
   ],
   [
-    'without one told the provider id is left alone',
+    'without --provider-id the provider ID is left alone',
     { ...known, config: { ...exampleNodeConfig, providerID: undefined }, node: { ...registered(), spec: {} } },
     'done',
   ],
@@ -174,7 +174,7 @@ describe('decisions about the Node', () => {
     ['an agent that knows no provider ID', { ...known, config: unnamed }, []],
   ];
   for (const [what, snapshot, expected] of problems)
-    test(`${what}: ${expected.length} problems that the agent cannot mend`, () => {
+    test(`${what}: ${expected.length} problems that the agent cannot fix`, () => {
       const found = unfixableProblems(snapshot);
       assert.equal(found.length, expected.length);
       for (const [at, problem] of expected.entries()) assert.match(found[at] ?? '', problem);

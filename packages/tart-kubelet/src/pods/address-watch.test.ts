@@ -15,7 +15,7 @@ describe('the address watch', { timeout: 60_000 }, () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   /** A tart that knows no address before there is a lease, and responds with a delay, like the real one. */
-  const stage = () => {
+  const setUp = () => {
     const dhcpLeases = join(folder, 'leases');
     let address: string | undefined;
     let questions = 0;
@@ -46,7 +46,7 @@ describe('the address watch', { timeout: 60_000 }, () => {
   };
 
   it('queries tart again when the DHCP leases change while an earlier query is pending', async () => {
-    const { found, lease, questions, watch } = stage();
+    const { found, lease, questions, watch } = setUp();
     watch.watch('vm');
     watch.watch('vm');
     await new Promise((resolve) => setImmediate(resolve));
@@ -61,7 +61,7 @@ describe('the address watch', { timeout: 60_000 }, () => {
   });
 
   it('discards the address and the pending query of a run that has ended', async () => {
-    const { changes, found, lease, watch } = stage();
+    const { changes, found, lease, watch } = setUp();
     watch.watch('vm');
     watch.reset();
     lease('192.168.64.2');

@@ -140,7 +140,7 @@ const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => {
       case 'remove finalizer':
         return [
           () => {
-            assert.equal(vm.kind, 'missing', 'let go of a Pod that has a VM');
+            assert.equal(vm.kind, 'missing', 'released a Pod that has a VM');
             delete presentPod().metadata.finalizers;
           },
         ];

@@ -370,7 +370,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
   ],
   // Deletion.
   [
-    '504 finished Pods were stuck Terminating: deletion is looked at before the phase (INC-17, D4)',
+    '504 finished Pods were stuck Terminating: deletion is checked before the phase (INC-17, D4)',
     withPod(deletingAndEnded, { record: exampleRecord(exampleStates.ended) }),
     'remove finalizer',
   ],
@@ -441,7 +441,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     withPod(deletingAndEnded, { record: exampleRecord(exampleStates.ended) }),
     'remove finalizer',
   ],
-  ['deletion with no record did not look at the host (INC-404)', withPod(deleting, { vm: stopped }), 'delete VM'],
+  ['deletion with no record did not check the host (INC-404)', withPod(deleting, { vm: stopped }), 'delete VM'],
   [
     'deletes waited for pulls and failures (INC-27)',
     withPod(deleting, {
@@ -602,7 +602,7 @@ describe('decide for a Pod', () => {
     );
   });
 
-  test('gives a guest that may not have heard the shutdown request what is left of its grace period', () => {
+  test('gives a guest that may have missed the shutdown request the rest of its grace period', () => {
     const asked = (stopRequestedAt: number, shutdownMaybeUnsent: boolean) =>
       decide(
         withPod(deleting, {

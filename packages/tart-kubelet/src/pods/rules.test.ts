@@ -75,7 +75,8 @@ describe('admission of a Pod', () => {
     ],
   ];
   for (const [sentence, change, kind] of rows) it(sentence, () => assert.equal(shaped(change).kind, kind));
-  it('no spec at all', () => assert.equal(admit({ apiVersion: 'v1', kind: 'Pod' }).kind, 'unsupported'));
+  it('a Pod without a spec is rejected', () =>
+    assert.equal(admit({ apiVersion: 'v1', kind: 'Pod' }).kind, 'unsupported'));
 });
 
 describe('the termination of a run', () => {

@@ -62,7 +62,7 @@ describe('runnerBusyOf', () => {
     assert.equal(table.length, words.length ** 2 * 2);
   });
   for (const [ready, jobStarted, power, ...expected] of table)
-    test(`ready is ${ready}, a job is ${jobStarted}, and it is ${power}`, () => {
+    test(`ready is ${ready}, the job is ${jobStarted}, and the VM is ${power}`, () => {
       const [first, ...rest] = expected;
       const found = befores.map((before) => runnerBusyOf(before, { ready, jobStarted }, power === 'on').status);
       assert.deepEqual(found, [first, first, ...rest]);
@@ -110,13 +110,13 @@ const ready: RunnerMarkers = { ready: 'present', jobStarted: 'missing' };
 const job: RunnerMarkers = { ready: 'present', jobStarted: 'present' };
 
 describe('the marker watch', () => {
-  const stage = () => {
+  const setUp = () => {
     const clock = manualClock();
     let changes = 0;
-    const state = { now: noRunnerMarkers, looks: 0 };
+    const state = { now: noRunnerMarkers, reads: 0 };
     const watch = createMarkerWatch({
       read: async () => {
-        state.looks += 1;
+        state.reads += 1;
         return state.now;
       },
       changed: () => {
@@ -134,10 +134,10 @@ describe('the marker watch', () => {
   };
 
   it('polls every two seconds and notifies once per change', async () => {
-    const { changes, watch, state, pass } = stage();
+    const { changes, watch, state, pass } = setUp();
     watch.watch('vm', noRunnerMarkers);
     await pass(10);
-    assert.deepEqual([changes(), state.looks], [0, 5]);
+    assert.deepEqual([changes(), state.reads], [0, 5]);
     state.now = ready;
     await pass(2);
     assert.equal(changes(), 1);
@@ -151,7 +151,7 @@ describe('the marker watch', () => {
   });
 
   it('notifies again when the caller has seen other markers', async () => {
-    const { changes, watch, state, pass } = stage();
+    const { changes, watch, state, pass } = setUp();
     state.now = ready;
     watch.watch('vm', noRunnerMarkers);
     await pass(2);
@@ -162,12 +162,12 @@ describe('the marker watch', () => {
   });
 
   it('stops polling when it is stopped', async () => {
-    const { changes, watch, state, pass } = stage();
+    const { changes, watch, state, pass } = setUp();
     watch.watch('vm', noRunnerMarkers);
     await pass(2);
     watch.stop();
     state.now = ready;
     await pass(10);
-    assert.deepEqual([changes(), state.looks], [0, 1]);
+    assert.deepEqual([changes(), state.reads], [0, 1]);
   });
 });

@@ -33,23 +33,23 @@ const until = async (stream: Readable | undefined, pattern: RegExp): Promise<str
 };
 
 describe('the Pod runtime', { timeout: 60_000 }, () => {
-  let stage: RuntimeHarness;
+  let harness: RuntimeHarness;
   beforeEach(async () => {
-    stage = await openRuntimeHarness();
+    harness = await openRuntimeHarness();
   });
-  afterEach(() => stage.close());
+  afterEach(() => harness.close());
 
-  const logText = async (request: Partial<LogRequest> = {}, container = stage.container): Promise<string> => {
+  const logText = async (request: Partial<LogRequest> = {}, container = harness.container): Promise<string> => {
     let said = '';
-    const records = await stage.runtime.readLog(container, { ...plain, ...request });
+    const records = await harness.runtime.readLog(container, { ...plain, ...request });
     for await (const piece of formatLog(records, {})) said += String(piece);
     return said;
   };
-  const write = async (line: string): Promise<void> => (await stage.log()).write('stdout', Buffer.from(`${line}\n`));
+  const write = async (line: string): Promise<void> => (await harness.log()).write('stdout', Buffer.from(`${line}\n`));
   const exec = (command: readonly string[], more: Partial<ExecRequest> = {}): Promise<RemoteSession> =>
-    stage.runtime.exec(stage.container, { ...streams, command, ...more });
+    harness.runtime.exec(harness.container, { ...streams, command, ...more });
   const off = (): void => {
-    if (stage.view) stage.view = { ...stage.view, running: undefined };
+    if (harness.view) harness.view = { ...harness.view, running: undefined };
   };
 
   describe('logs', () => {
@@ -60,13 +60,13 @@ describe('the Pod runtime', { timeout: 60_000 }, () => {
       assert.equal(await logText({ tailLines: 1 }), 'two\n');
       const followed = logText({ follow: true });
       await write('three');
-      await stage.finish();
+      await harness.finish();
       assert.equal(await followed, 'one\ntwo\nthree\n');
       await assert.rejects(
         logText({ previous: true }),
         problem(400, /^previous terminated container "runner" in pod "runner-1" not found$/),
       );
-      await stage.restart();
+      await harness.restart();
       await write('again');
       assert.equal(await logText(), 'again\n');
       assert.equal(await logText({ previous: true }), 'one\ntwo\nthree\n');
@@ -78,27 +78,27 @@ describe('the Pod runtime', { timeout: 60_000 }, () => {
       const waits = problem(400, /^container "runner" in pod "runner-1" is waiting to start: Cloning$/);
       await assert.rejects(logText(), waits);
       await assert.rejects(logText({ follow: true }), waits);
-      if (stage.view) stage.view = { ...stage.view, pod: { ...stage.view.pod, status: {} } };
+      if (harness.view) harness.view = { ...harness.view, pod: { ...harness.view.pod, status: {} } };
       await assert.rejects(logText(), problem(400, /is waiting to start - no logs yet$/));
     });
 
     test('are those of the previous run during a back-off', async () => {
       await write('crashed');
-      await stage.restart();
+      await harness.restart();
       off();
       assert.equal(await logText(), 'crashed\n');
       assert.equal(await logText({ follow: true }), 'crashed\n');
     });
 
     test('of the previous run are an error when they are deleted', async () => {
-      await stage.restart();
+      await harness.restart();
       await assert.rejects(logText({ previous: true }), problem(400, /^previous terminated container .* not found$/));
     });
 
     test('can be followed before the first line', async () => {
       const followed = logText({ follow: true });
       await write('first');
-      await stage.finish();
+      await harness.finish();
       assert.equal(await followed, 'first\n');
     });
 
@@ -106,18 +106,18 @@ describe('the Pod runtime', { timeout: 60_000 }, () => {
       await write('last');
       const ends = async (): Promise<string> => {
         const followed = logText({ follow: true });
-        stage.view = undefined;
+        harness.view = undefined;
         // The runs then forget the log.
-        stage.changes.notify();
+        harness.changes.notify();
         return followed;
       };
       assert.equal(await ends(), 'last\n');
     });
 
     test('of an unknown Pod are not found', async () => {
-      await assert.rejects(logText({}, { ...stage.container, pod: 'x' }), problem(404, /^pod "x" does not exist$/));
+      await assert.rejects(logText({}, { ...harness.container, pod: 'x' }), problem(404, /^pod "x" does not exist$/));
       await assert.rejects(
-        logText({}, { ...stage.container, container: 'x' }),
+        logText({}, { ...harness.container, container: 'x' }),
         problem(404, /^container "x" not found in pod "runner-1"$/),
       );
     });
@@ -179,21 +179,21 @@ describe('the Pod runtime', { timeout: 60_000 }, () => {
     });
 
     test('needs a running VM, and says when the guest agent is missing', async () => {
-      stage.fake.controls.guest('vm-1', { agent: 'absent' });
+      harness.fake.controls.guest('vm-1', { agent: 'absent' });
       const session = await exec(['true']);
       const outcome = await session.result;
       assert.ok(outcome.kind === 'failed');
       assert.match(outcome.message, /install tart-guest-agent in the image/);
       off();
       await assert.rejects(exec(['true']), problem(400, /^the virtual machine of pod "runner-1" is not running/));
-      stage.view = undefined;
+      harness.view = undefined;
       await assert.rejects(exec(['true']), problem(404, /does not exist/));
     });
   });
 
   describe('attach', () => {
     const attach = (more: Partial<typeof streams> = {}): Promise<RemoteSession> =>
-      stage.runtime.attach(stage.container, { ...streams, ...more });
+      harness.runtime.attach(harness.container, { ...streams, ...more });
 
     test('streams new output, stdout and stderr apart, until the run ends', async () => {
       await write('old');
@@ -202,14 +202,14 @@ describe('the Pod runtime', { timeout: 60_000 }, () => {
       const both = new AbortController();
       const shown = [session.stdout, session.stderr].map((stream) => once(stream, 'readable'));
       const seen = Promise.all(shown).finally(() => both.abort());
-      const log = await stage.log();
+      const log = await harness.log();
       while (!both.signal.aborted) {
         await write('new');
         await log.write('stderr', Buffer.from('bad\n'));
         await new Promise(setImmediate);
       }
       await seen;
-      await stage.finish();
+      await harness.finish();
       assert.match(await text(session.stdout), /^(new\n)+$/);
       assert.match(await text(session.stderr), /^(bad\n)+$/);
       assert.deepEqual(await session.result, { kind: 'exited', code: 0 });
@@ -234,16 +234,16 @@ describe('the Pod runtime', { timeout: 60_000 }, () => {
     const pod = { namespace: 'default', pod: 'runner-1' };
 
     test('carries data both ways, with half-close', async () => {
-      const heard = Promise.withResolvers<string>();
+      const received = Promise.withResolvers<string>();
       const server = createServer({ allowHalfOpen: true }, (socket) => {
         socket.end('said all');
-        text(socket).then(heard.resolve, heard.reject);
+        text(socket).then(received.resolve, received.reject);
       }).listen(0, '127.0.0.1');
       try {
         await once(server, 'listening');
         const address = server.address();
         assert.ok(typeof address === 'object' && address);
-        const connection = await stage.runtime.dial(pod, address.port, never);
+        const connection = await harness.runtime.dial(pod, address.port, never);
         let said = '';
         connection.on('data', (chunk) => {
           said += String(chunk);
@@ -251,39 +251,41 @@ describe('the Pod runtime', { timeout: 60_000 }, () => {
         await once(connection, 'end');
         assert.equal(said, 'said all');
         connection.end('still listening?');
-        assert.equal(await heard.promise, 'still listening?');
+        assert.equal(await received.promise, 'still listening?');
       } finally {
         server.close();
       }
     });
 
     test('is refused for a closed port, a stopped VM, a VM without address, and an aborted client', async () => {
-      await assert.rejects(stage.runtime.dial(pod, 1, never), problem(500, /^connection refused/));
-      await assert.rejects(stage.runtime.dial(pod, 1, AbortSignal.abort()), problem(500, /the client is gone/));
-      if (stage.view?.running) stage.view = { ...stage.view, running: { ...stage.view.running, address: undefined } };
-      await assert.rejects(stage.runtime.dial(pod, 1, never), problem(400, /has no address yet$/));
+      await assert.rejects(harness.runtime.dial(pod, 1, never), problem(500, /^connection refused/));
+      await assert.rejects(harness.runtime.dial(pod, 1, AbortSignal.abort()), problem(500, /the client is gone/));
+      if (harness.view?.running)
+        harness.view = { ...harness.view, running: { ...harness.view.running, address: undefined } };
+      await assert.rejects(harness.runtime.dial(pod, 1, never), problem(400, /has no address yet$/));
       off();
-      await assert.rejects(stage.runtime.dial(pod, 1, never), problem(400, /is not running/));
+      await assert.rejects(harness.runtime.dial(pod, 1, never), problem(400, /is not running/));
     });
   });
 
   test('reports resource usage, and omits what is unknown', async () => {
-    const usage = await stage.runtime.usage();
+    const usage = await harness.runtime.usage();
     const [first, ...others] = usage.containers;
     assert.deepEqual(others, []);
     assert.deepEqual([first?.pod, first?.container], ['runner-1', 'runner']);
     assert.ok((first?.memoryBytes ?? 0) > 0 && first?.cpuSeconds !== undefined && (first?.startedAt ?? 0) > 0);
     assert.ok((usage.node.cpuSeconds ?? 0) > 0 && (usage.node.memoryBytes ?? 0) > 0);
-    if (stage.view?.running) stage.view = { ...stage.view, running: { ...stage.view.running, pid: 2 ** 22 - 1 } };
-    const [unknown] = (await stage.runtime.usage()).containers;
+    if (harness.view?.running)
+      harness.view = { ...harness.view, running: { ...harness.view.running, pid: 2 ** 22 - 1 } };
+    const [unknown] = (await harness.runtime.usage()).containers;
     assert.equal(unknown?.cpuSeconds, undefined);
-    const views = { list: () => [...stage.runtime.pods()], get: () => stage.view };
+    const views = { list: () => [...harness.runtime.pods()], get: () => harness.view };
     const silent = await readUsage(views, async () => Promise.reject(new Error('no ps')), systemClock);
     assert.deepEqual([silent.containers.length, silent.containers[0]?.memoryBytes], [1, undefined]);
     off();
-    assert.deepEqual((await stage.runtime.usage()).containers, []);
+    assert.deepEqual((await harness.runtime.usage()).containers, []);
     assert.deepEqual(
-      stage.runtime.pods().map(({ metadata }) => metadata?.name),
+      harness.runtime.pods().map(({ metadata }) => metadata?.name),
       ['runner-1'],
     );
   });

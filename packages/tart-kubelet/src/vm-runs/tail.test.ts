@@ -45,7 +45,7 @@ describe('the tail of a growing file', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  const look = (options: Partial<CopyOptions> = {}): Promise<boolean> =>
+  const copy = (options: Partial<CopyOptions> = {}): Promise<boolean> =>
     tail.copy(position, {
       isLast: false,
       maxBytes: 256 * 1024,
@@ -58,35 +58,35 @@ describe('the tail of a growing file', () => {
     });
 
   test('may appear later, and is copied line by line', async () => {
-    assert.equal(await look(), false);
+    assert.equal(await copy(), false);
     writeFileSync(file, 'one\ntw');
-    assert.equal(await look(), true);
-    assert.equal(await look(), false);
+    assert.equal(await copy(), true);
+    assert.equal(await copy(), false);
     appendFileSync(file, 'o\n');
-    assert.equal(await look(), true);
+    assert.equal(await copy(), true);
     assert.equal(text, 'one\ntwo\n');
     assert.equal(flushes, 0);
   });
 
   test('continues at its position after a restart', async () => {
     writeFileSync(file, 'one\ntwo\nthr');
-    await look();
+    await copy();
     tail = createTail({ folder, name: 'runner.log', stream: 'stdout' }, () => {});
     appendFileSync(file, 'ee\n');
-    await look();
+    await copy();
     assert.equal(text, 'one\ntwo\nthree\n');
   });
 
   test('copies an unfinished last line at the end', async () => {
     writeFileSync(file, 'one\ntw');
-    await look({ isLast: true });
+    await copy({ isLast: true });
     assert.equal(text, 'one\ntw\n');
   });
 
   test('copies long lines in parts without holding any back (INC-04)', async () => {
     const long = 'word '.repeat(40_000);
     writeFileSync(file, `${long}\nnext\n`);
-    await look();
+    await copy();
     assert.equal(text, `${long}\nnext\n`);
     assert.ok(flushes > 0);
     assert.equal(position.offset, text.length);
@@ -94,9 +94,9 @@ describe('the tail of a growing file', () => {
 
   test('copies a bounded number of bytes per pass', async () => {
     writeFileSync(file, 'a line\n'.repeat(100_000));
-    await look({ maxBytes: 100_000 });
+    await copy({ maxBytes: 100_000 });
     assert.ok(text.length >= 100_000 && text.length < 200_000);
-    for (let left = 20; left > 0 && (await look({ maxBytes: 100_000 })); left--);
+    for (let left = 20; left > 0 && (await copy({ maxBytes: 100_000 })); left--);
     assert.equal(text, readFileSync(file, 'latin1'));
   });
 
@@ -104,7 +104,7 @@ describe('the tail of a growing file', () => {
     writeFileSync(file, '');
     truncateSync(file, 2 ** 40);
     appendFileSync(file, '\nthe end\n');
-    await look({ isLast: true, maxBehind: 100_000 });
+    await copy({ isLast: true, maxBehind: 100_000 });
     assert.match(text, /^\[\d+ bytes are left out: more came than is kept\]\n/);
     assert.ok(text.endsWith('\nthe end\n'));
     assert.ok(text.length < 101_000);
@@ -112,13 +112,13 @@ describe('the tail of a growing file', () => {
 
   test('starts again when the file is truncated or replaced', async () => {
     writeFileSync(file, 'a long first line\n');
-    await look();
+    await copy();
     truncateSync(file);
     appendFileSync(file, 'cut\n');
-    await look();
+    await copy();
     writeFileSync(join(folder, 'other'), 'another file, and a longer one\n');
     renameSync(join(folder, 'other'), file);
-    await look();
+    await copy();
     assert.equal(text, 'a long first line\ncut\nanother file, and a longer one\n');
   });
 
@@ -132,9 +132,9 @@ describe('the tail of a growing file', () => {
     ]) {
       rmSync(file, { force: true, recursive: true });
       plant();
-      await look();
-      await look();
-      await look({ isLast: true });
+      await copy();
+      await copy();
+      await copy({ isLast: true });
     }
     assert.equal(text, '');
     // The last copy checks everything once more.
@@ -145,10 +145,10 @@ describe('the tail of a growing file', () => {
   test('does not advance while the log cannot be written', async () => {
     writeFileSync(file, 'one\n');
     isFailing = true;
-    assert.equal(await look(), false);
+    assert.equal(await copy(), false);
     assert.equal(position.offset, 0);
     isFailing = false;
-    assert.equal(await look(), true);
+    assert.equal(await copy(), true);
     assert.equal(text, 'one\n');
   });
 });

@@ -26,7 +26,7 @@ describe('the runs of virtual machines', () => {
   afterEach(() => bench.remove());
 
   const start = (): Promise<ProcessIdentity> => runs.start(bench.run, bench.shares);
-  const ended = (one = agent): Promise<true> => eventually('its end is told', () => one.exits.length > 0);
+  const ended = (one = agent): Promise<true> => eventually('its end is reported', () => one.exits.length > 0);
   const raw = (): string => rawOutputPath(bench.files.pathOf(bench.run));
   const another = (): TestAgent => {
     agent = bench.agent();
@@ -68,11 +68,11 @@ describe('the runs of virtual machines', () => {
   test('copy the output of the guest and of tart while they run', async () => {
     bench.fake.controls.guest('vm', { program: `echo one >>${share}` });
     await start();
-    await eventually('the guest is heard', () => bench.text('stdout') === 'one\n');
+    await eventually('the guest is logged', () => bench.text('stdout') === 'one\n');
     appendFileSync(raw(), 'said by tart\n');
-    await eventually('tart is heard', () => bench.text('stderr') === 'said by tart\n');
+    await eventually('tart is logged', () => bench.text('stderr') === 'said by tart\n');
     appendFileSync(join(bench.status, 'runner.log'), 'two\nhalf');
-    await eventually('the guest is heard again', () => bench.text('stdout') === 'one\ntwo\n');
+    await eventually('the guest is logged again', () => bench.text('stdout') === 'one\ntwo\n');
   });
 
   test('keep an unfinished last line, and end followers of the log', { timeout: 60_000 }, async () => {
@@ -139,14 +139,14 @@ describe('the runs of virtual machines', () => {
   test('are watched by the next agent, which sees their exit without a code (INC-04, INC-22)', async () => {
     bench.fake.controls.guest('vm', { program: `echo before >>${share}` });
     const process = await start();
-    await eventually('the guest is heard', () => bench.text('stdout') === 'before\n');
+    await eventually('the guest is logged', () => bench.text('stdout') === 'before\n');
     await agent.stop();
     assert.equal(agent.exits.length, 0);
     appendFileSync(join(bench.status, 'runner.log'), 'between\n');
     another();
     runs.watch(bench.run, process);
     runs.watch(bench.run, process);
-    await eventually('what came between is heard', () => bench.text('stdout') === 'before\nbetween\n');
+    await eventually('the output between is logged', () => bench.text('stdout') === 'before\nbetween\n');
     globalThis.process.kill(process.pid, 'SIGINT');
     await ended();
     const { exitedAt, ...remains } = await runs.lastRun(bench.run, true);
@@ -223,7 +223,7 @@ describe('the runs of virtual machines', () => {
   test('are removed with their Pod, and write nothing afterwards', async () => {
     await start();
     appendFileSync(join(bench.status, 'runner.log'), 'text\n');
-    await eventually('the guest is heard', () => bench.text('stdout') !== '');
+    await eventually('the guest is logged', () => bench.text('stdout') !== '');
     await runs.removeLogs('uid-1');
     await runs.removeLogs('uid-1');
     appendFileSync(join(bench.status, 'runner.log'), 'more\n');
@@ -313,7 +313,7 @@ describe('the runs of virtual machines', () => {
   });
 
   for (const [what, program] of Object.entries(hostilePrograms('runner.log')))
-    test(`with a guest whose log is hostile end all the same: ${what} (INC-34)`, { timeout: 60_000 }, async () => {
+    test(`with a hostile guest log end normally: ${what} (INC-34)`, { timeout: 60_000 }, async () => {
       bench.fake.controls.guest('vm', { program: `${program}; echo up >"Volumes/My Shared Files/status/up"` });
       await start();
       await eventually(

@@ -90,7 +90,7 @@ describe('the console session of a Mac', () => {
 });
 
 describe('the check for a console session', () => {
-  const played = (answers: Readonly<Record<string, string | Error>>) => {
+  const setUp = (answers: Readonly<Record<string, string | Error>>) => {
     const asked: string[] = [];
     const run: RunCommand = async (command, args) => {
       const line = [command, ...args].join(' ');
@@ -102,7 +102,7 @@ describe('the check for a console session', () => {
     const clock = manualClock();
     return { asked, clock, session: createConsoleSession({ uid: 501, run, clock }) };
   };
-  const look = 'sudo -n launchctl print gui/501';
+  const printSession = 'sudo -n launchctl print gui/501';
   const kick = 'sudo -n launchctl kickstart -k system/com.apple.loginwindow';
   const kicks = (asked: readonly string[]): number => asked.filter((line) => line === kick).length;
   /** Advances that many seconds, with a check in each. */
@@ -114,13 +114,13 @@ describe('the check for a console session', () => {
   };
 
   test('ignores sessions of another type', async () => {
-    const { session } = played({ [look]: 'gui/501 = {\n\tsession = Background\n}' });
+    const { session } = setUp({ [printSession]: 'gui/501 = {\n\tsession = Background\n}' });
     assert.equal(await session.exists(signal), false);
   });
 
   test('rejects when sudo needs a password or macOS does not answer, without a restart', async () => {
     for (const error of [exited(1, 'sudo: a password is required\n'), new Error('killed')]) {
-      const { asked, session } = played({ [look]: error });
+      const { asked, session } = setUp({ [printSession]: error });
       await assert.rejects(session.exists(signal));
       await assert.rejects(session.ensure(signal));
       assert.equal(kicks(asked), 0);
@@ -134,16 +134,16 @@ describe('the check for a console session', () => {
       return 'session = Aqua';
     };
     await createConsoleSession({ uid: 501, run, clock: manualClock() }).ensure(signal);
-    assert.deepEqual(asked, [look, look]);
+    assert.deepEqual(asked, [printSession, printSession]);
   });
 
   test('reports when every restart command fails', async () => {
-    const { session } = played({ [look]: exited(113) });
+    const { session } = setUp({ [printSession]: exited(113) });
     await assert.rejects(session.ensure(signal), /could not be restarted/);
   });
 
   test('restarts loginwindow at most once a minute', async () => {
-    const { asked, clock, session } = played({ [look]: exited(113), [kick]: '' });
+    const { asked, clock, session } = setUp({ [printSession]: exited(113), [kick]: '' });
     for (const [after, expected] of [
       [0, 1],
       [20, 1],
@@ -158,7 +158,7 @@ describe('the check for a console session', () => {
   });
 
   test('is cancelled only when the last caller leaves', async () => {
-    const { asked, clock, session } = played({ [look]: exited(113), [kick]: '' });
+    const { asked, clock, session } = setUp({ [printSession]: exited(113), [kick]: '' });
     const [one, other] = [new AbortController(), new AbortController()];
     const left = assert.rejects(session.ensure(one.signal), /enough/);
     const stayed = assert.rejects(session.ensure(other.signal), /enough too/);

@@ -118,7 +118,7 @@ export const withMac = async (
   const guarded: Transport = {
     ...own,
     send: async (request) => {
-      await stage.intercept(`${request.method} ${request.path}`);
+      await harness.intercept(`${request.method} ${request.path}`);
       const answer = await own.send(request);
       return { ...answer, body: untilDisconnected(answer.body, connection) };
     },
@@ -138,7 +138,7 @@ export const withMac = async (
   const freshStarts = (): StartRecorder =>
     createStartRecorder({
       file: join(folder, 'vm-starts.json'),
-      bootID: async () => stage.bootID,
+      bootID: async () => harness.bootID,
       vmSlots: options.vmSlots ?? 2,
       clock,
       log,
@@ -147,7 +147,7 @@ export const withMac = async (
   let ending = new AbortController();
   let running: Promise<void> = Promise.resolve();
 
-  const stage: Harness = {
+  const harness: Harness = {
     kubernetes,
     admin,
     tart,
@@ -180,7 +180,7 @@ export const withMac = async (
           client,
           tokens: createSubresources(guarded, { clock: systemClock }),
           events: {
-            event: ({ metadata }, happening) => void stage.events.push({ ...happening, podName: metadata?.name ?? '' }),
+            event: ({ metadata }, event) => void harness.events.push({ ...event, podName: metadata?.name ?? '' }),
           },
           paths: {
             guests: join(folder, paths.guests),
@@ -193,7 +193,7 @@ export const withMac = async (
           tartPaths: [tart.path],
           processes,
           dhcpLeases: join(tart.home, '.fake', 'leases'),
-          session: { exists: async () => true, ensure: () => stage.session() },
+          session: { exists: async () => true, ensure: () => harness.session() },
           startRecorder,
           hostIP: () => '10.0.0.1',
           disk: async () => ({ freeBytes: 500e9, totalBytes: 1000e9 }),
@@ -264,9 +264,9 @@ export const withMac = async (
     },
   };
   try {
-    await scenario(stage);
+    await scenario(harness);
   } finally {
-    await stage.stopAgent();
+    await harness.stopAgent();
     faster?.stop();
     kubernetes.stop();
     tart.powerOff();

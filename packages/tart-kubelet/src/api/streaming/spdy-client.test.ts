@@ -8,15 +8,15 @@ import { type ApiHarness, command, createApiHarness, ended } from '../testing/ap
 import { createSpdyPeer } from '../testing/spdy-peer.ts';
 
 describe('the kubelet API over SPDY', { timeout: 60_000 }, () => {
-  let stage: ApiHarness;
+  let harness: ApiHarness;
   before(async () => {
-    stage = await createApiHarness();
+    harness = await createApiHarness();
   });
-  after(() => stage?.close());
+  after(() => harness?.close());
 
   describe('exec over SPDY', () => {
     test('runs the command and returns its exit status', async () => {
-      const socket = await stage.openSpdy(
+      const socket = await harness.openSpdy(
         `/exec/default/vm/vm?${command}cat;exit+4&input=1&output=1`,
         'v5.channel.k8s.io, v4.channel.k8s.io',
       );
@@ -35,29 +35,29 @@ describe('the kubelet API over SPDY', { timeout: 60_000 }, () => {
     });
 
     test('kills the command when the client disconnects', async () => {
-      const socket = await stage.openSpdy(
+      const socket = await harness.openSpdy(
         '/exec/default/vm/vm?command=sleep&command=1000&output=1',
         'v4.channel.k8s.io',
       );
       const peer = createSpdyPeer(socket);
       await peer.open({ streamtype: 'error' });
       await peer.open({ streamtype: 'stdout' });
-      await eventually('the command runs', () => stage.served.runtime.running.size === 1);
+      await eventually('the command runs', () => harness.served.runtime.running.size === 1);
       socket.destroy();
-      await eventually('the command has ended', () => stage.served.runtime.running.size === 0);
+      await eventually('the command has ended', () => harness.served.runtime.running.size === 0);
     });
 
     test('runs nothing for an unknown protocol', async () => {
-      const count = stage.served.runtime.commands.length;
-      await assert.rejects(stage.openSpdy('/exec/default/vm/vm?command=true&output=1', 'v1'), /400/);
-      const socket = await stage.openSpdy('/exec/default/vm/vm?command=true&output=1', 'v4.channel.k8s.io');
+      const count = harness.served.runtime.commands.length;
+      await assert.rejects(harness.openSpdy('/exec/default/vm/vm?command=true&output=1', 'v1'), /400/);
+      const socket = await harness.openSpdy('/exec/default/vm/vm?command=true&output=1', 'v4.channel.k8s.io');
       socket.write('GET / HTTP/1.1\r\nHost: hello\r\n\r\n'.repeat(100));
       socket.end();
       await ended(socket);
-      const other = await stage.openSpdy('/exec/default/vm/vm?command=true&output=1', 'v4.channel.k8s.io');
+      const other = await harness.openSpdy('/exec/default/vm/vm?command=true&output=1', 'v4.channel.k8s.io');
       other.write(Buffer.from('8002000100000000', 'hex'));
       await ended(other);
-      assert.equal(stage.served.runtime.commands.length, count);
+      assert.equal(harness.served.runtime.commands.length, count);
     });
   });
 
@@ -74,7 +74,7 @@ describe('the kubelet API over SPDY', { timeout: 60_000 }, () => {
 
     test('pairs streams, keeps half-open connections, and reports unreachable ports', async () => {
       const { port } = target.address() as { port: number };
-      const socket = await stage.openSpdy('/portForward/default/vm', 'portforward.k8s.io');
+      const socket = await harness.openSpdy('/portForward/default/vm', 'portforward.k8s.io');
       const peer = createSpdyPeer(socket);
       const data = await peer.open({ streamtype: 'data', requestid: '1', port: String(port) });
       await peer.open({ streamtype: 'error', requestid: '1', port: String(port) }, true);

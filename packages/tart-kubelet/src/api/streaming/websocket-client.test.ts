@@ -16,15 +16,15 @@ const messagesOf = async (socket: WebSocket): Promise<{ code: number; status: un
 };
 
 describe('the kubelet API over WebSocket', { timeout: 60_000 }, () => {
-  let stage: ApiHarness;
+  let harness: ApiHarness;
   before(async () => {
-    stage = await createApiHarness();
+    harness = await createApiHarness();
   });
-  after(() => stage?.close());
+  after(() => harness?.close());
 
   describe('exec over WebSocket', () => {
     test('ends with the status, then with code 1000', async () => {
-      const socket = stage.openWebSocket(
+      const socket = harness.openWebSocket(
         `/exec/default/vm/vm?${command}echo out; echo err >%262; exit 3&output=1&error=1`,
       );
       const { code, status, out, err } = await messagesOf(socket);
@@ -38,7 +38,7 @@ describe('the kubelet API over WebSocket', { timeout: 60_000 }, () => {
         ['v5.channel.k8s.io', 'hello'],
         ['v4.channel.k8s.io', 'hello, still open'],
       ] as const) {
-        const socket = stage.openWebSocket('/exec/default/vm/vm?command=cat&input=1&output=1', protocol);
+        const socket = harness.openWebSocket('/exec/default/vm/vm?command=cat&input=1&output=1', protocol);
         const closed = messagesOf(socket);
         let received = '';
         socket.on('message', (data: Buffer) => (received += data.toString()));
@@ -49,14 +49,14 @@ describe('the kubelet API over WebSocket', { timeout: 60_000 }, () => {
           socket.send(Buffer.from('\0, still open'));
           await eventually('all comes back', () => received.includes('still open'));
           socket.terminate();
-          await eventually('the command has ended', () => stage.served.runtime.running.size === 0);
+          await eventually('the command has ended', () => harness.served.runtime.running.size === 0);
         }
         assert.equal((await closed).out, expected);
       }
     });
 
     test('passes resizes on, even early ones', async () => {
-      const socket = stage.openWebSocket(`/exec/default/vm/vm?${command}read x&input=1&output=1&tty=1`);
+      const socket = harness.openWebSocket(`/exec/default/vm/vm?${command}read x&input=1&output=1&tty=1`);
       const closed = messagesOf(socket);
       await once(socket, 'open');
       socket.send(Buffer.from('\x04{"Width":90,"Height":30}\n'));
@@ -67,31 +67,31 @@ describe('the kubelet API over WebSocket', { timeout: 60_000 }, () => {
     });
 
     test('of an unknown container returns a failure status', async () => {
-      const { status, code } = await messagesOf(stage.openWebSocket('/exec/default/other/vm?command=true&output=1'));
+      const { status, code } = await messagesOf(harness.openWebSocket('/exec/default/other/vm?command=true&output=1'));
       assert.match((status as { message: string }).message, /default\/other has no container/);
       assert.equal(code, 1000);
     });
 
     test('kills the command when the client disconnects', async () => {
-      const socket = stage.openWebSocket('/exec/default/vm/vm?command=sleep&command=1000&output=1');
+      const socket = harness.openWebSocket('/exec/default/vm/vm?command=sleep&command=1000&output=1');
       await once(socket, 'open');
-      await eventually('the command runs', () => stage.served.runtime.running.size === 1);
+      await eventually('the command runs', () => harness.served.runtime.running.size === 1);
       socket.terminate();
-      await eventually('the command has ended', () => stage.served.runtime.running.size === 0);
+      await eventually('the command has ended', () => harness.served.runtime.running.size === 0);
     });
 
     test('with an unknown subprotocol is refused before the command runs', async () => {
-      const count = stage.served.runtime.commands.length;
-      const socket = stage.openWebSocket('/exec/default/vm/vm?command=true&output=1', 'v1.unknown');
+      const count = harness.served.runtime.commands.length;
+      const socket = harness.openWebSocket('/exec/default/vm/vm?command=true&output=1', 'v1.unknown');
       const [error] = await once(socket, 'error');
       assert.match(String(error), /400/);
-      assert.equal(stage.served.runtime.commands.length, count);
+      assert.equal(harness.served.runtime.commands.length, count);
     });
 
     test('rejects messages above the size limit', async () => {
-      const small = await stage.open({ messageBytes: 1000 });
+      const small = await harness.open({ messageBytes: 1000 });
       try {
-        const socket = stage.openWebSocket(
+        const socket = harness.openWebSocket(
           '/exec/default/vm/vm?command=cat&input=1&output=1',
           'v5.channel.k8s.io',
           small,
@@ -109,7 +109,7 @@ describe('the kubelet API over WebSocket', { timeout: 60_000 }, () => {
     });
 
     test('ignores malformed messages', async () => {
-      const socket = stage.openWebSocket(`/exec/default/vm/vm?${command}read x; echo $x&input=1&output=1`);
+      const socket = harness.openWebSocket(`/exec/default/vm/vm?${command}read x; echo $x&input=1&output=1`);
       const closed = messagesOf(socket);
       await once(socket, 'open');
       for (const bytes of [[], [9, 1], [3, 1], [255], [255, 9], [4]]) socket.send(Buffer.from(bytes));
@@ -125,10 +125,10 @@ describe('the kubelet API over WebSocket', { timeout: 60_000 }, () => {
         ...systemClock,
         after: (ms: number, call: () => void) => systemClock.after(Math.min(ms, 20), call),
       };
-      const own = await stage.open({}, { clock });
+      const own = await harness.open({}, { clock });
       try {
         own.runtime.stalled = true;
-        const socket = stage.openWebSocket('/attach/default/vm/vm?input=1&output=1', 'v5.channel.k8s.io', own);
+        const socket = harness.openWebSocket('/attach/default/vm/vm?input=1&output=1', 'v5.channel.k8s.io', own);
         await once(socket, 'open');
         socket.on('error', () => {});
         const message = Buffer.alloc(32 * 1024);

@@ -67,8 +67,8 @@ export const withGuestHarness = async (body: (harness: GuestHarness) => Promise<
     ...own,
     send: async (request) => {
       const text = `${request.method} ${request.path.split('?')[0]}`;
-      stage.requests.push(text);
-      stage.intercept(text);
+      harness.requests.push(text);
+      harness.intercept(text);
       return own.send(request);
     },
   };
@@ -82,7 +82,7 @@ export const withGuestHarness = async (body: (harness: GuestHarness) => Promise<
     metadata: { namespace, name: 'builder' },
   });
 
-  const stage: GuestHarness = {
+  const harness: GuestHarness = {
     clock,
     kubernetes,
     admin,
@@ -114,7 +114,7 @@ export const withGuestHarness = async (body: (harness: GuestHarness) => Promise<
       return admin.create(pods, fresh);
     },
     prepare: (pod) =>
-      stage.guests.prepare(pod, vm, { hostIP: '10.0.0.1' }, never).catch((error: unknown) => {
+      harness.guests.prepare(pod, vm, { hostIP: '10.0.0.1' }, never).catch((error: unknown) => {
         if (error instanceof GuestConfigError) return error;
         throw error;
       }),
@@ -130,7 +130,7 @@ export const withGuestHarness = async (body: (harness: GuestHarness) => Promise<
     mode: async (path) => (await lstat(join(folder, vm, path))).mode & 0o777,
   };
   try {
-    await body(stage);
+    await body(harness);
   } finally {
     kubernetes.stop();
     await rm(outer, { recursive: true });

@@ -85,18 +85,18 @@ export const withNodeHarness = async (body: (harness: NodeHarness) => Promise<vo
     ...own,
     send: async (request) => {
       const text = `${request.method} ${request.path.split('?')[0]}${request.path.includes('watch=') ? ' (watch)' : ''}`;
-      stage.requests.push(text);
-      await stage.intercept(text);
+      harness.requests.push(text);
+      await harness.intercept(text);
       const response = await own.send(request);
       if (text.endsWith('(watch)'))
-        return { ...response, body: delayWatch(response.body, () => stage.beforeWatchEvent()) };
-      await stage.afterRequest(text);
+        return { ...response, body: delayWatch(response.body, () => harness.beforeWatchEvent()) };
+      await harness.afterRequest(text);
       return response;
     },
   };
   const unlessGone = async <T>(found: Promise<T>): Promise<T | undefined> => found.catch(() => undefined);
 
-  const stage: NodeHarness = {
+  const harness: NodeHarness = {
     clock,
     admin,
     facts: { ...exampleFacts },
@@ -112,7 +112,7 @@ export const withNodeHarness = async (body: (harness: NodeHarness) => Promise<vo
       const controller = createNodeController({
         client: createClient(transport, { clock }),
         config: { ...exampleNodeConfig, ...wanted },
-        host: { ...fakeHostFacts(stage.facts), ...stage.host },
+        host: { ...fakeHostFacts(harness.facts), ...harness.host },
         stamps,
         clock,
         random: () => 0.5,
@@ -143,9 +143,9 @@ export const withNodeHarness = async (body: (harness: NodeHarness) => Promise<vo
     },
   };
   try {
-    await body(stage);
+    await body(harness);
   } finally {
-    await stage.end();
+    await harness.end();
     kubernetes.stop();
     await rm(stamps, { recursive: true });
   }

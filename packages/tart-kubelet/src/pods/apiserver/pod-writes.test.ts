@@ -18,7 +18,7 @@ const refuse = (reason: 'notFound' | 'conflict' | 'serverError') => (): never =>
 
 /** One action for a Pod that the watch has delivered, on a server with these responses. */
 const acting = async (
-  act: (scene: ActionContext, pod: Live<Pod>) => Promise<ActionResult>,
+  act: (context: ActionContext, pod: Live<Pod>) => Promise<ActionResult>,
   answers: (known: PodCache) => Answers,
 ): Promise<string> => {
   const known = createPodCache();
@@ -30,13 +30,13 @@ const acting = async (
     patch: async () => patch?.(),
   } as unknown as Client;
   const { signal } = new AbortController();
-  const scene = {
+  const context = {
     uid: 'uid-1',
     podCache: known,
     deps: { client, nodeName: 'mac-1' },
     signal,
   } as unknown as ActionContext;
-  const { kind } = await act(scene, pod);
+  const { kind } = await act(context, pod);
   return `${kind}, ${known.get('uid-1') ? 'known' : 'forgotten'}`;
 };
 

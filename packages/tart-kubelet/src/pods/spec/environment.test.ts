@@ -161,7 +161,7 @@ describe('the environment of a container', () => {
     ["metadata.annotations['none']", ''],
   ];
   for (const [path, value] of fields)
-    it(`${path} can be had`, () => assert.deepEqual(variables(field(path)), { F: value }));
+    it(`${path} is supported`, () => assert.deepEqual(variables(field(path)), { F: value }));
 
   it('lists the ConfigMaps and Secrets to read', () =>
     assert.deepEqual(
