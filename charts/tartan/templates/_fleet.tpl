@@ -77,7 +77,7 @@ template:
     version: {{ . | quote }}
     {{- end }}
     bootstrap:
-      # Nothing to hand over, and no such Secret: Macs are made ready over SSH. Core asks for a name.
+      # Nothing to hand over, and no such Secret: Macs are bootstrapped over SSH. Cluster API requires a name.
       dataSecretName: none
     infrastructureRef:
       apiGroup: infrastructure.cluster.x-k8s.io

@@ -12,7 +12,7 @@ const unescaped = (text: string): string =>
 const strings = (plist: string): string[] =>
   [...plist.matchAll(/<string>([^<]*)<\/string>/g)].map((match) => unescaped(match[1] ?? ''));
 
-test('a job is rendered with what it says and nothing else', () => {
+test('a job is rendered with exactly its keys', () => {
   assert.equal(
     renderPlist({
       ...minimal,
@@ -59,14 +59,14 @@ test('both outputs go to the same log', () => {
   assert.match(plist, /<key>StandardOutPath<\/key>\n\t<string>\/var\/log\/example\.log<\/string>/);
 });
 
-test('the order in which a job was written down does not show', () => {
+test('the order of keys does not matter', () => {
   assert.equal(
     renderPlist({ Label: 'a', ProgramArguments: ['/a'], EnvironmentVariables: { A: '1', B: '2' } }),
     renderPlist({ EnvironmentVariables: { B: '2', A: '1' }, ProgramArguments: ['/a'], Label: 'a' }),
   );
 });
 
-test('every text that XML can hold arrives as it was (INC-226)', () => {
+test('every text that XML can contain is unchanged (INC-226)', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'grapheme-composite' })), (args) => {
       assert.deepEqual(strings(renderPlist({ Label: 'a', ProgramArguments: args })), ['a', ...args]);
@@ -77,11 +77,11 @@ test('every text that XML can hold arrives as it was (INC-226)', () => {
 });
 
 for (const text of ['\0', 'a\u001bb', '\ud800', '\uffff']) {
-  test(`${JSON.stringify(text)}, which XML cannot hold, is refused`, () => {
+  test(`${JSON.stringify(text)}, which XML cannot contain, is rejected`, () => {
     assert.throws(() => renderPlist({ ...minimal, ProgramArguments: [text] }), TypeError);
   });
 }
 
-test('a number that is not whole is refused', () => {
+test('a fraction is rejected', () => {
   assert.throws(() => renderPlist({ ...minimal, StartInterval: 1.5 }), TypeError);
 });

@@ -33,7 +33,7 @@ describe('scripts/launchd.sh', () => {
   const registrations = (label: string): number =>
     mac.journal.entries.filter(({ what, detail }) => what === 'launchd.bootstrap' && detail.startsWith(label)).length;
 
-  test('a job is registered once, and again only when its text differs', async () => {
+  test('a job is registered once, and again only when its plist differs', async () => {
     for (const plist of [job('once'), job('once'), job('once', { ThrottleInterval: 20 })]) {
       const { code, stderr } = await register('once', plist);
       assert.equal(code, 0, stderr);
@@ -51,7 +51,7 @@ describe('scripts/launchd.sh', () => {
     assert.equal(mac.job('out')?.state, 'running');
   });
 
-  test('a job that is loaded but dead is started, not registered anew', async () => {
+  test('a job that is loaded but not running is started, not registered again', async () => {
     mac.faults.crashLoop.add('dead');
     const failed = await reload('dead', job('dead'));
     assert.equal(failed.code, 1);
@@ -65,7 +65,7 @@ describe('scripts/launchd.sh', () => {
     assert.equal(registrations('dead'), 1);
   });
 
-  test('the text of a job changes only while it is not loaded, so what is loaded is what lies there', async () => {
+  test('the plist of a job is written only while the job is not loaded, so the loaded job has this plist', async () => {
     await register('text', job('text'));
     const changed = job('text', { ThrottleInterval: 20 });
     // Interrupted right before the file is written: the old job is already unloaded.
@@ -77,7 +77,7 @@ describe('scripts/launchd.sh', () => {
     assert.equal(mac.job('text')?.state, 'running');
   });
 
-  test('a full disk leaves the old text, also inside a condition', async () => {
+  test('a full disk leaves the old plist, also inside a condition', async () => {
     await register('full', job('full'));
     const changed = job('full', { ThrottleInterval: 20 });
     const { stdout } = await run(
@@ -87,7 +87,7 @@ describe('scripts/launchd.sh', () => {
     assert.equal(readFileSync(fileOf('full'), 'utf8'), job('full'));
   });
 
-  test('a job is registered anew although launchd needs a while to let go of the old one (INC-220)', async () => {
+  test('a job is registered again although launchd needs a while to remove the old one (INC-220)', async () => {
     // So slow that the script reaches its bootstrap well before these four seconds are over.
     const slow = await macs.start({ pace: 0.2 });
     const renew = (plist: string): ReturnType<Mac['run']> =>
@@ -98,19 +98,19 @@ describe('scripts/launchd.sh', () => {
     assert.equal(slow.job('drained')?.state, 'running');
   });
 
-  test('a job that cannot be read is given up with its reason', async () => {
+  test('a job that cannot be loaded fails with the reason', async () => {
     const { code, stderr } = await register('unreadable', '<plist>&</plist>');
     assert.equal(code, 1);
     assert.match(stderr, /the launchd job unreadable was not loaded: launchd cannot read the job: .* \(5: /);
   });
 
-  test('a file that others may write is named as the reason', async () => {
+  test('a file that others may write is reported as the reason', async () => {
     const { code, stderr } = await run(`JOB_OWNER=${mac.user.name}:staff; register_job owned ${quote(job('owned'))}`);
     assert.equal(code, 1);
     assert.match(stderr, /the launchd job owned was not loaded: its file may be written by others .* \(122: /);
   });
 
-  test('a missing session is named as the reason', async () => {
+  test('a missing session is reported as the reason', async () => {
     const { code, stderr } = await run(`JOB_DOMAIN=gui/501; register_job session ${quote(job('session'))}`);
     assert.equal(code, 1);
     assert.match(
@@ -119,7 +119,7 @@ describe('scripts/launchd.sh', () => {
     );
   });
 
-  test('a removed job is gone, and so is its file; removing it again does nothing', async () => {
+  test('a removed job and its file are gone; removing it again does nothing', async () => {
     await register('gone', job('gone'));
     for (const _ of [1, 2]) {
       assert.equal((await run('remove_job gone')).code, 0);
@@ -129,7 +129,7 @@ describe('scripts/launchd.sh', () => {
     assert.equal((await run('check_no_job gone')).stdout, '');
   });
 
-  test('what differs is named', async () => {
+  test('the difference is named', async () => {
     const differs = async (lines: string): Promise<string[]> =>
       (await run(lines)).stdout.split('\n').filter((line) => line !== '');
     const plist = job('named');

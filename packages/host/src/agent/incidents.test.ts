@@ -18,7 +18,7 @@ describe('the job of the agent', () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('INC-02: virtual machines never started, as nohup wants a terminal: no script on a Mac counts on one', () => {
+  test('INC-02: no script on a Mac needs a terminal, as nohup would', () => {
     const scripts = join(import.meta.dirname, '../../scripts');
     const files = readdirSync(scripts, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.sh'));
     assert.ok(files.length > 20);
@@ -29,11 +29,11 @@ describe('the job of the agent', () => {
     assert.ok(!agentLaunchdJob(spec).ProgramArguments.includes('nohup'));
   });
 
-  test('INC-04: every upgrade of the agent killed all virtual machines: launchd leaves its children alone', () => {
+  test('INC-04: launchd does not kill the children of the agent, so an upgrade kills no VM', () => {
     assert.match(renderPlist(agentLaunchdJob(spec)), /<key>AbandonProcessGroup<\/key>\s*<true\/>/);
   });
 
-  test('INC-38: Nodes were patched by hand: first boot and roll pass the provider id alike', () => {
+  test('INC-38: first boot and roll pass the same provider ID', () => {
     const providerID = 'scw-applesilicon://fr-par-1/2f4b';
     const held = { ...spec, agent: { ...spec.agent, providerID } };
     const rolled = { ...held, agent: { ...held.agent, release: held.agent.runtime } };
@@ -43,7 +43,7 @@ describe('the job of the agent', () => {
     }
   });
 
-  test('INC-41: Pods that take no virtual machine used its place up: how many Pods fit is told apart from slots', () => {
+  test('INC-41: the number of Pods is separate from the number of VM slots', () => {
     const args = agentArguments({ ...spec, agent: { ...spec.agent, maxPods: 3 } });
     assert.ok(args.includes('--max-pods=3'));
     assert.ok(!args.some((arg) => arg.startsWith('--vm-slots')), 'the agent holds to what macOS allows by itself');

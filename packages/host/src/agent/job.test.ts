@@ -75,7 +75,7 @@ for (const [name, spec, optional] of table) {
   test(name, () => assert.deepEqual(agentArguments(spec), [...always, ...optional]));
 }
 
-test('two lists of arguments have one hash only if they are the same', () => {
+test('two lists of arguments have the same hash only if they are equal', () => {
   fc.assert(
     fc.property(fc.array(fc.string()), fc.array(fc.string()), (one, other) => {
       const same = JSON.stringify(one) === JSON.stringify(other);

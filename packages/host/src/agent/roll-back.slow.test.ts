@@ -79,7 +79,7 @@ describe('rolling back the agent', () => {
     return outcome.error.message;
   };
 
-  test('is refused on a Mac that never had another one, and changes nothing', async () => {
+  test('is refused on a Mac that had no other release, and changes nothing', async () => {
     await roll(v1);
     const pid = mac.job(label)?.pid;
     assert.match(failure(await goBack()), /no other agent ran on this Mac .* so there is none to go back to/);
@@ -88,7 +88,7 @@ describe('rolling back the agent', () => {
     assert.deepEqual(stamps(), ['agent-job', 'agent-release', 'agent-runtime']);
   });
 
-  test('takes release and arguments back together, and the stamps of the new ones away', async () => {
+  test('restores release and arguments together, and removes the stamps of the new ones', async () => {
     await roll(v1, v2);
     const outcome = await goBack();
     assertBack(outcome, v1);
@@ -100,7 +100,7 @@ describe('rolling back the agent', () => {
     assert.equal(outcome.rebootPending, false);
   });
 
-  test('done again leaves everything as it is', async () => {
+  test('is idempotent', async () => {
     const pid = mac.job(label)?.pid;
     assertBack(await goBack(), v1);
     assert.equal(mac.job(label)?.pid, pid, 'it was not restarted');
@@ -116,7 +116,7 @@ describe('rolling back the agent', () => {
     assertBack(await goBack(), v3);
   });
 
-  test('keeps what it needs on the Mac, and no more', async () => {
+  test('keeps only what it needs on the Mac', async () => {
     await roll(v1, v2, v3);
     assert.deepEqual(releases(), [v1, v2, v3].map(agentReleaseID).sort());
     const v4 = withAgent(v1, { maxPods: 5 });
@@ -125,7 +125,7 @@ describe('rolling back the agent', () => {
     assertBack(await goBack(), v3);
   });
 
-  test('goes further back than a roll that failed', async () => {
+  test('goes back beyond a roll that failed', async () => {
     await roll(v1, v2);
     const failed = await rollAgent(mac, withAgent(v1, { runtime: brokenRuntime(macs.folder), maxPods: 6 }));
     assert.match(failed.stderr, /the one before was put back and runs/);
@@ -133,7 +133,7 @@ describe('rolling back the agent', () => {
     assertBack(await goBack(), v1);
   });
 
-  test('is not claimed when the old one does not stay up, and can be tried again', async () => {
+  test('fails when the old release does not stay up, and can be retried', async () => {
     await roll(v1, v2);
     mac.faults.crashLoop.add(label);
     assert.match(failure(await goBack()), /was put back, but does not run any more/);
@@ -142,7 +142,7 @@ describe('rolling back the agent', () => {
     assertBack(await goBack(), v1);
   });
 
-  test('is not claimed when the restart left the new process (INC-09)', async () => {
+  test('fails when the restart left the new process (INC-09)', async () => {
     await roll(v1, v3);
     mac.faults.kickstart = 'no-op';
     assert.match(failure(await goBack()), /its old process \d+ is still there/);
@@ -150,7 +150,7 @@ describe('rolling back the agent', () => {
     assertBack(await goBack(), v1);
   });
 
-  test('is refused when the release before is gone, and changes nothing', async () => {
+  test('is refused when the previous release is missing, and changes nothing', async () => {
     await roll(v1, v2);
     rmSync(mac.path(`/usr/local/lib/tart-kubelet/releases/${agentReleaseID(v1)}`), { recursive: true });
     assert.match(failure(await goBack()), /is not on this Mac any more, so there is none to go back to/);
@@ -158,7 +158,7 @@ describe('rolling back the agent', () => {
     assert.deepEqual(stamps(), ['agent-job', 'agent-release', 'agent-runtime']);
   });
 
-  test('waits for whoever has the lock, and gives its own back', async () => {
+  test('waits for the lock, and releases its own', async () => {
     await roll(v1, v2);
     const held = await acquireLock(macConnection(mac), 'somebody else', hostRedactor({}));
     assert.ok(held.kind === 'acquired');
@@ -195,7 +195,7 @@ describe('rolling back the agent', () => {
     rmSync(mac.path('/var/db/tartan/lock'), { recursive: true });
   });
 
-  test('goes on after a connection that was lost anywhere', async () => {
+  test('continues after a lost connection at any point', async () => {
     await roll(v1);
     for (let nth = 0, finished = false; !finished; nth += 1) {
       await roll(v2);
@@ -216,7 +216,7 @@ describe('rolling back the agent', () => {
     );
   });
 
-  test('is done by the next run wherever it was cut, and old code never ran with new arguments', async () => {
+  test('is completed by the next run after an interruption at any point, and old code never runs with new arguments', async () => {
     const known: Readonly<Record<string, HostSpec>> = { v1, v2 };
     const script = composeScript('roll-back-agent', { LOCK_OWNER: '', STEP: 'roll-back-agent' });
     await roll(v1);
@@ -240,7 +240,7 @@ describe('rolling back the agent', () => {
     }
   });
 
-  test('finds the way back that a cut between the two memories of a proof has left', async () => {
+  test('finds the previous release after an interruption between the two records of a proof', async () => {
     await roll(v1, v2);
     // As `remember_proven` leaves it when interrupted: the new agent runs, and both files have the old one.
     const proven = mac.path('/var/db/tartan/agent-proven');
@@ -249,7 +249,7 @@ describe('rolling back the agent', () => {
     assertBack(await goBack(), v1);
   });
 
-  test('is there after a roll that was cut anywhere on its way to the proof', async () => {
+  test('is possible after a roll that was interrupted at any point before its proof', async () => {
     const cuts = await cutEverywhere(agentJob, {
       spec: v2,
       // Before each file that is written.
@@ -267,20 +267,20 @@ describe('rolling back the agent', () => {
     assert.equal(cuts, 3, 'the job, the way back and the proof');
   });
 
-  test('is not lost when the same agent is started anew', async () => {
+  test('is possible after a restart of the same agent', async () => {
     await roll(v1, v2);
     await mac.run(`launchctl bootout system/${label}`, { asRoot: true });
     await roll(v2);
     assertBack(await goBack(), v1);
   });
 
-  test('is forgotten with the agent', async () => {
+  test('is not possible after the agent was removed', async () => {
     await roll(v1, v2);
     assert.equal((await runStep(mac, { ...agentJob, intent: () => undefined }, v1)).result, 'removed');
     assert.equal(existsSync(mac.path('/var/db/tartan/agent-proven-before')), false);
   });
 
-  test('gives the place back to an agent that was set up by other means', async () => {
+  test('restores an agent that was installed by other means', async () => {
     // Another Mac: on the first one launchd restarts no job any more after so many registrations (INC-09).
     mac = await macs.start();
     const old = renderPlist({

@@ -26,7 +26,7 @@ describe('an artifact', () => {
     await assert.rejects(describeArtifact(join(folder, 'none'), 'none'), /ENOENT/);
   });
 
-  test('is read whole by each that opens it', async () => {
+  test('is read completely by each reader', async () => {
     const artifact = await describeArtifact(file, 'tart');
     const copies = await Promise.all([buffer(openArtifact(artifact)), buffer(openArtifact(artifact))]);
     for (const copy of copies) assert(copy.equals(content));
@@ -34,7 +34,7 @@ describe('an artifact', () => {
     assert.equal((await buffer(openArtifact(await describeArtifact(file, 'empty')))).length, 0);
   });
 
-  test('costs each push some small buffers, however large it is and however slowly its Mac reads (INC-11)', async () => {
+  test('costs each push a few small buffers, however large it is and however slowly its Mac reads (INC-11)', async () => {
     writeFileSync(file, Buffer.alloc(bufferSize * 40));
     const artifact = await describeArtifact(file, 'agent');
     const pushes = Array.from({ length: 20 }, () => openArtifact(artifact));
@@ -50,7 +50,7 @@ describe('an artifact', () => {
     }
   });
 
-  test('that is longer, shorter or gone cannot be read', async () => {
+  test('that is longer, shorter or deleted cannot be read', async () => {
     const artifact = await describeArtifact(file, 'tart');
     appendFileSync(file, 'x');
     const longer = openArtifact(artifact).on('data', () => assert.fail('something was read'));
@@ -61,7 +61,7 @@ describe('an artifact', () => {
     await assert.rejects(buffer(openArtifact(artifact)), /ENOENT/);
   });
 
-  test('that is written to while it is read does not end well', async () => {
+  test('that changes while it is read is an error', async () => {
     const artifact = await describeArtifact(file, 'tart');
     const change = [
       () => writeFileSync(file, Buffer.alloc(content.length, 'y')),
@@ -79,7 +79,7 @@ describe('an artifact', () => {
     }
   });
 
-  test('that is not read to its end is closed all the same', async () => {
+  test('that is not read to its end is closed', async () => {
     const reading = openArtifact(await describeArtifact(file, 'tart'));
     await new Promise((resolve) => reading.once('readable', resolve));
     reading.destroy();

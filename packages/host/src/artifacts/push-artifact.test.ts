@@ -81,14 +81,14 @@ describe('pushing an artifact to a Mac', () => {
     return child.pid ?? assert.fail();
   };
 
-  test('it arrives whole, readable by all, and nothing else is left', async () => {
+  test('the file arrives completely, readable by all, and nothing else is left', async () => {
     assert.deepEqual(await pushArtifact(connection, artifact), { kind: 'pushed' });
     assert(readFileSync(kept()).equals(content));
     assert.equal(statSync(kept()).mode & 0o777, 0o644);
     assert.deepEqual(inStore(), [artifact.sha256]);
   });
 
-  test('what the host has is not sent again', async () => {
+  test('a file that exists on the host is not sent again', async () => {
     await pushArtifact(connection, artifact);
     const { ino } = statSync(kept());
     const { sent, connection: counting } = counted();
@@ -97,7 +97,7 @@ describe('pushing an artifact to a Mac', () => {
     assert.equal(statSync(kept()).ino, ino);
   });
 
-  test('what the host has in a damaged form is replaced, as a new file', async () => {
+  test('a damaged file on the host is replaced by a new file', async () => {
     for (const damaged of [content.subarray(1), Buffer.alloc(content.length, 'damaged')]) {
       mkdirSync(store(), { recursive: true });
       writeFileSync(kept(), damaged);
@@ -108,7 +108,7 @@ describe('pushing an artifact to a Mac', () => {
     }
   });
 
-  test('a disk without room is told before a byte is sent (INC-40)', async () => {
+  test('a disk without space is reported before a byte is sent (INC-40)', async () => {
     mac.faults.diskFree = 900_000;
     const { sent, connection: counting } = counted();
     const outcome = await pushArtifact(counting, artifact);
@@ -118,7 +118,7 @@ describe('pushing an artifact to a Mac', () => {
     assert.deepEqual(inStore(), []);
   });
 
-  test('a disk that fills up meanwhile keeps what it had', async () => {
+  test('a disk that fills up during the push keeps its files', async () => {
     mkdirSync(store(), { recursive: true });
     writeFileSync(join(store(), 'another'), 'artifact');
     const fills: HostConnection = {
@@ -134,7 +134,7 @@ describe('pushing an artifact to a Mac', () => {
     assert.deepEqual(inStore(), ['another']);
   });
 
-  test('a connection that is cut in the middle leaves nothing, and the next push heals', async () => {
+  test('an interrupted connection leaves nothing, and the next push succeeds', async () => {
     mac.faults.disconnectAtByte = 300_000;
     const outcome = await pushArtifact(connection, artifact);
     assert.equal(outcome.kind, 'connection lost');
@@ -146,7 +146,7 @@ describe('pushing an artifact to a Mac', () => {
     assert.deepEqual(inStore(), [artifact.sha256], 'also when the host noticed the cut late');
   });
 
-  test('what pushers that died left behind goes, what living ones write stays', async () => {
+  test('files of dead pushes are deleted, those of running ones are kept', async () => {
     const dead = leaveBehind(await deadProcess());
     const old = leaveBehind(process.pid);
     const yesterday = systemClock.now() / 1000 - 25 * 3600;
@@ -156,14 +156,14 @@ describe('pushing an artifact to a Mac', () => {
     assert.deepEqual([dead, old, alive].map(existsSync), [false, false, true]);
   });
 
-  test('two that push the same at once do not disturb each other', async () => {
+  test('two concurrent pushes of the same file do not disturb each other', async () => {
     const outcomes = await Promise.all([pushArtifact(connection, artifact), pushArtifact(connection, artifact)]);
     for (const outcome of outcomes) assert.match(outcome.kind, /^(pushed|already there)$/);
     assert(readFileSync(kept()).equals(content));
     assert.deepEqual(inStore(), [artifact.sha256]);
   });
 
-  test('a byte that changed on the way is noticed by the host', async () => {
+  test('a byte changed in transit is detected by the host', async () => {
     const flips: HostConnection = {
       ...connection,
       run: ({ stdin, ...command }, signal) => {
@@ -189,7 +189,7 @@ describe('pushing an artifact to a Mac', () => {
     assert(!existsSync(kept()));
   });
 
-  test('an abort ends it', async () => {
+  test('an abort ends the push', async () => {
     const controller = new AbortController();
     const aborts: HostConnection = {
       ...connection,
@@ -216,7 +216,7 @@ describe('pushing an artifact to a Mac', () => {
   });
 });
 
-test('a push may take two minutes, and a second for each megabyte', () => {
+test('a push may take two minutes plus a second for each megabyte', () => {
   assert.equal(pushDeadline(0), 120_000);
   assert.equal(pushDeadline(96_000_000), 216_000);
 });
@@ -224,7 +224,7 @@ test('a push may take two minutes, and a second for each megabyte', () => {
 const artifact = { name: 'tart 2.32.1', sha256: 'abc', size: 1, file: '/tart' };
 const output = { stdout: '', stderr: '' };
 
-test('a failed push says what happened, why, and what to do', async () => {
+test('the error of a failed push says what happened, why, and what to do', async () => {
   const table: [CommandOutcome, RegExp][] = [
     [
       { kind: 'command failed', code: 1, stdout: 'result\tno-space\t400000000\t1100000000\n', stderr: '' },

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { ClientChannel } from 'ssh2';
 import { bufferSize, oncePerTick, returnBuffer, sendInput, takeBuffer } from './command-input.ts';
 
-test('a buffer is used again once it was given back, whole, and by one at a time', () => {
+test('a released buffer is used again, completely, and by one reader at a time', () => {
   const first = takeBuffer();
   assert.equal(first.length, bufferSize);
   const second = takeBuffer();
@@ -42,7 +42,7 @@ test('one write per tick of the event loop, in order, also for writes added mean
   assert.deepEqual(turns, ['a', 'b', 'c', '']);
 });
 
-test('the next piece of an input is sent only when the socket has taken the one before', async () => {
+test('the next chunk of an input is sent only when the socket has taken the previous one', async () => {
   const taken: (() => void)[] = [];
   const socket = new Writable({ write: (_piece, _encoding, done) => void taken.push(done) });
   let sent = 0;

@@ -44,7 +44,7 @@ describe('connecting to a host', () => {
     return gone.address;
   };
 
-  test('without a pin, the key that the host shows is taken and told', async () => {
+  test('without a pin, the host key is accepted and reported', async () => {
     const outcome = await connect(options());
     const connection = connected(outcome);
     assert.equal(connection.hostKey, server.hostKey);
@@ -53,11 +53,11 @@ describe('connecting to a host', () => {
     await connection.close();
   });
 
-  test('the pinned key lets in', async () => {
+  test('the pinned host key is accepted', async () => {
     await connected(await connect(options({ pinnedHostKey: server.hostKey }))).close();
   });
 
-  test('another key than the pinned one is told, and nothing is sent to its owner', async () => {
+  test('another host key than the pinned one is reported, and nothing is sent', async () => {
     const outcome = await connect(
       options({ pinnedHostKey: 'SHA256:another', addresses: [server.address, other.address] }),
     );
@@ -67,7 +67,7 @@ describe('connecting to a host', () => {
     assert.equal(other.seen.connections, 0, 'no other address is tried');
   });
 
-  test('a refused key is told apart from a host that cannot be reached', async () => {
+  test('a rejected SSH key is distinguished from an unreachable host', async () => {
     server.login = 'refused';
     const outcome = await connect(options({ addresses: [server.address, other.address] }));
     const { hostKey, address } = server;
@@ -76,14 +76,14 @@ describe('connecting to a host', () => {
     assert.equal(other.seen.connections, 0, 'no other address is tried');
   });
 
-  test('the next address is tried when the one before never connected (INC-13)', async () => {
+  test('the next address is tried when the previous one did not connect (INC-13)', async () => {
     const addresses = [await nobody(), { ...server.address, transport: 'tailnet' as const }];
     const connection = connected(await connect(options({ addresses })));
     assert.equal(connection.address.transport, 'tailnet');
     await connection.close();
   });
 
-  test('a host that hangs up before it says anything never connected', async () => {
+  test('a host that closes the connection before its banner did not connect', async () => {
     server.greeting = 'hangs up';
     const outcome = await connect(options());
     assert.equal(outcome.kind, 'never connected');
@@ -114,14 +114,14 @@ describe('connecting to a host', () => {
     if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
   });
 
-  test('an address that takes no connection is given up before the deadline for the whole', async () => {
+  test('an address that does not accept a connection is given up before the overall deadline', async () => {
     const clock = manualClock();
     const outcome = connect(options({ clock }));
     clock.advance(15_000);
     assert.match(JSON.stringify(await outcome), /never connected.*no TCP connection within 15 s/);
   });
 
-  test('a host that shows its key and never answers the login failed in the handshake', async () => {
+  test('a host that shows its key and does not answer the login failed in the handshake', async () => {
     server.login = 'silent';
     const clock = manualClock();
     const outcome = connect(options({ clock, addresses: [server.address, other.address] }));
@@ -142,7 +142,7 @@ describe('connecting to a host', () => {
     }
   });
 
-  test('the caller can give up while it connects', async () => {
+  test('an abort ends connecting', async () => {
     server.greeting = 'silent';
     const came = server.connected();
     const controller = new AbortController();
@@ -154,7 +154,7 @@ describe('connecting to a host', () => {
     await assert.rejects(connect(options({ signal: controller.signal })), /shutting down/);
   });
 
-  test('a key that cannot be used is an error that says why, before anybody is dialled', async () => {
+  test('an unusable private key is an error with the reason, before any connection', async () => {
     const secret = 'c2VjcmV0LWtleS1tYXRlcmlhbA';
     const encrypted = ssh2.utils.generateKeyPairSync('ed25519', { passphrase: 'x', cipher: 'aes256-cbc', rounds: 1 });
     const table: [key: string, why: RegExp][] = [

@@ -40,7 +40,7 @@ describe('a command on a host', () => {
       server.onCommand = (...played) => resolve(played);
     });
 
-  test('that succeeds is done, with what it wrote', async () => {
+  test('that succeeds is done, with its output', async () => {
     server.onCommand = (channel, _session, command) => {
       channel.write(`ran ${command}`);
       channel.stderr.write('a warning');
@@ -65,7 +65,7 @@ describe('a command on a host', () => {
     assert.deepEqual(await run(), { kind: 'command failed', signal: 'KILL', stdout: '', stderr: '' });
   });
 
-  test('gets its input whole, and then its end', async () => {
+  test('gets its complete input, and then its end', async () => {
     const input = Buffer.alloc(5_000_000, 'abcdefghijklmnop');
     server.onCommand = (channel) => {
       const pieces: Buffer[] = [];
@@ -128,7 +128,7 @@ describe('a command on a host', () => {
     assert.deepEqual(server.signals, ['TERM'], 'half an input must not look like a whole one');
   });
 
-  test('whose input cannot even be opened is ended too', async () => {
+  test('whose input cannot be opened is terminated too', async () => {
     server.onCommand = () => {};
     const stdin = () => {
       throw new Error('no such file');
@@ -156,7 +156,7 @@ describe('a command on a host', () => {
     assert.match(stderr, /the reason$/);
   });
 
-  test('whose channel is closed without a status has an unknown end', async () => {
+  test('whose channel is closed without an exit status has an unknown result', async () => {
     server.onCommand = (channel) => channel.close();
     assert.deepEqual(await run(), {
       kind: 'connection lost',
@@ -166,7 +166,7 @@ describe('a command on a host', () => {
     });
   });
 
-  test('that outlasts its deadline is told to end, and not waited for', async () => {
+  test('that exceeds its deadline is terminated, and not waited for', async () => {
     for (const stdin of [undefined, () => new PassThrough()]) {
       server.signals.length = 0;
       const playing = started();
@@ -182,7 +182,7 @@ describe('a command on a host', () => {
     }
   });
 
-  test('that has exited counts, though something in the background holds its channel open', async () => {
+  test('that has exited is done, even if a background process holds its channel open', async () => {
     const playing = started();
     const outcome = run({ deadline: 5_000 });
     const [channel] = await playing;
@@ -205,7 +205,7 @@ describe('a command on a host', () => {
     assert.deepEqual(await run({}, controller.signal), { kind: 'aborted', stdout: '', stderr: '' });
   });
 
-  test('ends when the connection is cut in the middle of its input', async () => {
+  test('ends when the connection breaks during its input', async () => {
     server.onCommand = (channel) => {
       let bytes = 0;
       channel.on('data', (piece: Buffer) => {
@@ -221,7 +221,7 @@ describe('a command on a host', () => {
     assert.equal((await run()).kind, 'connection lost', 'and those that come later');
   });
 
-  test('ends when the connection is closed on our side, twice if need be', async () => {
+  test('ends when the connection is closed on our side, also twice', async () => {
     const playing = started();
     const outcome = run();
     await playing;
@@ -235,7 +235,7 @@ describe('a command on a host', () => {
     assert.equal((await run()).kind, 'connection lost');
   });
 
-  test('that the host will not start has failed, with the reason', async () => {
+  test('that the host does not start has failed, with the reason', async () => {
     server.maxSessions = 0;
     const outcome = await run();
     assert(outcome.kind === 'command failed');
@@ -265,8 +265,8 @@ describe('a command on a host', () => {
 
   test('leaks no listener or channel: hundreds on one connection', async () => {
     const warnings: Error[] = [];
-    const hear = (warning: Error): void => void warnings.push(warning);
-    process.on('warning', hear);
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', onWarning);
     const controller = new AbortController();
     server.onCommand = (channel) => {
       channel.resume();
@@ -275,14 +275,14 @@ describe('a command on a host', () => {
     const outcomes = await Promise.all(
       Array.from({ length: 200 }, () => run({ stdin: () => Readable.from(['x']) }, controller.signal)),
     );
-    process.off('warning', hear);
+    process.off('warning', onWarning);
     assert.deepEqual(new Set(outcomes.map(({ kind }) => kind)), new Set(['done']));
     assert.deepEqual(warnings, []);
     assert.equal(getEventListeners(controller.signal, 'abort').length, 0);
   });
 });
 
-test('a host that falls silent is noticed by its keepalives', async () => {
+test('a host that stops answering is detected by keepalives', async () => {
   const server = await startServer({ play: () => server.freeze() });
   try {
     const { address, privateKey } = server;
@@ -303,7 +303,7 @@ const textOf = (cap: number, ...pieces: (string | number[])[]): string => {
   return tail.text();
 };
 
-test('what fits is kept whole, the end of what does not', () => {
+test('output that fits is kept completely, else its end', () => {
   assert.equal(textOf(4), '');
   assert.equal(textOf(4, 'ab', 'cd'), 'abcd');
   assert.equal(textOf(4, 'ab', 'cd', 'e'), 'bcde');
@@ -316,7 +316,7 @@ test('a character is never cut in two', () => {
   assert.equal(textOf(4, [0xc3], [0xa4], 'b'), 'äb', 'also when it arrives in two pieces');
 });
 
-test('bytes that are no text do not disturb what is', () => {
+test('invalid UTF-8 does not affect the rest of the output', () => {
   assert.equal(textOf(8, [0xff, 0xfe], 'why'), '\ufffd\ufffdwhy');
   assert.equal(textOf(4, [0x80, 0x80, 0x80, 0x80, 0x80, 0x80]), '\ufffd', 'at most one character is left out');
 });

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { newKeyPair, publicKeyOf } from './ssh-keys.ts';
 
 describe('a new pair of keys', () => {
-  test('is what OpenSSH knows, and its halves belong together', () => {
+  test('is in the format of OpenSSH, and its halves match', () => {
     const { privateKey, publicKey } = newKeyPair('tuist-capi-runners');
     assert.match(privateKey, /^-----BEGIN OPENSSH PRIVATE KEY-----\n/);
     assert.match(publicKey, /^ssh-ed25519 [A-Za-z0-9+/=]+ tuist-capi-runners$/);
@@ -12,7 +12,7 @@ describe('a new pair of keys', () => {
     assert.notEqual(newKeyPair('x').privateKey, newKeyPair('x').privateKey);
   });
 
-  test('is made again until it can be read', () => {
+  test('is generated again until it can be parsed', () => {
     const good = newKeyPair('x');
     const made = ['-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----', '', good.privateKey];
     const generate = () => ({ private: made.shift() ?? '', public: good.publicKey });
@@ -21,8 +21,8 @@ describe('a new pair of keys', () => {
   });
 });
 
-describe('the public half', () => {
-  test('is refused for what is no private key, without a word of what it is', () => {
+describe('the public key', () => {
+  test('of text that is no private key is an error that does not contain the text', () => {
     const { publicKey } = newKeyPair('x');
     const encrypted = generateKeyPairSync('rsa', {
       modulusLength: 2048,

@@ -34,7 +34,7 @@ describe('checking a host', () => {
   const a = fakeStep('a', { artifact: () => spec.tart, payload: () => 'a secret' });
   const b = fakeStep('b');
 
-  test('lists what differs, step by step, and changes nothing', async () => {
+  test('lists the differences of each step, and changes nothing', async () => {
     await convergeHost(macConnection(mac), spec, {}, { owner: 'test', idle: true, steps: [a, b] });
     writeFileSync(mac.path('/var/fake/a'), 'by hand\n');
     const seen: string[] = [];
@@ -54,7 +54,7 @@ describe('checking a host', () => {
     assert.equal(readFileSync(mac.path('/var/fake/a'), 'utf8'), 'by hand\n');
   });
 
-  test('tells what a bare host lacks, without leaving a trace on it', async () => {
+  test('lists everything that a fresh host lacks, and leaves no trace on it', async () => {
     const outcome = await checkHost(macConnection(mac), spec, { steps: [a] });
     assert.ok(outcome.kind === 'checked');
     assert.deepEqual(
@@ -64,7 +64,7 @@ describe('checking a host', () => {
     assert.equal(existsSync(mac.path('/var/db/tartan')), false);
   });
 
-  test('takes no lock, and does not mind that of others', async () => {
+  test('takes no lock, and ignores locks of others', async () => {
     mkdirSync(mac.path('/var/db/tartan/lock'), { recursive: true });
     writeFileSync(mac.path('/var/db/tartan/lock/100000001'), 'somebody#1\nthis boot\n1800000000\n');
     const outcome = await checkHost(macConnection(mac), spec, { steps: [a] });
@@ -112,7 +112,7 @@ describe('checking a host', () => {
     assert.equal(outcome.objections.length, 1);
   });
 
-  test('ends with the connection', async () => {
+  test('ends when the connection ends', async () => {
     const cut = macConnection(mac, { cut: (script) => (script.includes("STEP='b'") ? 'before' : undefined) });
     const outcome = await checkHost(cut, spec, { steps: [a, b] });
     assert.deepEqual(outcome, { kind: 'connection lost', during: 'b', cause: 'cut by the test' });

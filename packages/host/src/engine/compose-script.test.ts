@@ -14,7 +14,7 @@ describe('a script without its comments', () => {
     assert.equal(stripComments("# why\n\n  # it's so\nls\n"), 'ls');
   });
 
-  test('keeps what a here-document holds', () => {
+  test('keeps the content of a here-document', () => {
     const script = "cat <<'END' >f\n# a marker\n\nEND\n# gone\nls";
     assert.equal(stripComments(script), script.replace('# gone\n', ''));
   });
@@ -30,7 +30,7 @@ describe('a script without its comments', () => {
   }
 });
 
-describe('the scripts that a script needs', () => {
+describe('the included scripts of a script', () => {
   const functionsOf = (name: string): string[] =>
     [...scriptText(name).matchAll(/^(\w+)\(\)/gm)].map((match) => match[1] ?? '');
   const shared = [...new Set(names.map(scriptText).flatMap(neededScripts))];

@@ -17,7 +17,7 @@ import { acquireLock } from './lock.ts';
 import { summaryOf, wantedStamps } from './step-hash.ts';
 import { hostRedactor } from './redaction.ts';
 
-describe('a host is converged', () => {
+describe('convergeHost', () => {
   let folder: string;
   let mac: Mac;
   let spec: HostSpec;
@@ -69,7 +69,7 @@ describe('a host is converged', () => {
   const b = fakeStep('b');
   const c = fakeStep('c', { optional: true });
 
-  test('by its steps in order, and stamped as read back from it', async () => {
+  test('runs the steps in order, and stamps them as read back from the host', async () => {
     const outcome = work(await converge([c, a, b]));
     assert.deepEqual(journal(), ['a', 'b', 'c']);
     assert.deepEqual(applied(), ['a', 'b', 'c']);
@@ -90,7 +90,7 @@ describe('a host is converged', () => {
     ]);
   });
 
-  test('at the cost of one command when there is nothing to do', async () => {
+  test('costs one command when nothing is to do', async () => {
     await converge([a, b]);
     const connection = macConnection(mac);
     work(await convergeHost(connection, spec, {}, { owner: 'test', idle: true, steps: [a, b] }));
@@ -98,14 +98,14 @@ describe('a host is converged', () => {
     assert.deepEqual(journal(), ['a', 'b']);
   });
 
-  test('by the changed step alone when one input changes', async () => {
+  test('runs only the changed step when one input changes', async () => {
     const label = fakeStep('label', { intent: ({ user }) => ({ nodeName: user }) });
     await converge([a, label]);
     work(await converge([a, label], { spec: { ...spec, nodeName: 'another' } }));
     assert.deepEqual(applied(), ['a']);
   });
 
-  test('without applying what is right already, only for lack of a stamp', async () => {
+  test('does not apply a step that only lacks its stamp', async () => {
     await converge([a, b]);
     rmSync(mac.path('/var/db/tartan'), { recursive: true });
     work(await converge([a, b]));
@@ -114,7 +114,7 @@ describe('a host is converged', () => {
     assert.deepEqual(readdirSync(mac.path('/var/db/tartan/steps')).sort(), ['a', 'b']);
   });
 
-  test('again where somebody else changed it, when asked to verify', async () => {
+  test('repairs a change of somebody else when asked to verify', async () => {
     await converge([a, b]);
     put('/var/fake/a', 'changed by hand\n');
     work(await converge([a, b]));
@@ -123,7 +123,7 @@ describe('a host is converged', () => {
     assert.deepEqual(applied(), ['a']);
   });
 
-  test('without sending anything for what is only looked at', async () => {
+  test('sends no artifact to a step that is only checked', async () => {
     const withArtifact = fakeStep('a', { artifact: () => spec.tart });
     await converge([withArtifact]);
     await converge([withArtifact], { mode: 'verify' });
@@ -133,7 +133,7 @@ describe('a host is converged', () => {
     );
   });
 
-  test('without a feature that is off, which is stamped too', async () => {
+  test('removes a feature that is off, and stamps that too', async () => {
     await converge([a, b]);
     const off = fakeStep('a', { intent: () => undefined });
     const outcome = work(await converge([off, b]));
@@ -143,7 +143,7 @@ describe('a host is converged', () => {
     assert.deepEqual(outcome.stamps, wantedStamps(spec, [off, b]));
   });
 
-  test('up to the step that fails, which leaves no stamp and names its cause', async () => {
+  test('stops at a failed step, which leaves no stamp and names its cause', async () => {
     put('/var/fake/refuse-b', 'by the test');
     const outcome = await converge([a, b, c]);
     assert.ok(outcome.kind === 'step failed', JSON.stringify(outcome));
@@ -158,7 +158,7 @@ describe('a host is converged', () => {
     assert.deepEqual(applied(), ['b', 'c']);
   });
 
-  test('up to the step whose effect cannot be seen, whatever it thinks it did', async () => {
+  test('stops at a step whose check fails after it was applied', async () => {
     const idle = { ...a, script: `${a.script ?? ''}\napply() { :; }\n` };
     const outcome = await converge([idle]);
     assert.ok(outcome.kind === 'step failed', JSON.stringify(outcome));
@@ -166,7 +166,7 @@ describe('a host is converged', () => {
     assert.equal(existsSync(mac.path('/var/db/tartan/steps/a')), false);
   });
 
-  test('although an optional step fails, which costs only itself', async () => {
+  test('continues after an optional step fails', async () => {
     put('/var/fake/refuse-c', 'by the test');
     const outcome = work(await converge([a, c, fakeStep('d', { optional: true })]));
     assert.deepEqual(applied(), ['a', 'd']);
@@ -177,7 +177,7 @@ describe('a host is converged', () => {
     assert.ok(outcome.kind === 'converged' && !('c' in outcome.stamps));
   });
 
-  test('although an optional step never ends', async () => {
+  test('continues after an optional step times out', async () => {
     const outcome = work(
       await converge([a, c], {
         answer: (script) =>
@@ -190,7 +190,7 @@ describe('a host is converged', () => {
     );
   });
 
-  test('but for what would disturb virtual machines, until it is idle', async () => {
+  test('defers a step that would disturb VMs until the host is idle', async () => {
     const heavy = fakeStep('heavy', { needsIdle: true, artifact: () => spec.tart });
     const busy = work(await converge([heavy, a], { idle: false }));
     assert.deepEqual(busy.deferred, [{ step: 'heavy', reason: 'the host is not idle' }]);
@@ -201,7 +201,7 @@ describe('a host is converged', () => {
     assert.deepEqual([idle.deferred, applied()], [[], ['heavy']]);
   });
 
-  test('and stamped while busy, where nothing would have to change', async () => {
+  test('stamps such a step on a busy host if nothing has to change', async () => {
     const heavy = fakeStep('heavy', { needsIdle: true });
     await converge([heavy]);
     rmSync(mac.path('/var/db/tartan'), { recursive: true });
@@ -210,7 +210,7 @@ describe('a host is converged', () => {
     assert.deepEqual([outcome.deferred, Object.keys(outcome.stamps)], [[], ['heavy']]);
   });
 
-  test('but for the network that carries the connection', async () => {
+  test('defers the step of the network that carries the connection', async () => {
     const network = fakeStep('network', { restartsTransport: 'tailnet' });
     const over = work(await converge([network], { transport: 'tailnet' }));
     assert.deepEqual(over.deferred, [{ step: 'network', reason: 'the connection runs over it' }]);
@@ -218,7 +218,7 @@ describe('a host is converged', () => {
     assert.deepEqual(applied(), ['network']);
   });
 
-  test('with what steps need in its store, and without what none needs any more', async () => {
+  test('puts needed artifacts into the store, and removes the others', async () => {
     const old = exampleArtifact(folder, 'old', 'old');
     const withArtifact = (artifact: typeof old): Step => fakeStep('a', { artifact: () => artifact });
     const events: HostEvent[] = [];
@@ -232,7 +232,7 @@ describe('a host is converged', () => {
     assert.deepEqual(readdirSync(mac.path('/var/db/tartan/artifacts')), [spec.tart.sha256]);
   });
 
-  test('keeping garbage until every step has converged', async () => {
+  test('removes garbage only after every step has converged', async () => {
     const old = exampleArtifact(folder, 'old', 'old');
     await converge([fakeStep('a', { artifact: () => old })]);
     put('/var/fake/refuse-c', 'by the test');
@@ -240,7 +240,7 @@ describe('a host is converged', () => {
     assert.deepEqual(readdirSync(mac.path('/var/db/tartan/artifacts')), [old.sha256]);
   });
 
-  test('up to the step whose artifact cannot be read on our side', async () => {
+  test('stops at a step whose artifact cannot be read on our side', async () => {
     const gone = { ...spec.tart, sha256: 'f'.repeat(64), file: join(folder, 'not there') };
     const outcome = await converge([fakeStep('a', { artifact: () => gone })]);
     assert.ok(outcome.kind === 'step failed', JSON.stringify(outcome));
@@ -249,7 +249,7 @@ describe('a host is converged', () => {
     assert.deepEqual(journal(), []);
   });
 
-  test('and removes the stamps of unknown steps', async () => {
+  test('removes the stamps of unknown steps', async () => {
     await converge([a, b]);
     const outcome = work(await converge([a]));
     assert.ok(outcome.kind === 'converged');
@@ -257,7 +257,7 @@ describe('a host is converged', () => {
     assert.deepEqual(readdirSync(mac.path('/var/db/tartan/steps')), ['a']);
   });
 
-  test('and says that it has to be rebooted, until it was', async () => {
+  test('reports that a reboot is required, until it has happened', async () => {
     const rebooting = fakeStep('a', { needsReboot: true });
     const outcome = async (): Promise<boolean> => {
       const now = work(await converge([rebooting]));
@@ -271,7 +271,7 @@ describe('a host is converged', () => {
     assert.equal(existsSync(mac.path('/var/db/tartan/reboot-pending')), false);
   });
 
-  test('and says so too when it was cut between the change and the stamp', async () => {
+  test('reports a required reboot also after an interruption between the change and the stamp', async () => {
     const cutOnce = fakeStep('a', { needsReboot: true });
     const dying = {
       ...cutOnce,
@@ -283,7 +283,7 @@ describe('a host is converged', () => {
     assert.deepEqual(journal(), ['a']);
   });
 
-  test('by one of two pushers, while the other gets the lock holder', async () => {
+  test('runs for one of two callers, and the other gets the lock holder', async () => {
     const outcomes = await Promise.all([converge([a, b], { owner: 'anna' }), converge([a, b], { owner: 'ben' })]);
     const kinds = outcomes.map(({ kind }) => kind);
     // Both may succeed, one after the other, but never both at once.
@@ -296,7 +296,7 @@ describe('a host is converged', () => {
     await holder.release();
   });
 
-  test('not by a pusher that has lost the lock, not even in optional steps', async () => {
+  test('stops after it has lost the lock, also before optional steps', async () => {
     const thief = fakeStep('a', { optional: true });
     const stealing = {
       ...thief,
@@ -312,7 +312,7 @@ describe('a host is converged', () => {
     assert.equal(existsSync(mac.path('/var/db/tartan/steps/a')), false);
   });
 
-  test('from whatever state a connection that is cut at any command leaves', async () => {
+  test('converges from any state that an interrupted connection leaves', async () => {
     const steps = [fakeStep('b', { payload: (_, { joinKubeconfig }) => joinKubeconfig }), c];
     let cuts = 0;
     for (const cut of ['before', 'after'] as const) {
@@ -333,7 +333,7 @@ describe('a host is converged', () => {
     assert.equal(cuts, 12);
   });
 
-  test('without half a payload, when the connection is cut while it is sent', async () => {
+  test('never leaves half a payload when the connection is interrupted', async () => {
     const secret = fakeStep('b', { payload: (_, { joinKubeconfig }) => joinKubeconfig });
     for (const inputAfter of [0, 5, secrets.joinKubeconfig.length]) {
       const cut = (script: string): { inputAfter: number } | undefined =>
@@ -345,7 +345,7 @@ describe('a host is converged', () => {
     assert.equal(readIfThere('/var/fake/b.secret'), secrets.joinKubeconfig);
   });
 
-  test('no further when the caller gives up, and the lock is free again', async () => {
+  test('stops when the caller aborts, and releases the lock', async () => {
     const controller = new AbortController();
     const outcome = await converge([a, b], {
       signal: controller.signal,
@@ -365,7 +365,7 @@ describe('a host is converged', () => {
     ['a lock that is none', "VERB='acquire'", 'yes\n', 'rejected'],
   ];
   for (const [what, marker, stdout, expected] of answers) {
-    test(`not, after ${what}`, async () => {
+    test(`fails after ${what}`, async () => {
       const outcome = await converge([a], {
         answer: (script) => (script.includes(marker) ? { kind: 'done', stdout, stderr: '' } : undefined),
       });
@@ -373,13 +373,13 @@ describe('a host is converged', () => {
     });
   }
 
-  test('not at all, when preflight fails', async () => {
+  test('changes nothing when preflight fails', async () => {
     const outcome = await converge([a], { spec: { ...spec, user: 'somebody-else' } });
     assert.ok(outcome.kind === 'unsuitable host', JSON.stringify(outcome));
     assert.equal(existsSync(mac.path('/var/db/tartan')), false);
   });
 
-  test('without a secret in anything that comes back, whatever scripts print', async () => {
+  test('returns no secret, whatever scripts print', async () => {
     const noisy = fakeStep('a', {
       payload: (_, { joinKubeconfig }) => joinKubeconfig,
       script: `
@@ -417,7 +417,7 @@ remove() { :; }
     }
   });
 
-  test('after steps that need no root have given it to us', async () => {
+  test('runs steps that need root after steps without root have made it available', async () => {
     rmSync(mac.path(`/etc/sudoers.d/${mac.user.name}-nopasswd`));
     try {
       const root = fakeStep('root', {

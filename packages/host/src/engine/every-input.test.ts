@@ -79,7 +79,7 @@ describe('every input of a host', () => {
       })
       .map((step) => step.name);
 
-  test('changes a hash, and what is sent to the host with it', () => {
+  test('changes a hash together with what is sent to the host', () => {
     const isOurs = (path: Path): boolean => ['name', 'file', 'size'].includes(String(path.at(-1)));
     const leaves = leavesOf(spec);
     assert.ok(leaves.length > 40, 'the specification of this test is not a full one');
@@ -96,24 +96,24 @@ describe('every input of a host', () => {
     ['ghActionsRunner', 'labels'],
   ];
   for (const path of lists) {
-    test(`counts, one entry less of ${path.join('.')} too`, () => {
+    test(`includes removed entries of ${path.join('.')}`, () => {
       assert.notDeepEqual(concerned(changed(spec, path, (list) => (list as unknown[]).slice(1)) as HostSpec), []);
     });
   }
 
-  test('counts, one label of the Node more too', () => {
+  test('includes added labels of the Node', () => {
     const more = changed(spec, ['agent', 'nodeLabels', 'new'], () => 'label') as HostSpec;
     assert.notDeepEqual(concerned(more), []);
   });
 
   const features: readonly Path[] = [['tailscale'], ['nodeExporter'], ['ghActionsRunner'], ['agent', 'providerID']];
   for (const path of features) {
-    test(`counts when it is absent: ${path.join('.')}`, () => {
+    test(`includes the absence of ${path.join('.')}`, () => {
       assert.notDeepEqual(concerned(changed(spec, path, () => undefined) as HostSpec), []);
     });
   }
 
-  test('has the same hash whatever the secrets: they are no part of a specification', () => {
+  test('excludes secrets: they are no part of a specification', () => {
     const text = JSON.stringify(hostSteps.map((step) => [step.intent(spec), stepHash(step, spec)]));
     for (const secret of Object.values(secrets)) assert.ok(!text.includes(String(secret)));
   });
@@ -133,14 +133,14 @@ describe('every script', () => {
   /** A program that a step puts on the host. */
   const isProgram = (file: string): boolean => readFileSync(join(scripts, file), 'utf8').startsWith('#!');
 
-  test('belongs to a step, is shared by some, or is one of the engine', () => {
+  test('belongs to a step, is shared by several, or belongs to the engine', () => {
     const senders = [...hostSteps.map((step) => step.name), ...ofTheEngine];
     const shared = senders.map(scriptText).flatMap(neededScripts);
     const known = [...new Set([...senders, ...shared])].map((name) => `${name}.sh`);
     assert.deepEqual(files.filter((file) => !isProgram(file)).sort(), known.sort());
   });
 
-  test('that is a program on the host is put there by a step, and part of its hash', () => {
+  test('installed as a program on the host belongs to a step and its hash', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tartan-inputs-'));
     try {
       const spec = exampleSpec(folder);
@@ -168,7 +168,7 @@ describe('every script', () => {
     [...script.matchAll(/(?:^|[\s;({])([A-Z][A-Z0-9_]*)=/gm)].map((match) => match[1] ?? '');
 
   for (const step of hostSteps) {
-    test(`of ${step.name} reads what its step gives, all of it and nothing else`, () => {
+    test(`of ${step.name} reads exactly the variables that its step sets`, () => {
       const folder = mkdtempSync(join(tmpdir(), 'tartan-inputs-'));
       try {
         const intent = step.intent(exampleSpec(folder));
@@ -195,21 +195,21 @@ describe('every script', () => {
 });
 
 describe('the list of steps', () => {
-  test('stands in the order in which they run', () => {
+  test('is in the order in which they run', () => {
     assert.deepEqual(hostSteps, sortSteps(hostSteps));
   });
 
-  test('names each once, by a word that can be a file', () => {
+  test('has unique names that are valid file names', () => {
     const names = hostSteps.map((step) => step.name);
     assert.equal(new Set(names).size, names.length);
     for (const name of names) assert.match(name, /^[a-z0-9]+(-[a-z0-9]+)*$/);
   });
 
-  test('has no step that may run as long as the lock lives without a sign', () => {
+  test('has no step with a timeout longer than the lock lives without renewal', () => {
     for (const { name, deadline } of hostSteps) assert.ok(deadline > 0 && deadline < 25 * 60_000, name);
   });
 
-  test('wants nothing of steps without root that needs root', () => {
+  test('steps without root depend on nothing that needs root', () => {
     for (const step of hostSteps.filter(({ unprivileged }) => unprivileged === true)) {
       assert.equal(step.needsReboot ?? step.needsIdle ?? step.optional, undefined, step.name);
       assert.deepEqual(artifactsOf(step, { user: 'm1' }), [], step.name);

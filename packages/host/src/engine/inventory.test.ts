@@ -23,7 +23,7 @@ const text = (more: readonly string[] = [], without: readonly string[] = []): st
 };
 
 describe('an inventory', () => {
-  test('is read from what the host says', () => {
+  test('is parsed from the output of the host', () => {
     const sha256 = 'ab'.repeat(32);
     const inventory = parseInventory(
       text(['lock\tprovider-0#abc\t1759999000', 'reboot-pending\t7B1D', 'stamp\ttart\tcafe', `artifact\t${sha256}`]),
@@ -66,12 +66,12 @@ describe('an inventory', () => {
     ['a fact missing', text([], ['boot'])],
   ];
   for (const [what, answer] of garbage) {
-    test(`is refused with ${what}`, () => {
+    test(`is rejected with ${what}`, () => {
       assert.throws(() => parseInventory(answer), SyntaxError);
     });
   }
 
-  test('is a SyntaxError or an inventory, whatever a host says', () => {
+  test('is a SyntaxError or an inventory, for any output', () => {
     const line = fc.oneof(fc.constantFrom(...lines), fc.string());
     fc.assert(
       fc.property(fc.array(line), (some) => {
@@ -84,7 +84,7 @@ describe('an inventory', () => {
     );
   });
 
-  test('quotes no more than a line of what it could not read', () => {
+  test('quotes at most a line of unreadable output', () => {
     assert.throws(
       () => parseInventory('x'.repeat(10_000)),
       (error: Error) => error.message.length < 200,

@@ -28,7 +28,7 @@ const acquire = async (...answers: CommandOutcome[]) => {
   return { outcome, commands, token };
 };
 
-test('a host is asked for its lock only under a name that can be told from others', async () => {
+test('a lock is requested only with a unique owner name', async () => {
   const connection = { run: () => assert.fail('no command is sent') };
   for (const owner of ['', 'a#b', 'a\nb', 'free', 'a\tb'])
     await assert.rejects(acquireLock(connection, owner, hostRedactor({})), {
@@ -37,7 +37,7 @@ test('a host is asked for its lock only under a name that can be told from other
     });
 });
 
-describe('the answer of a host that is asked for its lock', () => {
+describe('the answer to a lock request', () => {
   test('gives a token that also releases the lock', async () => {
     const { outcome, commands, token } = await acquire(
       { kind: 'done', ...output('acquired\n') },
@@ -77,7 +77,7 @@ describe('the answer of a host that is asked for its lock', () => {
     `locked\tben#12\t${seconds}\t-\tmore`,
     `not locked\tben#12\t${seconds}\t-`,
   ])
-    test(`is refused: ${JSON.stringify(stdout)}`, async () => {
+    test(`is rejected: ${JSON.stringify(stdout)}`, async () => {
       const { outcome } = await acquire({ kind: 'done', ...output(stdout) });
       assert.ok(outcome.kind === 'step failed');
       assert.match(outcome.error.message, /take the lock of the host \(step lock\)/);
@@ -85,7 +85,7 @@ describe('the answer of a host that is asked for its lock', () => {
       assert.equal(outcome.error.tail, `not an answer about the lock: ${stdout}`.trim());
     });
 
-  test('is cut if it is long', async () => {
+  test('is truncated if it is long', async () => {
     const { outcome } = await acquire({ kind: 'done', ...output('x'.repeat(201)) });
     assert.ok(outcome.kind === 'step failed');
     assert.equal(outcome.error.tail, `not an answer about the lock: ${'x'.repeat(200)}`);

@@ -63,7 +63,7 @@ describe('the lock of a host', () => {
     }
   });
 
-  test('goes to one of several who find the same old one', async () => {
+  test('goes to one of several callers that find the same expired lock', async () => {
     const old = await take('gone');
     for (const name of lockFiles()) age(name);
     const outcomes = await Promise.all(['anna', 'ben', 'carla', 'dora'].map(acquire));
@@ -73,7 +73,7 @@ describe('the lock of a host', () => {
     assert.equal(lockFiles().length, 1);
   });
 
-  test('is free again when it was given back', async () => {
+  test('is free after its release', async () => {
     const first = await take('anna');
     assert.equal((await acquire('ben')).kind, 'locked');
     await first.release();
@@ -81,7 +81,7 @@ describe('the lock of a host', () => {
     await take('ben');
   });
 
-  test('cannot be given back by anybody else', async () => {
+  test('can be released only by its holder', async () => {
     const first = await take('anna');
     for (const name of lockFiles()) age(name);
     const second = await take('ben');
@@ -91,7 +91,7 @@ describe('the lock of a host', () => {
     assert.equal(await mayWork(first), false);
   });
 
-  test('is kept by whoever works, and lost by whoever has not for half an hour', async () => {
+  test('is kept while its holder works, and lost after half an hour without work', async () => {
     const lock = await take('anna');
     for (const name of lockFiles()) age(name);
     assert.equal(await mayWork(lock), true);
@@ -107,14 +107,14 @@ describe('the lock of a host', () => {
     assert.equal(await mayWork(lock), false);
   });
 
-  test('comes back at once to a pusher whose connection was cut, and what it had sent before is refused', async () => {
+  test('goes back at once to a caller whose connection was interrupted, and its earlier commands are rejected', async () => {
     const before = await take('anna');
     const after = await take('anna');
     assert.equal(await mayWork(before), false);
     assert.equal(await mayWork(after), true);
   });
 
-  test('is not given to anybody while a script of an earlier run is still at work', async (t) => {
+  test('is not granted while a script of an earlier run is still running', async (t) => {
     const lock = await take('anna');
     await lock.release();
     const script = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
@@ -128,7 +128,7 @@ describe('the lock of a host', () => {
     await take('ben');
   });
 
-  test('is not given to anybody while a part of an aborted script still runs', async (t) => {
+  test('is not granted while a part of an aborted script still runs', async (t) => {
     const lock = await take('anna');
     const connection = await connectToMac(mac, privateKey, { pinnedHostKey: mac.hostKey() });
     t.after(() => connection.close());
@@ -153,7 +153,7 @@ describe('the lock of a host', () => {
     await take('anna');
   });
 
-  test('is given at once to the next when a script has ended that left a process behind', async () => {
+  test('is granted at once after a script has ended that left a background process', async () => {
     const lock = await take('anna');
     const main = 'main() { hold_lock; sleep 600 </dev/null >/dev/null 2>&1 & result applied; }';
     const script = composeScript('', { LOCK_OWNER: lock.token, STEP: 'a-step' }, main);
@@ -168,14 +168,14 @@ describe('the lock of a host', () => {
     assert.equal((await acquire('ben')).kind, 'locked');
   });
 
-  test("that a power cut has left without content is nobody's", async () => {
+  test('without content, as after a power failure, is free', async () => {
     mkdirSync(mac.path('/var/db/tartan/lock'), { recursive: true });
     writeFileSync(mac.path('/var/db/tartan/lock/100000007'), '');
     const lock = await take('anna');
     assert.equal(await mayWork(lock), true);
   });
 
-  test('that cannot be made is refused with a reason', async () => {
+  test('that cannot be created is an error with the reason', async () => {
     mkdirSync(mac.path('/var/db/tartan'), { recursive: true });
     writeFileSync(mac.path('/var/db/tartan/lock'), '');
     const outcome = await acquire('anna');

@@ -90,13 +90,13 @@ describe('an on-demand secret', () => {
   };
   const registration = (): string => readFileSync(mac.path('/var/registration'), 'utf8');
 
-  test('is asked for by a step that says so, once, and given to it', async () => {
+  test('is requested by a step that declares it, once, and passed to that step', async () => {
     assert.deepEqual(applied(await converge()), ['registers']);
     assert.equal(registration(), token);
     assert.equal(asked, 1);
   });
 
-  test('is not asked for by one that has it, is changed otherwise, or only lacks its stamp', async () => {
+  test('is not requested by a step that has it, has other changes, or only lacks its stamp', async () => {
     await converge();
     applied(await converge());
     applied(await converge({ mode: 'verify' }));
@@ -107,7 +107,7 @@ describe('an on-demand secret', () => {
     assert.equal(asked, 1);
   });
 
-  test('is not asked for by a step that may not change anything now, nor when it was given', async () => {
+  test('is not requested by a step that may not change anything now, nor when it was given', async () => {
     const outcome = await converge({ idle: false });
     assert.ok(outcome.kind === 'converged' && outcome.deferred.length === 1);
     applied(await converge({ secrets: { actionsRunnerToken: 'CCDD-given' } }));

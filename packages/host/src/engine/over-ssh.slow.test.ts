@@ -18,7 +18,7 @@ import type { HostEvent, HostOutcome } from './host-outcome.ts';
 import { summaryHash } from './step-hash.ts';
 
 /** All real steps over real SSH, interrupted at each start and end. */
-describe('a host that is prepared over SSH', () => {
+describe('a host prepared over SSH', () => {
   let folder: string;
   let spec: HostSpec;
   const macs: Mac[] = [];
@@ -70,7 +70,7 @@ describe('a host that is prepared over SSH', () => {
   };
 
   for (const [offset, kind] of (['step started', 'step finished'] as const).entries()) {
-    test(`goes on where it was when the connection is lost as soon as each ${kind.replace('step ', 'step has ')}`, async () => {
+    test(`continues after the connection is lost as soon as each ${kind.replace('step ', 'step has ')}`, async () => {
       const mac = await freshMac();
       const cut: string[] = [];
       const tried = hostSteps.filter((_, index) => index % stride === offset % stride);
@@ -95,7 +95,7 @@ describe('a host that is prepared over SSH', () => {
     });
   }
 
-  test('is finished by the next of us when the first is killed', async () => {
+  test('is completed by another process when the first one is killed', async () => {
     const mac = await freshMac();
     const job = join(folder, 'job.json');
     writeFileSync(job, JSON.stringify({ spec, address: mac.address, user: mac.user, privateKey }), { mode: 0o600 });

@@ -31,7 +31,7 @@ describe('the plan for a host', () => {
     Object.fromEntries(those.map((step) => [step.name, stepHash(step, spec)]));
   const names = (actions: ReturnType<typeof plan>): string[] => actions.map(({ step }) => step.name);
 
-  test('for a bare host is every step: those that give us root first, optional ones last, else as listed', () => {
+  test('for a fresh host is every step: first those that give us root, optional ones last, else as listed', () => {
     assert.deepEqual(names(plan(exampleInventory(), spec, options)), ['root', 'tart', 'network', 'tools']);
   });
 
@@ -39,12 +39,12 @@ describe('the plan for a host', () => {
     assert.deepEqual(plan(exampleInventory({ stamps: stamps(...steps) }), spec, options), []);
   });
 
-  test('has the steps whose stamp is missing or another, and no other', () => {
+  test('has exactly the steps whose stamp is missing or different', () => {
     const inventory = exampleInventory({ stamps: { ...stamps(tart, root), network: 'of last week', gone: 'x' } });
     assert.deepEqual(names(plan(inventory, spec, options)), ['network', 'tools']);
   });
 
-  test('to verify has every step, and knows which ones the host claims to have', () => {
+  test('to verify has every step, and marks those that the host has stamped', () => {
     const actions = plan(exampleInventory({ stamps: stamps(tart) }), spec, { ...options, mode: 'verify' });
     assert.deepEqual(
       actions.map(({ step, stamped }) => [step.name, stamped]),
@@ -64,7 +64,7 @@ describe('the plan for a host', () => {
     { idle: false, transport: 'tailnet', tart: 'the host is not idle', network: 'the connection runs over it' },
   ] as const;
   for (const { idle, transport, ...expected } of obstacles) {
-    test(`over the ${transport} network to ${idle ? 'an idle' : 'a busy'} host changes only what it may`, () => {
+    test(`over the ${transport} network to ${idle ? 'an idle' : 'a busy'} host changes only what is allowed`, () => {
       const actions = plan(exampleInventory(), spec, { ...options, idle, transport });
       const found = Object.fromEntries(actions.map(({ step, deferReason }) => [step.name, deferReason]));
       assert.deepEqual(found, { root: undefined, tools: undefined, ...expected });
@@ -77,7 +77,7 @@ describe('the plan for a host', () => {
     assert.deepEqual(needs(false), []);
   });
 
-  test('is total: whatever a host reports, every step is planned once or bears its stamp', () => {
+  test('is total: for any inventory, every step is planned once or has its stamp', () => {
     const wanted = Object.fromEntries(hostSteps.map((step) => [step.name, stepHash(step, spec)]));
     const stampsOf = fc.record(
       Object.fromEntries(
@@ -106,7 +106,7 @@ describe('the plan for a host', () => {
 });
 
 describe('the garbage on a host', () => {
-  test('are what no step wants, stamps of steps that are gone, and a reboot that has happened', () => {
+  test('is artifacts that no step needs, stamps of unknown steps, and a reboot that has happened', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tartan-plan-'));
     try {
       const spec = exampleSpec(folder);

@@ -38,7 +38,7 @@ describe('preflight: a host', () => {
     ['without root, if no step gives it to us', { root: false }, /sudo needs a password/],
   ];
   for (const [which, overrides, what] of unsuitable) {
-    test(`${which} is refused, and it is said what to do`, () => {
+    test(`${which} is rejected with advice`, () => {
       const objections = objectionsTo(overrides);
       assert.equal(objections.length, 1);
       assert.match(objections[0]?.what ?? '', what);
@@ -49,7 +49,7 @@ describe('preflight: a host', () => {
   const suitable: readonly (readonly [string, Partial<Inventory>])[] = [
     ['as we know them', {}],
     ['with a newer macOS', { macOS: '26.0' }],
-    ['whose FileVault cannot be told', { fileVault: 'unknown' }],
+    ['whose FileVault state is unknown', { fileVault: 'unknown' }],
     ['nearly full, which has all artifacts', { freeKiB: 300 * 1024, artifacts: new Set<string>() }],
     ['five minutes off', { time: 1_800_000_300 }],
   ];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { hostRedactor } from './redaction.ts';
 
-describe('what a host says', () => {
+describe('the output of a host', () => {
   const password = `it's "hello" & 100%`;
   const kubeconfig = 'users:\n- user:\n    token: abcdef.0123456789abcdef\n';
   const redact = hostRedactor({
@@ -26,14 +26,14 @@ describe('what a host says', () => {
     ['of the runner', 'AAAABBBBCCCC'],
   ];
   for (const [which, form] of forms) {
-    test(`has no secret in it, ${which}`, () => {
+    test(`contains no secret, ${which}`, () => {
       const clean = redact.text(`before ${form} after`);
       assert.match(clean, /^before .*\[redacted\].* after$/s);
       assert.ok(!clean.includes(form.trim()));
     });
   }
 
-  test('stays readable where a secret is missing or empty', () => {
+  test('is unchanged where a secret is missing or empty', () => {
     assert.equal(hostRedactor({ userPassword: '' }).text('all is well'), 'all is well');
     assert.equal(hostRedactor({}).text('all is well'), 'all is well');
     assert.equal(hostRedactor({ userPassword: '<sealed>' }).text('it is <sealed>'), 'it is <sealed>');

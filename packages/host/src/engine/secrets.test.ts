@@ -47,7 +47,7 @@ describe('a secret that was sent to a host', () => {
     { name: 'joinKubeconfig', secret: 'planted.0123456789abcdef' },
   ];
 
-  test('was taken by every step that got one', () => {
+  test('was used by every step that got one', () => {
     assert.ok(steps.length >= 5);
     assert.ok(outcome.kind === 'converged', JSON.stringify(outcome));
     assert.deepEqual(
@@ -68,7 +68,7 @@ describe('a secret that was sent to a host', () => {
     for (const { name, secret } of forms()) assert.ok(!all.includes(secret), name);
   });
 
-  test('lies in no file but the one it was for', () => {
+  test('is in no file but its own', () => {
     const kubeconfig = realpathSync(mac.path('/etc/tart-kubelet/kubeconfig'));
     for (const file of readdirSync(mac.root, { recursive: true, withFileTypes: true, encoding: 'utf8' })) {
       if (!file.isFile()) continue;

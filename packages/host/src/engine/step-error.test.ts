@@ -42,7 +42,7 @@ describe('the error of a step', () => {
     );
   });
 
-  test('quotes the end of what the host said, without secrets, even where it is cut', () => {
+  test('quotes the end of the output, without secrets, even where it is cut', () => {
     const secret = 'correct horse battery staple';
     const output = `${'x'.repeat(500)}${secret}${'y'.repeat(1975)} the end`;
     const error = new StepError(

@@ -48,7 +48,7 @@ describe('the hash of a step', () => {
     assert.equal(new Set(hashes).size, hashes.length);
   });
 
-  test('does not change with comments, nor with what an artifact is called and where it lies on this side', () => {
+  test('does not change with comments, nor with the name and local path of an artifact', () => {
     const elsewhere = { ...spec.tart, name: 'the same', file: '/elsewhere', size: 1 };
     const moved: HostSpec = { ...spec, tart: elsewhere };
     assert.equal(stepHash(fake({}), spec), stepHash(fake({}), moved));
@@ -64,7 +64,7 @@ describe('the hash of a step', () => {
     assert.deepEqual(changed, ['agent-release', 'agent-job']);
   });
 
-  test('is the one that hosts have: another would run every step of every fleet again', () => {
+  test('does not change between versions: otherwise every step of every fleet would run again', () => {
     const hashOf = (...parts: string[]): string =>
       createHash('sha256')
         .update(parts.map((part) => `${Buffer.byteLength(part)}\0${part}`).join(''))
@@ -81,7 +81,7 @@ describe('the hash of a step', () => {
     assert.equal(summaryOf({ b: '2', a: '1' }), summary.slice(0, 16));
   });
 
-  test('is refused for an intent that is not plain data', () => {
+  test('is an error for an intent that is not plain data', () => {
     assert.throws(() => stepHash(fake({ intent: () => ({ when: new Date(0) }) }), spec), /an intent is plain data/);
     assert.throws(() => stepHash(fake({ intent: () => ({ how: () => 1 }) }), spec), /an intent is plain data/);
   });

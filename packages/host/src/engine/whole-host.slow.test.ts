@@ -16,7 +16,7 @@ import type { HostEvent } from './host-outcome.ts';
 import { summaryHash } from './step-hash.ts';
 
 /** One Mac, all real steps, from a new Mac to a host and through its life. The order of the tests matters. */
-describe('a Mac from the factory', () => {
+describe('a new Mac', () => {
   let folder: string;
   let mac: Mac;
   let spec: HostSpec;
@@ -58,7 +58,7 @@ describe('a Mac from the factory', () => {
   };
   const jobsStarted = (): number => mac.journal.entries.filter(({ what }) => what === 'launchd.bootstrap').length;
 
-  test('becomes a host by every step', async () => {
+  test('converges by every step', async () => {
     const outcome = await converge(spec);
     assert.deepEqual(outcome.applied, allSteps);
     assert.equal(outcome.summary, summaryHash(spec));
@@ -71,7 +71,7 @@ describe('a Mac from the factory', () => {
     assert.deepEqual([mac.job('dev.tuist.tart-kubelet')?.pid, jobsStarted()], before);
   });
 
-  test('is as wanted to whoever checks it', async () => {
+  test('passes every check', async () => {
     const outcome = await checkHost(macConnection(mac), spec);
     assert.ok(outcome.kind === 'checked');
     assert.deepEqual(outcome.objections, []);
@@ -79,7 +79,7 @@ describe('a Mac from the factory', () => {
       assert.deepEqual([step, state, stamp], [step, 'as wanted', 'current']);
   });
 
-  test('gets a new agent, and nothing else with it', async () => {
+  test('gets a new agent, and no other change', async () => {
     const from = events.length;
     const release = standInAgent(join(folder, 'artifacts'), '0.2.0');
     const outcome = await converge({ ...spec, agent: { ...spec.agent, release } });
@@ -92,7 +92,7 @@ describe('a Mac from the factory', () => {
     assert.ok(!readdirSync(mac.path('/var/db/tartan/artifacts')).includes(spec.agent.release.sha256));
   });
 
-  test('loses what is switched off', async () => {
+  test('loses features that are switched off', async () => {
     const { tailscale: _, nodeExporter: __, ghActionsRunner: ___, ...less } = spec;
     const outcome = await converge(less);
     assert.deepEqual(outcome.removed, ['tailscale', 'node-exporter', 'builder-tools', 'actions-runner']);

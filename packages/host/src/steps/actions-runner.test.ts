@@ -81,7 +81,7 @@ describe('the step actions-runner', () => {
     );
   });
 
-  it('types the token, and shows it to nobody', async () => {
+  it('types the token, and shows it in no process or log', async () => {
     const spec = specWith();
     const mac = await startBuilder({ traceArguments: true });
     const { stdout, stderr, result } = await runStep(mac, actionsRunner, spec, { secrets });
@@ -113,7 +113,7 @@ describe('the step actions-runner', () => {
     assert.equal((await runStep(mac, actionsRunner, spec)).result, 'unchanged');
   });
 
-  it('asks for a token before it touches anything', async () => {
+  it('requests a token before it changes anything', async () => {
     const spec = specWith();
     const mac = await builder();
     const failed = await runStep(mac, actionsRunner, spec);
@@ -123,7 +123,7 @@ describe('the step actions-runner', () => {
     assert.ok(!existsSync(mac.path(`${folder}.new`)));
   });
 
-  it('ends a registration that never comes back', async () => {
+  it('ends a registration that hangs', async () => {
     const spec = specWith();
     const mac = await builder();
     const failed = await runStep(mac, actionsRunner, spec, { secrets: { actionsRunnerToken: 'AABB-unreachable' } });
@@ -132,7 +132,7 @@ describe('the step actions-runner', () => {
     assert.ok(!existsSync(mac.path(`${folder}.new`)));
   });
 
-  it('registers anew for other labels, and starts the new one', async () => {
+  it('registers again for other labels, and starts the new runner', async () => {
     const spec = specWith();
     const mac = await builder();
     await runStep(mac, actionsRunner, spec, { secrets });
@@ -154,7 +154,7 @@ describe('the step actions-runner', () => {
     assert.ok(!existsSync(mac.path(`/Users/m1/Library/LaunchAgents/${job}.plist`)));
   });
 
-  it('goes on with the registration in a new release, without a token', async () => {
+  it('keeps the registration in a new release, without a token', async () => {
     const spec = specWith();
     const mac = await builder();
     await runStep(mac, actionsRunner, spec, { secrets });
@@ -167,7 +167,7 @@ describe('the step actions-runner', () => {
     assert.equal(mac.job(job)?.state, 'running');
   });
 
-  it('starts a runner that has ended, without registering it again', async () => {
+  it('starts a runner that has ended, without a new registration', async () => {
     const spec = specWith();
     const mac = await builder();
     await runStep(mac, actionsRunner, spec, { secrets });
@@ -178,7 +178,7 @@ describe('the step actions-runner', () => {
     assert.equal(credentials(mac), before);
   });
 
-  it('takes over from the original system, whose runner works until the new one is registered', async () => {
+  it('replaces the runner of the original system, which works until the new one is registered', async () => {
     const spec = specWith();
     const mac = await builder();
     mkdirSync(mac.path(folder), { recursive: true });
@@ -190,7 +190,7 @@ describe('the step actions-runner', () => {
     assert.equal(mac.job(job)?.state, 'running');
   });
 
-  it('says who must log in when there is no console session', async () => {
+  it('reports who must log in when there is no console session', async () => {
     const spec = specWith();
     const mac = await macs.start();
     putInStore(mac, software.actionsRunner);
@@ -199,7 +199,7 @@ describe('the step actions-runner', () => {
     assert.match(failed.stderr, /m1 is not logged in at the console/);
   });
 
-  it('takes all of it away when the host is no builder any more', async () => {
+  it('removes everything when the host is no builder any more', async () => {
     const spec = specWith();
     const mac = await builder();
     await runStep(mac, actionsRunner, spec, { secrets });
@@ -211,7 +211,7 @@ describe('the step actions-runner', () => {
     assert.equal((await runStep(mac, actionsRunner, noBuilder())).result, 'unchanged');
   });
 
-  it('converges from wherever a change of labels was cut, and runs what is registered last', async () => {
+  it('converges after a change of labels was interrupted at any point, and runs the last registration', async () => {
     const spec = specWith({ labels: ['bake'] });
     const cuts = await cutEverywhere(actionsRunner, {
       spec,

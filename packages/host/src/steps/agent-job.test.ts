@@ -88,7 +88,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     }
   };
 
-  test('runs on a fresh host, and is left alone by a second run', async () => {
+  test('runs on a fresh host, and a second run changes nothing', async () => {
     const mac = await macs.start();
     const first = await rollAgent(mac, v1);
     assert.equal(first.result, 'applied', first.stderr);
@@ -113,7 +113,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     assert.equal(lstatSync(mac.path(plistFile)).ino, before.ino);
   });
 
-  test('gets new arguments by one registration, through the time in which launchd lets go of the old job (INC-220)', async () => {
+  test('gets new arguments by one registration, while launchd still removes the old job (INC-220)', async () => {
     const mac = await started(v1);
     const fuller = withAgent(v1, { maxPods: 4 });
     const rolled = await rollAgent(mac, fuller);
@@ -123,7 +123,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     assert.equal(registrations(mac), 2);
   });
 
-  test('keeps virtual machines of others exactly while the host is a builder (INC-46)', async () => {
+  test('keeps VMs of others exactly while the host is a builder (INC-46)', async () => {
     const builder = { ...v1, ghActionsRunner: exampleSpec(macs.folder).ghActionsRunner };
     const mac = await started(v1);
     assert.doesNotMatch(plistOf(mac), /--disable-vm-gc/);
@@ -137,7 +137,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     ['a release', {}],
     ['a release with other arguments', { maxPods: 4 }],
   ] as const) {
-    test(`goes back to what ran before when ${what} does not start (INC-10)`, async () => {
+    test(`is rolled back when ${what} does not start (INC-10)`, async () => {
       const mac = await started(v1);
       const broken = withAgent(v1, { runtime: brokenRuntime(macs.folder), ...change });
       const failed = await rollAgent(mac, broken);
@@ -153,7 +153,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     });
   }
 
-  test('is not taken for rolled when the restart left the old process (INC-09)', async () => {
+  test('is not updated when the restart left the old process (INC-09)', async () => {
     const mac = await started(v1);
     mac.faults.kickstart = 'no-op';
     const failed = await rollAgent(mac, v2);
@@ -167,7 +167,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     assertRuns(mac, v2);
   });
 
-  test('says on a first boot that nothing is there to go back to', async () => {
+  test('reports on a first boot that there is no previous release', async () => {
     const mac = await macs.start();
     mac.faults.crashLoop.add(label);
     const failed = await rollAgent(mac, v1);
@@ -179,7 +179,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     assert.equal(registrations(mac), 1);
   });
 
-  test('is started by hand when launchd registers it without starting it', async () => {
+  test('is started explicitly when launchd registers it without starting it', async () => {
     const mac = await macs.start();
     mac.faults.neverSpawned.add(label);
     const { result, stderr } = await rollAgent(mac, v1);
@@ -187,7 +187,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     assertRuns(mac, v1);
   });
 
-  test('runs although its label had been disabled', async () => {
+  test('runs although its label was disabled', async () => {
     const mac = await macs.start();
     assert.equal((await mac.run(`launchctl disable system/${label}`, { asRoot: true })).code, 0);
     const { result, stderr } = await rollAgent(mac, v1);
@@ -195,7 +195,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     assertRuns(mac, v1);
   });
 
-  test('gets its log back when it may not write to it (EX_CONFIG, INC-03)', async () => {
+  test('gets a writable log again (EX_CONFIG, INC-03)', async () => {
     const mac = await started(v1);
     const pid = mac.job(label)?.pid;
     await mac.run(`chown root:wheel "$TARTAN_ROOT${agentLog}"`, { asRoot: true });
@@ -206,7 +206,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     assert.equal(mac.job(label)?.pid, pid, 'it was not restarted');
   });
 
-  test('has folders that it alone may look into, for what it gives to guests and what it remembers (INC-03)', async () => {
+  test('has private folders for guests and for its records (INC-03)', async () => {
     const mac = await started(v1);
     for (const path of ['/var/lib/tart-userdata', '/var/lib/tart-kubelet']) {
       const { stdout } = await mac.run(`stat -f '%Su:%Sg %Lp' "$TARTAN_ROOT${path}"`, { asRoot: true });
@@ -218,7 +218,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     }
   });
 
-  test('gets a new runtime with the old one still running: other inode, so the kernel lets it (INC-10)', async () => {
+  test('gets a new runtime while the old one runs: another inode, as the kernel requires (INC-10)', async () => {
     const mac = await started(v1);
     const rolled = withAgent(v1, { runtime: standInRuntime(macs.folder, 'v26.11.0') });
     assert.equal((await rollAgent(mac, rolled)).result, 'applied');
@@ -226,7 +226,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     assert.equal(registrations(mac), 1);
   });
 
-  test('goes back to what ran before when the disk is full', async () => {
+  test('is rolled back when the disk is full', async () => {
     const mac = await started(v1);
     const fuller = withAgent(v1, { maxPods: 4 });
     await prepareAgent(mac, fuller);
@@ -242,7 +242,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     assertRuns(mac, fuller);
   });
 
-  test('counts as running only once it was seen to stay, whatever launchd says at this moment', async () => {
+  test('counts as running only once it has stayed up, whatever launchd reports at the moment', async () => {
     const mac = await started(v1);
     // As after an interruption between the start and the proof.
     rmSync(mac.path(provenFile));
@@ -258,14 +258,14 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     assert.equal(registrations(mac), 1);
   });
 
-  test('comes back after a reboot as it was', async () => {
+  test('is unchanged after a reboot', async () => {
     const mac = await started(v1);
     await mac.reboot();
     const again = await runStep(mac, agentJob, v1);
     assert.deepEqual([again.result, again.differences], ['unchanged', []], again.stderr);
   });
 
-  describe('over an agent that was set up by other means', () => {
+  describe('over an agent that was installed by other means', () => {
     const old = renderPlist({
       Label: label,
       ProgramArguments: ['/usr/local/bin/tart-kubelet', '--node-name=x'],
@@ -285,14 +285,14 @@ describe('the agent’s job', { concurrency: 2 }, () => {
       return mac;
     };
 
-    test('takes its place', async () => {
+    test('replaces it', async () => {
       const mac = await legacy();
       const { result, stderr } = await rollAgent(mac, v1);
       assert.equal(result, 'applied', stderr);
       assertRuns(mac, v1);
     });
 
-    test('gives the place back when it does not run', async () => {
+    test('restores it when the new agent does not run', async () => {
       const mac = await legacy();
       const failed = await rollAgent(mac, withAgent(v1, { runtime: brokenRuntime(macs.folder) }));
       assert.match(failed.stderr, /the one before was put back and runs/);
@@ -301,7 +301,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     });
   });
 
-  test('is gone when it is not wanted', async () => {
+  test('is removed when it is not wanted', async () => {
     const mac = await started(v1);
     const off = { ...agentJob, intent: () => undefined };
     assert.equal((await runStep(mac, off, v1)).result, 'removed');
@@ -316,8 +316,8 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     assert.match(failed.stderr, /the step agent-release comes first/);
   });
 
-  describe('cut anywhere', () => {
-    test('is finished by the next run, and new code never ran with old arguments', async () => {
+  describe('interrupted at any point', () => {
+    test('is completed by the next run, and new code never runs with old arguments', async () => {
       const known = { v1, v2: withAgent(v2, { maxPods: 4 }) };
       // Alternates: each run is cut on the way from the release that the run before installed.
       const wanted = (nth: number): 'v1' | 'v2' => (nth % 2 === 0 ? 'v1' : 'v2');
@@ -352,7 +352,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
       );
     });
 
-    test('on a fresh host is finished by the next run', async () => {
+    test('is completed by the next run on a fresh host', async () => {
       const mac = await macs.start();
       await prepareAgent(mac, v1);
       const cuts = await cutEverywhere(agentJob, {

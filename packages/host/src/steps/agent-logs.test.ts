@@ -41,7 +41,7 @@ describe('the agent’s log', () => {
     assert.equal(code, 0, stderr);
   };
 
-  test('gets a job that looks after it, registered once', async () => {
+  test('has a rotation job, registered once', async () => {
     const first = await runStep(mac, agentLogs, spec);
     assert.equal(first.result, 'applied', first.stderr);
     assert.notEqual(mac.job(label), undefined);
@@ -54,14 +54,14 @@ describe('the agent’s log', () => {
     assert.equal(registered.length, 1);
   });
 
-  test('is left alone while it is small', async () => {
+  test('is not rotated while it is small', async () => {
     writeFileSync(mac.path(log), 'small');
     await rotate(5);
     assert.deepEqual(logs(), ['example.log']);
     assert.equal(readFileSync(mac.path(log), 'utf8'), 'small');
   });
 
-  test('is emptied in place when it is large: who has it open goes on writing to it (INC-423)', async () => {
+  test('is truncated in place when it is large: its writer continues (INC-423)', async () => {
     writeFileSync(mac.path(log), 'first part');
     const inode = statSync(mac.path(log)).ino;
     await rotate(5);
@@ -73,7 +73,7 @@ describe('the agent’s log', () => {
     assert.deepEqual([archived(1), archived(2)], ['second part', 'first part']);
   });
 
-  test('goes on at its beginning after that, also in the hands of launchd', async () => {
+  test('continues at its beginning after the rotation, also with launchd as its writer', async () => {
     const writer = renderPlist({
       Label: 'writer',
       ProgramArguments: ['/bin/sh', '-c', "trap 'echo after' USR1; echo before; while :; do sleep 3600 & wait; done"],
@@ -95,7 +95,7 @@ describe('the agent’s log', () => {
     await mac.run('launchctl bootout system/writer', { asRoot: true });
   });
 
-  test('keeps three parts', async () => {
+  test('keeps three rotated parts', async () => {
     for (const part of ['part 1', 'part 2', 'part 3', 'part 4', 'part 5']) {
       writeFileSync(mac.path(log), part);
       await rotate(5);
@@ -104,7 +104,7 @@ describe('the agent’s log', () => {
     assert.deepEqual([archived(1), archived(2), archived(3)], ['part 5', 'part 4', 'part 3']);
   });
 
-  test('loses no part that a cut run left behind', async () => {
+  test('loses no part of an interrupted rotation', async () => {
     writeFileSync(mac.path(log), 'new');
     writeFileSync(mac.path(`${log}.0`), 'copied, then cut');
     await rotate(100);
@@ -112,7 +112,7 @@ describe('the agent’s log', () => {
     assert.deepEqual(logs(), ['example.log', 'example.log.1.gz']);
   });
 
-  test('is looked after whatever was cut', async () => {
+  test('is rotated after any interruption', async () => {
     await cutEverywhere(agentLogs, {
       spec,
       prepare: async () => {

@@ -43,7 +43,7 @@ describe('a release of the agent', () => {
     assert.equal(readlinkSync(join(folderOf(of), 'node')), `../../runtime/${of.agent.runtime.sha256}/node`);
   };
 
-  test('holds code, expected arguments and runtime; does not become current; is left alone by a second run', async () => {
+  test('has code, expected arguments and runtime; does not become current; a second run changes nothing', async () => {
     await prepareAgent(mac, spec);
     assertWhole(spec);
     assert.equal(existsSync(join(home(), 'current')), false);
@@ -51,14 +51,14 @@ describe('a release of the agent', () => {
   });
 
   for (const file of ['tart-kubelet.mjs', 'arguments']) {
-    test(`is made anew when its ${file} was damaged`, async () => {
+    test(`is created again when its ${file} was damaged`, async () => {
       writeFileSync(join(folderOf(spec), file), 'damaged');
       assert.equal((await runStep(mac, agentRelease, spec)).result, 'applied');
       assertWhole(spec);
     });
   }
 
-  test('leaves the one that runs and the one before it in place, and clears away those before', async () => {
+  test('keeps the current and the previous release, and removes older ones', async () => {
     const [v2, v3, v4] = [version('v2'), version('v3'), version('v4')];
     for (const each of [spec, v2, v3]) assert.equal((await rollAgent(mac, each)).code, 0);
     assert.deepEqual(releases(), ids(spec, v2, v3));
@@ -66,7 +66,7 @@ describe('a release of the agent', () => {
     assert.deepEqual(releases(), ids(v2, v3, v4));
   });
 
-  test('leaves also the one that was proven last, when another was chosen and cut short', async () => {
+  test('keeps also the last proven one, when another was chosen and interrupted', async () => {
     const [v2, v3, v4, v5] = [version('v2'), version('v3'), version('v4'), version('v5')];
     for (const each of [v2, v3]) assert.equal((await rollAgent(mac, each)).code, 0);
     await prepareAgent(mac, v4);
@@ -77,7 +77,7 @@ describe('a release of the agent', () => {
     assert.deepEqual(releases(), ids(v2, v3, v4, v5));
   });
 
-  test('that was not uploaded whole is refused', async () => {
+  test('that was not uploaded completely is rejected', async () => {
     const missing = version('never uploaded');
     assert.match((await runStep(mac, agentRelease, missing)).stderr, /was not uploaded: push again/);
     writeFileSync(mac.path(`/var/db/tartan/artifacts/${missing.agent.release.sha256}`), 'half of');
@@ -85,7 +85,7 @@ describe('a release of the agent', () => {
     assert.equal(existsSync(folderOf(missing)), false);
   });
 
-  test('is whole or absent, wherever its making was cut', async () => {
+  test('is complete or absent after an interruption at any point', async () => {
     const cuts = await cutEverywhere(agentRelease, {
       spec,
       prepare: async () => {
@@ -102,7 +102,7 @@ describe('a release of the agent', () => {
     assert.ok(cuts > 5, `${cuts} cuts`);
   });
 
-  test('is gone when it is not wanted', async () => {
+  test('is removed when it is not wanted', async () => {
     await prepareAgent(mac, spec);
     const off = { ...agentRelease, intent: () => undefined };
     assert.equal((await runStep(mac, off, spec)).result, 'removed');

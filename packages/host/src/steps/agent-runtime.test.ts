@@ -30,7 +30,7 @@ describe('the agent’s runtime', () => {
     mac.path(`/usr/local/lib/tart-kubelet/runtime/${agent.runtime.sha256}/node`);
   const runtimes = (): string[] => readdirSync(mac.path('/usr/local/lib/tart-kubelet/runtime')).sort();
 
-  test('is put in place as it came, executable, and left alone by a second run', async () => {
+  test('is installed unchanged and executable, and a second run changes nothing', async () => {
     putInStore(mac, spec.agent.runtime);
     const first = await runStep(mac, agentRuntime, spec);
     assert.equal(first.result, 'applied', first.stderr);
@@ -50,7 +50,7 @@ describe('the agent’s runtime', () => {
     assert.notEqual(lstatSync(fileOf(spec)).ino, inode);
   });
 
-  test('goes when no release needs it any more, and not before', async () => {
+  test('is removed when no release needs it any more, and not before', async () => {
     const used = withRuntime('used by a release');
     await prepareAgent(mac, used);
     const next = withRuntime('next');
@@ -59,7 +59,7 @@ describe('the agent’s runtime', () => {
     assert.deepEqual(runtimes(), [used.agent.runtime.sha256, next.agent.runtime.sha256].sort());
   });
 
-  test('that was not uploaded, or not whole, is refused and replaces nothing', async () => {
+  test('that was not uploaded completely is rejected and replaces nothing', async () => {
     const missing = withRuntime('never uploaded');
     assert.match((await runStep(mac, agentRuntime, missing)).stderr, /was not uploaded: push again/);
     writeFileSync(mac.path(`/var/db/tartan/artifacts/${missing.agent.runtime.sha256}`), 'half of');
@@ -67,7 +67,7 @@ describe('the agent’s runtime', () => {
     assert.equal(existsSync(fileOf(missing)), false);
   });
 
-  test('arrives whatever was cut, and nothing half is ever in its place', async () => {
+  test('is complete after any interruption, and never installed partly', async () => {
     const cuts = await cutEverywhere(agentRuntime, {
       spec,
       prepare: async () => {
@@ -86,7 +86,7 @@ describe('the agent’s runtime', () => {
     assert.ok(cuts > 5, `${cuts} cuts`);
   });
 
-  test('is gone when it is not wanted', async () => {
+  test('is removed when it is not wanted', async () => {
     await prepareAgent(mac, spec);
     const off = { ...agentRuntime, intent: () => undefined };
     assert.equal((await runStep(mac, off, spec)).result, 'removed');

@@ -40,7 +40,7 @@ describe('auto-login', { concurrency: 2 }, () => {
     return mac;
   };
 
-  test('the right password brings a console session up on a fresh Mac', async () => {
+  test('the right password starts a console session on a fresh Mac', async () => {
     const mac = await macs.start();
     const answer = await run(mac, mac.user.password);
     assert.deepEqual([answer.result, answer.stderr], ['applied', '']);
@@ -50,7 +50,7 @@ describe('auto-login', { concurrency: 2 }, () => {
     assert.deepEqual(readdirSync(mac.path('/var/db/tartan')), ['steps']);
   });
 
-  test('a second run rewrites nothing and restarts nothing, whatever password it has', async () => {
+  test('a second run writes and restarts nothing, with any password', async () => {
     const mac = await converged();
     const before = footprint(mac);
     for (const password of [mac.user.password, 'another', undefined]) {
@@ -60,7 +60,7 @@ describe('auto-login', { concurrency: 2 }, () => {
     assert.equal(mac.guiSession(), 'Aqua');
   });
 
-  test('on a host that is not idle nothing is touched', async () => {
+  test('nothing is changed on a host that is not idle', async () => {
     const mac = await macs.start();
     const before = footprint(mac);
     const secrets = { userPassword: mac.user.password };
@@ -68,7 +68,7 @@ describe('auto-login', { concurrency: 2 }, () => {
     assert.deepEqual(footprint(mac), before);
   });
 
-  test('a password arrives as it is, whatever is in it', async () => {
+  test('a password is passed unchanged, whatever its characters', async () => {
     const mac = await converged();
     for (const password of [`it's "quoted" \\ $HOME`, 'ünïcödé ✓', '12345678901', 'long '.repeat(30)]) {
       mac.setPassword(password);
@@ -78,7 +78,7 @@ describe('auto-login', { concurrency: 2 }, () => {
     }
   });
 
-  test('a wrong password is sealed by macOS, and that is fatal (INC-07)', async () => {
+  test('a wrong password is written by macOS, which is fatal (INC-07)', async () => {
     const mac = await macs.start();
     const answer = await run(mac, 'mistaken');
     assert.equal(answer.code, wrongPasswordExitCode);
@@ -94,7 +94,7 @@ describe('auto-login', { concurrency: 2 }, () => {
     assert.doesNotMatch(readFileSync(mac.path('/var/db/tartan/refused-logins'), 'utf8'), /mistaken/);
   });
 
-  test('after a wrong password the right one mends it', async () => {
+  test('the right password repairs a wrong one', async () => {
     const mac = await macs.start();
     await run(mac, 'mistaken');
     assert.equal((await run(mac, mac.user.password)).result, 'applied');
@@ -106,7 +106,7 @@ describe('auto-login', { concurrency: 2 }, () => {
     ['an empty', ''],
     ['a sealed', '<sealed>'],
   ] as const) {
-    test(`with ${name} password a fresh Mac stays as it is, and the error says what to do`, async () => {
+    test(`with ${name} password a fresh Mac is unchanged, and the error says what to do`, async () => {
       const mac = await macs.start();
       const before = footprint(mac);
       const answer = await run(mac, password);
@@ -121,7 +121,7 @@ describe('auto-login', { concurrency: 2 }, () => {
     ['empty-password', kcpassword(''), /holds an empty password/],
     ['zero-byte', Buffer.alloc(0), /is missing/],
   ] as const) {
-    test(`a ${name} file is no success, and only a password mends it`, async () => {
+    test(`a ${name} file is no success, and only a password repairs it`, async () => {
       const mac = await preparedByHand();
       writeFileSync(mac.path(file), bytes);
       const before = footprint(mac);
@@ -133,7 +133,7 @@ describe('auto-login', { concurrency: 2 }, () => {
     });
   }
 
-  test('without a password, auto-login of somebody else is left alone', async () => {
+  test('without a password, auto-login of another user is kept', async () => {
     const mac = await preparedByHand();
     await setUser(mac, 'somebody');
     const before = footprint(mac);
@@ -149,7 +149,7 @@ describe('auto-login', { concurrency: 2 }, () => {
     assert.equal(mac.guiSession(), 'Aqua');
   });
 
-  test('a session that was lost comes back, also without a password, and no file is written again', async () => {
+  test('a lost session is restored, also without a password, and no file is written again', async () => {
     const mac = await converged();
     const files = (): string[] => footprint(mac).files.filter((line) => !line.includes('/tartan/steps/'));
     for (const password of [undefined, mac.user.password]) {
@@ -162,7 +162,7 @@ describe('auto-login', { concurrency: 2 }, () => {
     }
   });
 
-  test('a file that others can read is closed without a restart', async () => {
+  test('the permissions of a readable file are restricted without a restart', async () => {
     const mac = await converged();
     chmodSync(mac.path(file), 0o644);
     const before = respawns(mac);
@@ -171,14 +171,14 @@ describe('auto-login', { concurrency: 2 }, () => {
     assert.equal(respawns(mac), before);
   });
 
-  test('a loginwindow that is dead is started (INC-08)', async () => {
+  test('a dead loginwindow is started (INC-08)', async () => {
     const mac = await macs.start();
     mac.faults.loginwindow = 'dead';
     assert.equal((await run(mac, mac.user.password)).result, 'applied');
     assert.equal(mac.guiSession(), 'Aqua');
   });
 
-  test('a loginwindow that launchd must not kill is ended by a signal, which is never SIGHUP', async () => {
+  test('a loginwindow that launchd must not kill is ended by a signal other than SIGHUP', async () => {
     const mac = await macs.start();
     mac.faults.loginwindow = 'forbidden';
     const answer = await run(mac, mac.user.password);
@@ -186,7 +186,7 @@ describe('auto-login', { concurrency: 2 }, () => {
     assert.equal(mac.guiSession(), 'Aqua');
   });
 
-  test('a session that does not come up fails the step, with the reason', async () => {
+  test('a session that does not start fails the step, with the reason', async () => {
     const mac = await macs.start();
     mac.faults.noGuiSession = true;
     const answer = await run(mac, mac.user.password);
@@ -197,13 +197,13 @@ describe('auto-login', { concurrency: 2 }, () => {
     assert.equal((await run(mac, mac.user.password)).result, 'applied');
   });
 
-  test('a wrong password is found out also where somebody is logged in already', async () => {
+  test('a wrong password is detected also while somebody is logged in', async () => {
     const mac = await converged();
     await setUser(mac, 'somebody');
     assert.equal((await run(mac, 'mistaken')).code, wrongPasswordExitCode);
   });
 
-  test('no python is asked for, and no password is in an argument or a file of ours', async () => {
+  test('python is not needed, and no password is in an argument or a file of ours', async () => {
     const mac = await macs.start({ traceArguments: true, user: { password: 'planted-secret' } });
     assert.equal((await run(mac, 'planted-secret')).result, 'applied');
     const encoded = kcpassword('planted-secret').toString('base64');
@@ -216,7 +216,7 @@ describe('auto-login', { concurrency: 2 }, () => {
     );
   });
 
-  test('cut anywhere, the password is not believed before loginwindow has accepted it', async () => {
+  test('after any interruption, the password counts only after loginwindow has accepted it', async () => {
     const mac = await converged();
     let before = 0;
     const cuts = await cutEverywhere(autoLogin, {
@@ -241,7 +241,7 @@ describe('auto-login', { concurrency: 2 }, () => {
     assert.ok(cuts >= 5, String(cuts));
   });
 
-  test('a full disk leaves the file before, and the next run does it', async () => {
+  test('a full disk keeps the previous file, and the next run succeeds', async () => {
     const mac = await preparedByHand();
     writeFileSync(mac.path(file), kcpassword('before'));
     mac.faults.diskFree = 0;
@@ -252,7 +252,7 @@ describe('auto-login', { concurrency: 2 }, () => {
     assert.equal((await run(mac, mac.user.password)).result, 'applied');
   });
 
-  test('a payload that was cut is not taken for the password', async () => {
+  test('a truncated payload is not used as the password', async () => {
     const mac = await preparedByHand();
     const cut = { ...autoLogin, payload: () => kcpassword('of the simulated Mac').toString('base64').slice(0, 8) };
     const answer = await runStep(mac, cut, spec);

@@ -51,7 +51,7 @@ describe('the step builder-tools', () => {
     }
   });
 
-  it('replaces a tool of another version, on an inode of its own', async () => {
+  it('replaces a tool of another version by a new inode', async () => {
     const { mac, spec, tools } = await builder();
     await runStep(mac, builderTools, spec);
     const path = mac.path('/usr/local/bin/crane');
@@ -66,7 +66,7 @@ describe('the step builder-tools', () => {
     assert.notEqual(statSync(path).ino, inode);
   });
 
-  it('replaces what somebody else wrote into our file', async () => {
+  it('replaces our file when somebody else wrote it', async () => {
     const { mac, spec } = await builder();
     await runStep(mac, builderTools, spec);
     const path = mac.path('/usr/local/bin/oras');
@@ -75,7 +75,7 @@ describe('the step builder-tools', () => {
     assert.equal((await mac.run(`${path} version`)).stdout, '1.3.0\n');
   });
 
-  it('says so when a tool does not run', async () => {
+  it('reports a tool that does not run', async () => {
     const { mac, spec, tools } = await builder();
     const packer = exampleArtifact(macs.folder, 'packer 2.0.0', '#!/bin/sh\nexit 137\n');
     putInStore(mac, packer);
@@ -84,7 +84,7 @@ describe('the step builder-tools', () => {
     assert.match(broken.stderr, /still not as wanted: .*\/packer does not run/);
   });
 
-  it('leaves the old tool when the disk is full, and goes on when it is not', async () => {
+  it('keeps the old tool when the disk is full, and continues later', async () => {
     const { mac, spec, tools } = await builder();
     await runStep(mac, builderTools, spec);
     const path = mac.path('/usr/local/bin/packer');
@@ -102,7 +102,7 @@ describe('the step builder-tools', () => {
     assert.equal((await runStep(mac, builderTools, upgraded)).result, 'applied');
   });
 
-  it('takes away what it installed, and nobody else’s tool of the same name', async () => {
+  it('removes what it installed, and no tool of others with the same name', async () => {
     const { mac, spec, tools } = await builder();
     const { ghActionsRunner: _, ...runnerHost } = spec;
     const theirs = mac.path('/usr/local/bin/crane');

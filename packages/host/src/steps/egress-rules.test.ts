@@ -12,7 +12,7 @@ const rulesOf = (...allow: readonly Allowed[]): string[] =>
     .text.split('\n')
     .filter((line) => /^(pass|block)/.test(line));
 
-test('what is allowed stands before what blocks it, and after what is never open', () => {
+test('allowed networks come before the blocking rules, and after those that are never open', () => {
   const rules = rulesOf(cache);
   const [metadata, ipv6, allowed, ...blocks] = rules;
   assert.match(metadata ?? '', /^block drop quick inet from <vm_sources> to 169\.254\.169\.254 /);
@@ -28,7 +28,7 @@ test('every rule is quick, so that the first that matches decides', () => {
 
 test('no table outlives its rules', () => assert.doesNotMatch(egressRules({ allow: [] }).text, /persist/));
 
-test('every rule bears the label of its text', () => {
+test('every rule has the label of its text', () => {
   const { text, label } = egressRules({ allow: [cache] });
   const rules = text.split('\n').filter((line) => /^(pass|block)/.test(line));
   assert.ok(rules.every((rule) => rule.endsWith(`label "${label}"`)));
@@ -36,7 +36,7 @@ test('every rule bears the label of its text', () => {
   assert.ok(label.length < 64);
 });
 
-test('another text has another label, and the same one the same', () => {
+test('labels are equal exactly for equal texts', () => {
   const labels = [
     egressRules({ allow: [] }),
     egressRules({ allow: [cache] }),
@@ -64,23 +64,23 @@ for (const cidr of [
   'fd00::/8',
   ' 10.0.0.0/8',
 ]) {
-  test(`"${cidr}" is no network that may be allowed`, () => {
+  test(`"${cidr}" is not accepted as a network`, () => {
     assert.throws(() => egressRules({ allow: [cache, { ...cache, cidr }] }), /^TypeError: vmEgress\.allow\[1\]: /);
   });
 }
 
 for (const ports of ['', '0', '65536', '30:20', '22;23', 'ssh', '1:2:3', '80,', '-1', '80 443']) {
-  test(`"${ports}" are no ports that may be allowed`, () => {
+  test(`"${ports}" are not accepted as ports`, () => {
     assert.throws(() => egressRules({ allow: [{ ...cache, ports }] }), /^TypeError: vmEgress\.allow\[0\]: /);
   });
 }
 
-test('a protocol from outside that is neither tcp nor udp is an error', () => {
+test('a protocol other than tcp and udp is an error', () => {
   const protocol = 'icmp' as 'tcp';
   assert.throws(() => egressRules({ allow: [{ ...cache, protocol }] }), /neither tcp nor udp/);
 });
 
-test('whatever text comes as a network or as ports, it makes one rule of the known form or an error', () => {
+test('any text as network or ports gives one rule of the known form or an error', () => {
   const form =
     /^pass quick inet proto tcp from <vm_sources> to [\d./]+ port [\d:{}, ]+ keep state label "tuist\.runners:[0-9a-f]{16}"$/;
   const text = fc.oneof(fc.string(), fc.stringMatching(/^[0-9./:, ]{0,20}$/));

@@ -23,7 +23,7 @@ describe('guest-leases', { concurrency: 2 }, () => {
     return stdout.replaceAll(/\s+/g, ' ').trim();
   };
 
-  test('guests of a fresh Mac keep their addresses for ten minutes, not a day (INC-428)', async () => {
+  test('DHCP leases on a fresh Mac last ten minutes, not a day (INC-428)', async () => {
     const mac = await macs.start();
     const answer = await runStep(mac, guestLeases, spec);
     assert.deepEqual([answer.result, answer.stderr], ['applied', '']);
@@ -31,7 +31,7 @@ describe('guest-leases', { concurrency: 2 }, () => {
     assert.equal((await runStep(mac, guestLeases, spec)).result, 'unchanged');
   });
 
-  test('another time is put right, and what else is set there stays', async () => {
+  test('another lease time is corrected, and other settings are kept', async () => {
     const mac = await macs.start();
     await mac.run(`defaults write ${domain} bootpd -dict DHCPLeaseTimeSecs -int 86400 other 1`, { asRoot: true });
     assert.equal((await runStep(mac, guestLeases, spec)).result, 'applied');

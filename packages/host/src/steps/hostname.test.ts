@@ -43,7 +43,7 @@ describe('hostname', { concurrency: 2 }, () => {
     });
   }
 
-  test('only the name that differs is set', async () => {
+  test('only a different name is set', async () => {
     const own = await macs.start();
     await runStep(own, hostname, spec);
     await own.run('scutil --set ComputerName other', { asRoot: true });
@@ -56,7 +56,7 @@ describe('hostname', { concurrency: 2 }, () => {
     );
   });
 
-  test('cut anywhere, a second run finishes the job', async () => {
+  test('after any interruption, a second run completes the step', async () => {
     const cuts = await cutEverywhere(hostname, {
       spec,
       prepare: async () => {

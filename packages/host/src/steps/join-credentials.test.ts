@@ -33,7 +33,7 @@ describe('join credentials', () => {
   const owner = async (path: string): Promise<string> =>
     (await mac.run(`stat -f '%Su:%Sg' "$TARTAN_ROOT${path}"`, { asRoot: true })).stdout.trim();
 
-  test('arrive for the agent’s eyes only', async () => {
+  test('are readable by the agent only', async () => {
     const first = await runStep(mac, joinCredentials, spec, { secrets });
     assert.equal(first.result, 'applied', first.stderr);
     assert.equal(content(), text);
@@ -42,14 +42,14 @@ describe('join credentials', () => {
     assert.equal(await owner('/etc/tart-kubelet'), 'm1:staff', 'the agent replaces the file, so the folder is its own');
   });
 
-  test('are not sent again once the agent has replaced them by its own', async () => {
+  test('are not sent again once the agent has replaced them', async () => {
     await runStep(mac, joinCredentials, spec, { secrets });
     writeFileSync(mac.path(kubeconfig), 'of the agent');
     assert.equal((await runStep(mac, joinCredentials, spec)).result, 'unchanged');
     assert.equal(content(), 'of the agent');
   });
 
-  test('are replaced when there are new ones, and by nothing when none were sent', async () => {
+  test('are replaced when there are new ones, and kept when none were sent', async () => {
     await runStep(mac, joinCredentials, spec, { secrets });
     for (const none of [{}, { joinKubeconfig: '' }, { joinKubeconfig: ' \n' }]) {
       const failed = await runStep(mac, joinCredentials, withVersion('token-2'), { secrets: none });
@@ -64,7 +64,7 @@ describe('join credentials', () => {
     assert.equal(content(), 'new\n');
   });
 
-  test('that others could read are closed again, with nothing sent', async () => {
+  test('that others could read are restricted again, with nothing sent', async () => {
     await runStep(mac, joinCredentials, spec, { secrets });
     await mac.run(`chmod 644 "$TARTAN_ROOT${kubeconfig}"`, { asRoot: true });
     const closed = await runStep(mac, joinCredentials, spec);
@@ -73,7 +73,7 @@ describe('join credentials', () => {
     assert.equal(content(), text);
   });
 
-  test('are sent again when the file is empty or gone', async () => {
+  test('are sent again when the file is empty or missing', async () => {
     await runStep(mac, joinCredentials, spec, { secrets });
     for (const harm of [() => rmSync(mac.path(kubeconfig)), () => writeFileSync(mac.path(kubeconfig), '')]) {
       harm();
@@ -82,7 +82,7 @@ describe('join credentials', () => {
     }
   });
 
-  test('that arrived only in part replace nothing, at whatever byte they were cut', async () => {
+  test('that are truncated at any byte replace nothing', async () => {
     await runStep(mac, joinCredentials, spec, { secrets });
     const options = { verb: 'converge', hash: 'a hash', lockOwner: '', idle: true } as const;
     const { script, payload = '' } = stepRun(joinCredentials, withVersion('token-2'), secrets, options);
@@ -95,7 +95,7 @@ describe('join credentials', () => {
     }
   });
 
-  test('are in nobody’s environment, arguments or output', async () => {
+  test('are in no environment, argument or output', async () => {
     const { script } = stepRun(joinCredentials, spec, secrets, {
       verb: 'converge',
       hash: '',
@@ -107,7 +107,7 @@ describe('join credentials', () => {
     assert.doesNotMatch(stdout + stderr, /0123456789abcdef/);
   });
 
-  test('arrive whole whatever was cut', async () => {
+  test('are complete after any interruption', async () => {
     const cuts = await cutEverywhere(joinCredentials, {
       spec,
       secrets,
@@ -125,7 +125,7 @@ describe('join credentials', () => {
     assert.ok(cuts > 5, `${cuts} cuts`);
   });
 
-  test('are gone when they are not wanted, and so is what the agent got for them', async () => {
+  test('are removed when they are not wanted, together with the certificate of the agent', async () => {
     await runStep(mac, joinCredentials, spec, { secrets });
     const off = { ...joinCredentials, intent: () => undefined };
     assert.equal((await runStep(mac, off, spec)).result, 'removed');

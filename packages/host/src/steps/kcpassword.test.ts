@@ -11,10 +11,10 @@ const golden: Readonly<Record<string, string>> = {
 };
 
 for (const [password, hex] of Object.entries(golden)) {
-  test(`kcpassword keeps "${password}" as ${hex}`, () => assert.equal(kcpassword(password).toString('hex'), hex));
+  test(`kcpassword encodes "${password}" as ${hex}`, () => assert.equal(kcpassword(password).toString('hex'), hex));
 }
 
-test('kcpassword counts bytes, not letters', () => {
+test('kcpassword counts bytes, not characters', () => {
   assert.equal(kcpassword('é'.repeat(5)).length, 11);
   assert.equal(kcpassword('é'.repeat(6)).length, 22);
 });

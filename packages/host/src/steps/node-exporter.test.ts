@@ -49,7 +49,7 @@ describe('the step node-exporter', () => {
   const launchd = (mac: Mac, since: number): string[] =>
     mac.journal.entries.slice(since).flatMap(({ what }) => (what.startsWith('launchd.') ? [what] : []));
 
-  it('listens on the tailnet address alone, and a second run restarts nothing', async () => {
+  it('listens on the tailnet address only, and a second run restarts nothing', async () => {
     const spec = specOf('1.8.2');
     const mac = await macWith(spec);
     const first = await runStep(mac, nodeExporter, spec);
@@ -94,7 +94,7 @@ describe('the step node-exporter', () => {
     assert.match(log(mac), /^1\.9\.0 /m);
   });
 
-  it('heals an executable that the original system overwrote in place', async () => {
+  it('repairs an executable that the original system overwrote in place', async () => {
     const spec = specOf('1.8.2');
     const mac = await macWith(spec);
     executable(mac.path(exporter), '#!/bin/sh\nwhile :; do sleep 1000; done\n');
@@ -116,7 +116,7 @@ describe('the step node-exporter', () => {
     assert.equal(mac.job(job)?.state, 'running');
   });
 
-  it('fails when the process does not stay, and shows the end of its log', async () => {
+  it('fails when the process does not stay up, and shows the end of its log', async () => {
     const spec = specOf('1.8.2', 'echo "no such collector"; exit 1');
     // Slower than the others: on a busy machine a process that is about to end must not count as one that stays up.
     const mac = await macWith(spec, 0.2);
@@ -126,7 +126,7 @@ describe('the step node-exporter', () => {
     assert.match(failed.stderr, /node_exporter does not stay up/);
   });
 
-  it('wants a tailnet address first', async () => {
+  it('needs a tailnet address first', async () => {
     const spec = specOf('1.8.2');
     const mac = await macs.start();
     store(mac, spec);
@@ -136,7 +136,7 @@ describe('the step node-exporter', () => {
     assert.equal(mac.job(job), undefined);
   });
 
-  it('is taken away when it is switched off, and when the host leaves the tailnet', async () => {
+  it('is removed when it is switched off, and when the host leaves the tailnet', async () => {
     const spec = specOf('1.8.2');
     const mac = await macWith(spec);
     const { nodeExporter: _, ...without } = spec;

@@ -54,7 +54,7 @@ describe('passwordless sudo', { concurrency: 2 }, () => {
     assert.deepEqual(footprint(mac), before);
   });
 
-  test('a password arrives as it is, whatever is in it', async () => {
+  test('a password is passed unchanged, whatever its characters', async () => {
     const mac = await fresh();
     for (const password of [
       `it's "quoted" \\ $HOME \`id\``,
@@ -98,7 +98,7 @@ describe('passwordless sudo', { concurrency: 2 }, () => {
     assert.equal(existsSync(mac.path(ruleFile)), false);
   });
 
-  test('what is remembered of a wrong password is four digits that only its user can read', async () => {
+  test('the record of a wrong password is four digits that only its user can read', async () => {
     const mac = await fresh();
     await run(mac, 'mistaken');
     assert.match(readFileSync(mac.path(marks), 'utf8'), /^\S+ [0-9a-f]{4}\n$/);
@@ -113,7 +113,7 @@ describe('passwordless sudo', { concurrency: 2 }, () => {
     assert.equal(existsSync(mac.path(marks)), false);
   });
 
-  test('a restart clears the lockout, and with it what was refused', async () => {
+  test('a reboot clears the lockout and the record', async () => {
     const mac = await fresh();
     await run(mac, 'set later');
     mac.setPassword('set later');
@@ -131,7 +131,7 @@ describe('passwordless sudo', { concurrency: 2 }, () => {
     assert.deepEqual(attempts(mac), []);
   });
 
-  test('a rule of ours that was changed is put right', async () => {
+  test('a changed rule of ours is corrected', async () => {
     const mac = await macs.start();
     chmodSync(mac.path(ruleFile), 0o600);
     writeFileSync(mac.path(ruleFile), `${rule}# and more\n`);
@@ -140,14 +140,14 @@ describe('passwordless sudo', { concurrency: 2 }, () => {
     assert.equal(readFileSync(mac.path(ruleFile), 'utf8'), rule);
   });
 
-  test('a rule that went missing is put back although the host bears our stamp', async () => {
+  test('a missing rule is restored although the host has our stamp', async () => {
     const mac = await fresh();
     await run(mac, mac.user.password);
     rmSync(mac.path(ruleFile));
     assert.equal((await run(mac, mac.user.password)).result, 'applied');
   });
 
-  test('for a user with a dot the file has none, as sudo would pass over it', async () => {
+  test('the file of a user with a dot has none in its name, as sudo would ignore it', async () => {
     const mac = await macs.start({ sudo: false, user: { name: 'jo.doe' } });
     const answer = await runStep(
       mac,
@@ -161,7 +161,7 @@ describe('passwordless sudo', { concurrency: 2 }, () => {
     assert.deepEqual(readdirSync(mac.path('/etc/sudoers.d')), ['jo_doe-nopasswd']);
   });
 
-  test('a rule that visudo refuses never counts, and sudo goes on working', async () => {
+  test('a rule that visudo rejects is never installed, and sudo keeps working', async () => {
     const mac = await macs.start();
     // visudo's answer to an invalid rule.
     writeFileSync(mac.path(ruleFile), rule.replace('m1 ', '%admin '), { flag: 'w' });
@@ -172,7 +172,7 @@ describe('passwordless sudo', { concurrency: 2 }, () => {
     assert.equal((await mac.run('sudo -n true')).code, 0);
   });
 
-  test('where sudoers.d is not read, the step fails and says so', async () => {
+  test('where sudoers.d is not included, the step fails and says so', async () => {
     const mac = await fresh();
     const elsewhere = { ...passwordlessSudo, environment: () => ({ LOGIN_USER: 'm1', RULE_NAME: 'not.read' }) };
     const answer = await runStep(mac, elsewhere, spec, { secrets: { userPassword: mac.user.password } });
@@ -187,7 +187,7 @@ describe('passwordless sudo', { concurrency: 2 }, () => {
     assert.doesNotMatch(JSON.stringify(footprint(mac).files), /planted/);
   });
 
-  test('cut anywhere, it leaves sudo working, and a second run finishes the job', async () => {
+  test('after any interruption sudo works, and a second run completes the step', async () => {
     const mac = await fresh();
     const cuts = await cutEverywhere(passwordlessSudo, {
       spec,
@@ -207,7 +207,7 @@ describe('passwordless sudo', { concurrency: 2 }, () => {
     assert.deepEqual(new Set(attempts(mac)), new Set(['right']));
   });
 
-  test('a full disk never breaks sudo, and the next run does it', async () => {
+  test('a full disk never breaks sudo, and the next run succeeds', async () => {
     const mac = await fresh();
     mac.faults.diskFree = 0;
     assert.notEqual((await run(mac, mac.user.password)).code, 0);

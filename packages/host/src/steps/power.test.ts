@@ -55,14 +55,14 @@ describe('power', { concurrency: 2 }, () => {
     assert.deepEqual(await preferences(mac), wanted);
   };
 
-  test('a fresh Mac neither sleeps, locks, logs out nor updates by itself any more (INC-06)', async () => {
+  test('a fresh Mac no longer sleeps, locks, logs out or updates by itself (INC-06)', async () => {
     const mac = await macs.start();
     const answer = await runStep(mac, power, spec);
     assert.deepEqual([answer.result, answer.stderr], ['applied', '']);
     await asWanted(mac);
   });
 
-  test('what is off stays off over a reboot', async () => {
+  test('the settings survive a reboot', async () => {
     const mac = await macs.start();
     await runStep(mac, power, spec);
     await mac.reboot();
@@ -77,7 +77,7 @@ describe('power', { concurrency: 2 }, () => {
     assert.deepEqual(footprint(mac), before);
   });
 
-  test('only what differs is written', async () => {
+  test('only different settings are written', async () => {
     const mac = await macs.start();
     await runStep(mac, power, spec);
     await mac.run(
@@ -107,7 +107,7 @@ describe('power', { concurrency: 2 }, () => {
     assert.deepEqual(footprint(mac), before);
   });
 
-  test('cut anywhere, a second run finishes the job', async () => {
+  test('after any interruption, a second run completes the step', async () => {
     const mac = await macs.start();
     const cuts = await cutEverywhere(power, {
       spec,
@@ -125,7 +125,7 @@ describe('power', { concurrency: 2 }, () => {
     assert.ok(cuts >= 13, String(cuts));
   });
 
-  test('a full disk is an error, and the next run does it', async () => {
+  test('a full disk is an error, and the next run succeeds', async () => {
     const mac = await macs.start();
     mac.faults.diskFree = 0;
     assert.notEqual((await runStep(mac, power, spec)).code, 0);

@@ -75,7 +75,7 @@ describe('the command tartan-reclaim-disk', () => {
     mac.faults.diskFree = undefined;
   });
 
-  it('deletes what is stopped, keeps what it is told to, and says what there was and is', async () => {
+  it('deletes stopped VMs, keeps the named ones, and prints the result', async () => {
     const { code, stdout, stderr } = await reclaim('base');
     assert.equal(code, 0, stderr);
     assert.deepEqual(vms(), ['base']);
@@ -88,7 +88,7 @@ describe('the command tartan-reclaim-disk', () => {
     assert.deepEqual(vms(), []);
   });
 
-  it('spares what runs', async () => {
+  it('keeps running VMs', async () => {
     writeFileSync(home('vms/base/.pid'), `${process.pid}\n`);
     const { stdout } = await reclaim();
     assert.deepEqual(vms(), ['base']);
@@ -96,7 +96,7 @@ describe('the command tartan-reclaim-disk', () => {
   });
 
   for (const verb of ['push', 'clone', 'export'])
-    it(`spares what tart is at work with: ${verb}`, async () => {
+    it(`keeps a VM that tart uses: ${verb}`, async () => {
       control(`commands/${verb}/hang`, 'before');
       await begin(`tart ${verb} tuist-runner ghcr.io/acme/runner:1`, `MacOS/tart ${verb} tuist-runner`);
       const { code, stdout } = await reclaim();
@@ -105,7 +105,7 @@ describe('the command tartan-reclaim-disk', () => {
       assert.match(stdout, /^left alone {2}tuist-runner: a tart works with it$/m);
     });
 
-  it('spares nothing that is only named alike', async () => {
+  it('keeps no VM that only has a similar name', async () => {
     control('commands/push/hang', 'before');
     addVm('tuist-runner-2');
     await begin('tart push tuist-runner-2 ghcr.io/acme/tuist-runner:1', 'MacOS/tart push tuist-runner-2');
@@ -113,7 +113,7 @@ describe('the command tartan-reclaim-disk', () => {
     assert.deepEqual(vms(), ['tuist-runner-2']);
   });
 
-  it('leaves all of them alone while packer runs, and prunes no image that it may be about to use', async () => {
+  it('keeps all VMs and images while packer runs', async () => {
     mac.faults.diskFree = 20 * gigabyte;
     await begin('packer build image.pkr.hcl', 'bin/packer build');
     const { code, stdout } = await reclaim();
@@ -124,7 +124,7 @@ describe('the command tartan-reclaim-disk', () => {
     assert.match(stdout, /^left alone {2}the other images: somebody is about to use one$/m);
   });
 
-  it('deletes nothing while nobody can say what runs', async () => {
+  it('deletes nothing when running VMs cannot be listed', async () => {
     const noPs =
       'mkdir -p "$HOME/bin"; printf "exit 1\\n" >"$HOME/bin/ps"; chmod 755 "$HOME/bin/ps"; PATH="$HOME/bin:$PATH"';
     const { code, stderr } = await reclaim('', noPs);
@@ -133,7 +133,7 @@ describe('the command tartan-reclaim-disk', () => {
     assert.match(stderr, /nobody can say what runs on this Mac, so base is left alone/);
   });
 
-  it('spares what was written to a moment ago, when it is told to', async () => {
+  it('keeps recently written VMs with --keep-newer', async () => {
     writeFileSync(home('vms/tuist-runner/disk.img'), 'just built');
     const { stdout } = await reclaim('--keep-newer 60');
     assert.deepEqual(vms(), ['tuist-runner']);
@@ -142,7 +142,7 @@ describe('the command tartan-reclaim-disk', () => {
     assert.deepEqual(vms(), []);
   });
 
-  it('prunes images only while there is too little room: first old ones, then all', async () => {
+  it('prunes images only while space is missing: first old ones, then all', async () => {
     mac.faults.diskFree = 120 * gigabyte;
     await reclaim('--free 100');
     assert.deepEqual(await prunes(), []);
@@ -155,7 +155,7 @@ describe('the command tartan-reclaim-disk', () => {
     assert.match(stdout, /^not enough {2}1\d\d GB are free, 300 are wanted$/m);
   });
 
-  it('only talks with --dry-run', async () => {
+  it('only prints with --dry-run', async () => {
     mac.faults.diskFree = 20 * gigabyte;
     const { code, stdout } = await reclaim('--dry-run base');
     assert.equal(code, 0);
@@ -165,7 +165,7 @@ describe('the command tartan-reclaim-disk', () => {
     assert.match(stdout, /^would prune {2}all images$/m);
   });
 
-  it('goes on after what cannot be deleted, and says so in the end', async () => {
+  it('continues after a failed deletion, and reports it at the end', async () => {
     control('commands/delete/exit', '1');
     control('commands/delete/stderr', 'Error: it is in use');
     control('commands/delete/times/1', '');
@@ -175,7 +175,7 @@ describe('the command tartan-reclaim-disk', () => {
     assert.match(stderr, /base could not be deleted: Error: it is in use/);
   });
 
-  it('teaches, and refuses what it does not know', async () => {
+  it('prints its usage, and rejects unknown options', async () => {
     const { code, stdout } = await reclaim('--help');
     assert.equal(code, 0);
     for (const word of ['--free GB', '--keep-newer MINUTES', '--dry-run', 'packer', 'Exit: 0'])

@@ -45,7 +45,7 @@ describe('tart', { concurrency: 2 }, () => {
   const onlyTart = (mac: Mac): void =>
     assert.deepEqual(readdirSync(mac.path('/usr/local/lib')).sort(), ['tart.app', 'tart.app.sha256']);
 
-  test('a fresh Mac gets the whole bundle, and a wrapper that starts it inside of it (INC-05)', async () => {
+  test('a fresh Mac gets the whole bundle, and a wrapper that starts it inside the bundle (INC-05)', async () => {
     const mac = await macs.start();
     const answer = await install(mac, v1);
     assert.deepEqual([answer.result, answer.stderr], ['applied', '']);
@@ -55,7 +55,7 @@ describe('tart', { concurrency: 2 }, () => {
     assert.ok(mac.journal.entries.every(({ what }) => !what.includes('codesign')));
   });
 
-  test('the wrapper hands its arguments on as they are', async () => {
+  test('the wrapper passes its arguments unchanged', async () => {
     const mac = await macs.start();
     await install(mac, v1);
     const { stdout } = await mac.run(`"$TARTAN_ROOT"/usr/local/bin/tart run 'a  b' '$c'`);
@@ -81,7 +81,7 @@ describe('tart', { concurrency: 2 }, () => {
     onlyTart(mac);
   });
 
-  test('what a fleet of old has is replaced, files of it that are no more included', async () => {
+  test('the bundle of the original system is replaced completely', async () => {
     const mac = await macs.start();
     mkdirSync(mac.path(`${app}/Contents/MacOS`), { recursive: true });
     writeFileSync(mac.path(`${app}/Contents/MacOS/tart`), '#!/bin/sh\necho 0\n', { mode: 0o755 });
@@ -93,7 +93,7 @@ describe('tart', { concurrency: 2 }, () => {
     assert.equal(existsSync(mac.path(`${app}/Contents/left-over`)), false);
   });
 
-  test('a lost wrapper is written again, and the bundle is left alone', async () => {
+  test('a missing wrapper is written again, and the bundle is kept', async () => {
     const mac = await macs.start();
     await install(mac, v1);
     const inode = (): string[] => footprint(mac).files.filter((line) => line.includes('Contents/MacOS/tart'));
@@ -103,7 +103,7 @@ describe('tart', { concurrency: 2 }, () => {
     assert.deepEqual(inode(), before);
   });
 
-  test('a bundle that does not run any more is unpacked again', async () => {
+  test('a bundle that does not run is unpacked again', async () => {
     const mac = await macs.start();
     await install(mac, v1);
     rmSync(mac.path(`${app}/Contents/MacOS/tart`));
@@ -118,7 +118,7 @@ describe('tart', { concurrency: 2 }, () => {
     ['does not run on this Mac', () => tinyTar({ 'tart.app/Contents/MacOS/tart': '#!/bin/sh\nexit 126\n' })],
   ];
   for (const [name, content] of broken) {
-    test(`an artifact that ${name} leaves the one before running`, async () => {
+    test(`an artifact that ${name} keeps the previous version running`, async () => {
       const mac = await macs.start();
       await install(mac, v1);
       const before = footprint(mac).files.filter((line) => line.startsWith('/usr/local'));
@@ -133,14 +133,14 @@ describe('tart', { concurrency: 2 }, () => {
     });
   }
 
-  test('an artifact that is not there is an error that names it', async () => {
+  test('a missing artifact is an error that names it', async () => {
     const mac = await macs.start();
     const answer = await runStep(mac, tart, v1);
     assert.equal(answer.code, 1);
     assert.match(answer.stderr, new RegExp(`the artifact ${v1.tart.sha256} is not on this Mac`));
   });
 
-  test('a full disk leaves the one before running', async () => {
+  test('a full disk keeps the previous version running', async () => {
     const mac = await macs.start();
     await install(mac, v1);
     putInStore(mac, v2.tart);
@@ -152,7 +152,7 @@ describe('tart', { concurrency: 2 }, () => {
     onlyTart(mac);
   });
 
-  test('cut anywhere, a second run finishes the job', async () => {
+  test('after any interruption, a second run completes the step', async () => {
     const mac = await macs.start();
     putInStore(mac, v1.tart, v2.tart);
     const cuts = await cutEverywhere(tart, {
@@ -170,7 +170,7 @@ describe('tart', { concurrency: 2 }, () => {
     assert.ok(cuts >= 8, String(cuts));
   });
 
-  test('cut between its two renames, a run that fails puts the one before back', async () => {
+  test('a run that fails after an interruption between its two renames restores the previous version', async () => {
     const mac = await macs.start();
     await install(mac, v1);
     renameSync(mac.path(app), mac.path(`${app}.tartan-old`));

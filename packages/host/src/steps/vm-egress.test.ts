@@ -28,7 +28,7 @@ table <blocked_dst> persist { 10.0.0.0/8, 172.16.0.0/12, 169.254.0.0/16 }
 block drop out quick from <vm_sources> to <blocked_dst>
 `;
 
-describe('what virtual machines may reach', { concurrency: 2 }, () => {
+describe('the egress filter of VMs', { concurrency: 2 }, () => {
   let macs: FreshMacs;
   let spec: HostSpec;
   before(() => {
@@ -66,7 +66,7 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
     assert.fail((await check(mac)).stdout);
   };
 
-  const fate = (mac: Mac, packet: Packet): string => mac.packetFilter.evaluate(packet);
+  const verdict = (mac: Mac, packet: Packet): string => mac.packetFilter.evaluate(packet);
   const expectFiltered = (mac: Mac): void => {
     for (const destination of [
       '10.1.2.3',
@@ -76,23 +76,23 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
       '100.100.1.1',
       '192.168.1.1',
     ]) {
-      assert.equal(fate(mac, fromVirtualMachine(destination)), 'block', destination);
+      assert.equal(verdict(mac, fromVirtualMachine(destination)), 'block', destination);
     }
     for (const destination of ['1.1.1.1', '192.168.64.1', '172.32.0.1', '100.128.0.1']) {
-      assert.equal(fate(mac, fromVirtualMachine(destination)), 'pass', destination);
+      assert.equal(verdict(mac, fromVirtualMachine(destination)), 'pass', destination);
     }
   };
 
-  test('a fresh Mac keeps virtual machines out of private networks at once', async () => {
+  test('on a fresh Mac blocks private networks for VMs at once', async () => {
     const mac = await converged();
     assert.ok(mac.packetFilter.enabled);
     expectFiltered(mac);
   });
 
-  test('what is allowed is open, for that protocol and those ports', async () => {
+  test('opens allowed networks for their protocol and ports', async () => {
     const mac = await converged();
     const to = (destination: string, protocol: 'tcp' | 'udp', port: number) =>
-      fate(mac, fromVirtualMachine(destination, { protocol, port, out: 'utun4' }));
+      verdict(mac, fromVirtualMachine(destination, { protocol, port, out: 'utun4' }));
     assert.equal(to('10.96.0.10', 'udp', 53), 'pass');
     assert.equal(to('172.16.3.255', 'tcp', 30_000), 'pass');
     assert.equal(to('10.96.0.10', 'tcp', 53), 'block');
@@ -101,25 +101,25 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
     assert.equal(to('172.16.4.0', 'tcp', 30_000), 'block');
   });
 
-  test('the metadata service stays closed whatever is allowed', async () => {
+  test('always blocks the metadata service', async () => {
     const mac = await converged({
       ...spec,
       vmEgress: { allow: [{ cidr: '0.0.0.0/0', protocol: 'tcp', ports: '1:65535' }] },
     });
-    assert.equal(fate(mac, fromVirtualMachine('169.254.169.254', { port: 80 })), 'block');
-    assert.equal(fate(mac, fromVirtualMachine('10.1.2.3')), 'pass');
+    assert.equal(verdict(mac, fromVirtualMachine('169.254.169.254', { port: 80 })), 'block');
+    assert.equal(verdict(mac, fromVirtualMachine('10.1.2.3')), 'pass');
   });
 
-  test('the filter counts also where NAT has changed the source, and for a source that is a lie', async () => {
+  test('also applies after NAT has changed the source, and to spoofed sources', async () => {
     const mac = await converged();
     mac.packetFilter.startVmnet();
     expectFiltered(mac);
-    assert.equal(fate(mac, fromVirtualMachine('10.1.2.3', { source: '8.8.8.8' })), 'block');
+    assert.equal(verdict(mac, fromVirtualMachine('10.1.2.3', { source: '8.8.8.8' })), 'block');
   });
 
-  test('virtual machines have no IPv6, and the host keeps its own', async () => {
+  test('blocks IPv6 for VMs, and not for the host', async () => {
     const mac = await converged();
-    assert.equal(fate(mac, fromVirtualMachine('2606:4700::1111', { source: 'fd00:1::2' })), 'block');
+    assert.equal(verdict(mac, fromVirtualMachine('2606:4700::1111', { source: 'fd00:1::2' })), 'block');
     const own = (source: string, destination: string, on: string): Packet => ({
       source,
       destination,
@@ -127,8 +127,8 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
       port: 443,
       hops: [{ direction: 'out', on }],
     });
-    assert.equal(fate(mac, own('fd7a:115c:a1e0::1', 'fd7a:115c:a1e0::2', 'utun4')), 'pass');
-    assert.equal(fate(mac, own('203.0.113.7', '10.1.2.3', 'en0')), 'pass');
+    assert.equal(verdict(mac, own('fd7a:115c:a1e0::1', 'fd7a:115c:a1e0::2', 'utun4')), 'pass');
+    assert.equal(verdict(mac, own('203.0.113.7', '10.1.2.3', 'en0')), 'pass');
   });
 
   test('a second run changes nothing, loads nothing and registers nothing', async () => {
@@ -140,7 +140,7 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
     assert.equal(registrations(mac), 1);
   });
 
-  test('the whole ruleset is never loaded on a live host', async () => {
+  test('never loads the whole ruleset on a live host', async () => {
     const mac = await converged();
     mac.packetFilter.startVmnet();
     await run(mac, { ...spec, vmEgress: { allow: [] } });
@@ -149,7 +149,7 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
     assert.ok(!journal(mac, 'pf.load').includes('main'));
   });
 
-  test('it counts after a reboot, where Apple loads pf.conf and our job does the rest', async () => {
+  test('applies after a reboot, where Apple loads pf.conf and our job does the rest', async () => {
     const mac = await converged();
     await mac.reboot();
     await settled(mac);
@@ -158,21 +158,21 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
     assert.match((await mac.run('pfctl -s rules', { asRoot: true })).stdout, /^anchor "tuist\.runners"/m);
   });
 
-  test('other rules are loaded and written, and the job at boot stays as it is', async () => {
+  test('loads and writes changed rules, and keeps the boot job', async () => {
     const mac = await converged();
     const other = { ...spec, vmEgress: { allow: [] } };
     assert.equal((await run(mac, other)).result, 'applied');
-    assert.equal(fate(mac, fromVirtualMachine('10.96.0.10', { protocol: 'udp', port: 53 })), 'block');
+    assert.equal(verdict(mac, fromVirtualMachine('10.96.0.10', { protocol: 'udp', port: 53 })), 'block');
     assert.equal(text(mac, anchorFile), egressRules({ allow: [] }).text);
     assert.equal(registrations(mac), 1);
   });
 
-  test('rules that somebody flushed come back, with no other change', async () => {
+  test('restores flushed rules, with no other change', async () => {
     const mac = await converged();
     await settled(mac);
     const files = footprint(mac).files.filter((line) => !line.includes('/tartan/'));
     await mac.run('pfctl -a com.apple/tuist.runners -F rules', { asRoot: true });
-    assert.equal(fate(mac, fromVirtualMachine('10.1.2.3')), 'pass');
+    assert.equal(verdict(mac, fromVirtualMachine('10.1.2.3')), 'pass');
     const { result, differences } = await run(mac);
     assert.deepEqual(
       [result, differences],
@@ -186,7 +186,7 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
     assert.equal(registrations(mac), 1);
   });
 
-  test('pf is enabled once, and left alone where it is enabled already', async () => {
+  test('enables pf once, and not where it is already enabled', async () => {
     const mac = await converged();
     await settled(mac);
     assert.equal(await references(mac), 1);
@@ -198,7 +198,7 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
     assert.ok(mac.packetFilter.enabled);
   });
 
-  test('a virtual machine that starts and drops foreign hooks does not switch the filter off', async () => {
+  test('still applies after a starting VM drops the anchors of others', async () => {
     const mac = await converged();
     await mac.reboot();
     await settled(mac);
@@ -207,7 +207,7 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
     expectFiltered(mac);
   });
 
-  test('where the live ruleset looks at no anchor of ours, the step fails and says what to do; a reboot mends it', async () => {
+  test('fails with advice when the live ruleset has no anchor of ours; a reboot repairs it', async () => {
     const mac = await macs.start();
     mac.packetFilter.startVmnet({ anchorRules: 'none kept' });
     const answer = await run(mac);
@@ -219,7 +219,7 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
     expectFiltered(mac);
   });
 
-  test('while pf is busy nothing is written, and the rules before stay in force', async () => {
+  test('writes nothing while pf is busy, and the previous rules stay in force', async () => {
     const mac = await converged();
     await settled(mac);
     mac.faults.pfBusy = true;
@@ -232,7 +232,7 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
     assert.equal((await run(mac, { ...spec, vmEgress: { allow: [] } })).result, 'applied');
   });
 
-  test('rules that pf refuses never reach the disk', async () => {
+  test('never writes rules that pf rejects', async () => {
     const mac = await macs.start();
     const wrong = {
       ...vmEgress,
@@ -246,7 +246,7 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
     assert.deepEqual(footprint(mac).files, before);
   });
 
-  test('a network that cannot be understood is an error before anything is sent', async () => {
+  test('rejects an invalid network before anything is sent', async () => {
     const mac = await macs.start();
     const before = mac.journal.entries.length;
     const allow = [{ cidr: '10.0.0.0/33', protocol: 'tcp', ports: '1' }] as const;
@@ -254,7 +254,7 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
     assert.equal(mac.journal.entries.length, before);
   });
 
-  test('a Mac without pf.conf is not looked at as one that differs', async () => {
+  test('does not report a Mac without pf.conf as different', async () => {
     const mac = await macs.start();
     rmSync(mac.path(pfConf));
     const answer = await check(mac);
@@ -262,7 +262,7 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
     assert.match(answer.stderr, /pf\.conf is missing/);
   });
 
-  describe('a host of an old fleet', { concurrency: 2 }, () => {
+  describe('the egress filter on a host of the original system', { concurrency: 2 }, () => {
     const oldJob = `<?xml version="1.0" encoding="UTF-8"?>
 <plist version="1.0"><dict><key>Label</key><string>${label}</string>
 <key>ProgramArguments</key><array><string>/bin/sh</string><string>-c</string><string>exec pfctl -f /etc/pf.conf -E</string></array>
@@ -277,7 +277,7 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
       return mac;
     };
 
-    test('gets the new rules at once, and no job any more that loads the whole ruleset', async () => {
+    test('has the new rules at once, and no job that loads the whole ruleset', async () => {
       const mac = await ofOld(oldBlock);
       const answer = await run(mac);
       assert.equal(answer.result, 'applied', answer.stderr);
@@ -289,7 +289,7 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
       assert.ok(!journal(mac, 'pf.load').slice(loads).includes('main'));
     });
 
-    test('whose boot had refused two of our blocks needs one more', async () => {
+    test('needs a reboot if pf had rejected two of our blocks', async () => {
       const mac = await ofOld(stanza + oldBlock);
       assert.equal(journal(mac, 'pf.boot').at(-1), 'rejected');
       const answer = await run(mac);
@@ -355,21 +355,21 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
       ['empty', '', ''],
     ];
     for (const [name, form, rest] of forms) {
-      test(`${name} ends with our block once, and all else in it stays`, async () => {
+      test(`${name} ends with our block once, and the rest is kept`, async () => {
         writeFileSync(mac.path(pfConf), form);
         assert.equal((await run(mac)).result, 'applied');
         assert.equal(text(mac, pfConf), rest + block);
       });
     }
 
-    test('a block that is right stays where it is', async () => {
+    test('with a correct block is unchanged', async () => {
       writeFileSync(mac.path(pfConf), stock + block + foreign);
       assert.equal((await run(mac)).result, 'unchanged');
       assert.equal(text(mac, pfConf), stock + block + foreign);
     });
   });
 
-  test('cut anywhere, no boot meets a broken file, and a second run finishes the job', async () => {
+  test('after any interruption is valid at boot, and a second run completes the step', async () => {
     const mac = await macs.start();
     const stock = text(mac, pfConf);
     const cuts = await cutEverywhere(vmEgress, {
@@ -395,7 +395,7 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
     assert.ok(cuts >= 10, String(cuts));
   });
 
-  test('a full disk leaves every file as it was, and the next run does it', async () => {
+  test('is unchanged on a full disk, and the next run succeeds', async () => {
     const mac = await macs.start();
     const before = text(mac, pfConf);
     mac.faults.diskFree = 0;

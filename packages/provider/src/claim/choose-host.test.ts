@@ -94,7 +94,7 @@ const table: [title: string, hosts: Live<MacHost>[], expected: string, reserved?
     'wait for z',
   ],
   [
-    'what is recorded, on its way back',
+    'what is recorded, being released',
     [hostWith('a'), hostWith('z', { ...recorded(), spec: { release: exampleRelease } })],
     'free a',
   ],

@@ -28,7 +28,7 @@ export const explainedRemoteRights: readonly (ExplainedRule | ExplainedRule<NonR
     'storage.k8s.io',
     'volumeattachments',
     ['list'],
-    'to see that volumes are detached: without it no Node that answers is ever let go',
+    'to see that volumes are detached: without it no Machine of a reachable Node is ever deleted',
   ),
   policyRule('', 'persistentvolumes', ['list'], 'the same, where volumes are attached'),
 ];

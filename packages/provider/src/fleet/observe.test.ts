@@ -72,7 +72,7 @@ describe('machineFacts', () => {
     assert.deepEqual([notReady.ready, notReady.notReadySince], [false, now]);
     const ready = facts(status, nodeWith('said'));
     assert.deepEqual([ready.ready, ready.notReadySince], [true, undefined]);
-    assert.equal(facts({}, nodeWith('said')).ready, false, 'its Mac was never made ready');
+    assert.equal(facts({}, nodeWith('said')).ready, false, 'its Mac was never bootstrapped');
     assert.equal(facts(status, nodeWith('said', { of: 'scw-applesilicon://fr-par-1/two' })).ready, false);
   });
 

@@ -134,7 +134,7 @@ const table: [string, Facts, string][] = [
   // Gone.
   ['not in the list', { server: { kind: 'missing', fresh: false } }, 'read server'],
   ['gone, nobody’s', { server: { kind: 'missing', fresh: true } }, 'delete'],
-  ['gone, on its way back', back({ server: { kind: 'missing', fresh: true } }), 'delete'],
+  ['gone, being released', back({ server: { kind: 'missing', fresh: true } }), 'delete'],
   ['gone, held', held({ server: { kind: 'missing', fresh: true } }), 'report, again in 300 s'],
   [
     'gone, holder not seen',
@@ -173,7 +173,7 @@ const table: [string, Facts, string][] = [
     'read holder',
   ],
   [
-    'settled, then renamed before it was made ready',
+    'settled, then renamed before it was bootstrapped',
     held({ server: seen({ name: 'theirs' }), status: settled }),
     'give up theirs',
   ],
@@ -278,7 +278,7 @@ const table: [string, Facts, string][] = [
     'read server',
   ],
   [
-    'release, on its way back to a pool of another cluster',
+    'release, being released to a pool of another cluster',
     back({ server: seen({ name: 'tuist-releasing-their-pool-00000001' }) }, { serverName: 'mac-1' }),
     'give up tuist-releasing-their-pool-00000001',
   ],
@@ -528,7 +528,7 @@ const table: [string, Facts, string][] = [
     'report',
   ],
   ['abandoned and not listed', back({ abandoned: 'x', server: { kind: 'unknown', why: 'x' } }), 'report'],
-  ['abandoned on its way back', back({ abandoned: 'x' }), 'report'],
+  ['abandoned being released', back({ abandoned: 'x' }), 'report'],
   ['abandoned before the releasing name', back({ abandoned: 'x', server: seen({ name: 'mac-1' }) }), 'report'],
   ['abandoned while it is held, with another name', held({ abandoned: 'x' }), 'report'],
   [
@@ -560,7 +560,7 @@ const table: [string, Facts, string][] = [
     held({ abandoned: 'x', schedulableNodes: ['mac-1'], holder }),
     expected,
   ]),
-  ['on its way back, and its Node takes Pods', back({ schedulableNodes: ['mac-1'] }), 'request wipe 1'],
+  ['being released, and its Node takes Pods', back({ schedulableNodes: ['mac-1'] }), 'request wipe 1'],
   [
     'stuck, and its Node takes Pods',
     back({ schedulableNodes: ['mac-1'], status: wipe({ stuckAt: at(-minute) }) }),

@@ -74,7 +74,7 @@ describe('the name of a held Mac', () => {
     assert.deepEqual(calls(), ['GET'], 'neither renamed nor wiped');
     const { spec, status } = await host(id);
     assert.deepEqual([spec.consumerRef, spec.release], [undefined, undefined]);
-    assert.equal(status?.state, 'held', 'its machine has not let go of it yet');
+    assert.equal(status?.state, 'held', 'its machine still holds it');
     assert.deepEqual(eventReasons, ['TakenByOthers']);
   });
 

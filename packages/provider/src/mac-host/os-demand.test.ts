@@ -238,7 +238,7 @@ const tableOfFree: [title: string, machines: Machine[], hosts: Host[], expected:
   ],
   ['it has not looked yet', [notLooked('m', 'Sequoia')], [a], {}],
   ['it waits since a moment', [waiting('m', 'Sequoia', { forMs: 20_000 })], [a], { a: 'sequoia in 40000 ms' }],
-  ['a Mac on its way back will do', [waiting('m', 'Sequoia')], [a, back('r')], {}],
+  ['a Mac being released is used', [waiting('m', 'Sequoia')], [a, back('r')], {}],
   ['a Mac is being reinstalled for it', [waiting('m', 'Sequoia')], [a, back('r', 'sequoia')], {}],
   [
     'a Mac is being reinstalled with something else',

@@ -289,7 +289,7 @@ describe('a release', () => {
     assert.equal(server.name, 'mac-of-another-cluster');
     assert.equal(wipes(), 0);
     const { spec, status } = await host(id);
-    assert.deepEqual([spec.release, status?.state], [undefined, 'held'], 'its machine has not let go of it yet');
+    assert.deepEqual([spec.release, status?.state], [undefined, 'held'], 'its machine still holds it');
     assert.deepEqual(status?.retiredHostKeys, ['SHA256:last']);
     assert.deepEqual(eventReasons, ['TakenByOthers']);
   });

@@ -903,14 +903,14 @@ describe('decide: machines that are refused', () => {
       { kind: 'refuse', reason: 'NotAllowed', message: 'm' },
     ],
     [
-      'the same with a Mac that was never made ready',
+      'the same with a Mac that was never bootstrapped',
       of(claimedSnapshot, { cluster: outside }),
       { kind: 'refuse', reason: 'NotAllowed' },
     ],
-    ['one that was made ready lives on', of(driftedSnapshot, { cluster: outside }), { kind: 'roll' }],
+    ['a provisioned machine keeps its Mac', of(driftedSnapshot, { cluster: outside }), { kind: 'roll' }],
     ['one that is deleted gives its Mac back', deletingOf({ cluster: outside }), { kind: 'release' }],
     [
-      'one that is deleted before it was made ready too',
+      'a machine deleted before its bootstrap',
       of(claimedSnapshot, { cluster: outside, machine: machineWith({}, { deleting: true }) }),
       { kind: 'release' },
     ],

@@ -69,7 +69,7 @@ export type ObserveBootstrapSeconds = (seconds: number) => void;
 export const createBootstrapHistogram = (registry: Registry): ObserveBootstrapSeconds => {
   const histogram = new Histogram({
     name: metricNames.machineBootstrapSeconds,
-    help: 'From having claimed a Mac until it was made ready, failed tries included.',
+    help: 'From the claim of a Mac until it was bootstrapped, failed attempts included.',
     buckets: bootstrapBuckets,
     registers: [registry],
   });

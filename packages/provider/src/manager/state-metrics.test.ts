@@ -131,7 +131,7 @@ describe('metrics read from objects', () => {
       'NoAvailableHost',
     ],
     [
-      'that is not made ready, the reason of that',
+      'that is not bootstrapped: the reason',
       {
         phase: 'Bootstrapping',
         conditions: [

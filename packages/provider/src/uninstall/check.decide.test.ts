@@ -44,10 +44,10 @@ describe('whether a release can be uninstalled', () => {
     ],
     ['a Mac in the pool', { ...nothing, hosts: [host({}, 'pool')] }, 'go'],
     ['a Mac that nobody has seen yet', { ...nothing, hosts: [host({})] }, 'go'],
-    ['a Mac on its way back', { ...nothing, hosts: [host({ release }, 'releasing')] }, 'refuse'],
+    ['a Mac being released', { ...nothing, hosts: [host({ release }, 'releasing')] }, 'refuse'],
     ['one of which nobody has said so yet', { ...nothing, hosts: [host({ release }, 'held')] }, 'refuse'],
     [
-      'a machine and a Mac on its way back',
+      'a machine and a Mac being released',
       { machines: [machineCalled('a')], hosts: [host({ release }, 'releasing')] },
       'refuse',
     ],

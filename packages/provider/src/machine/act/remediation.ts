@@ -30,7 +30,7 @@ export const reboot = async (context: ActContext): Promise<ActionOutput> => {
 /** The Mac cannot be provisioned: it is released and quarantined. Only requests the release; the next pass detaches the host. */
 export const releaseFailedHost = (context: ActContext, poolPrefix: string): Promise<ActionOutput> => {
   const { count = 0, message: last } = lastAttemptOf(currentStatus(context)) ?? {};
-  const message = `It could not be made ready in ${count} attempts.${last ? ` The last one: ${last}` : ''}`;
+  const message = `The bootstrap failed in ${count} attempts.${last ? ` The last one: ${last}` : ''}`;
   return requestRelease(context, { poolPrefix, reason: 'BootstrapExhausted', message }, requeue(0));
 };
 

@@ -16,11 +16,11 @@ export const bootstrapTransport: Chapter = {
       title: 'A command on a host takes its input as a stream, at the pace of the host, never whole in memory.',
       changes: [11065],
       tests: [
-        { file: runCommand, title: 'gets its input whole, and then its end' },
+        { file: runCommand, title: 'gets its complete input, and then its end' },
         { file: runCommand, title: 'applies backpressure when the host does not read its input' },
         {
           file: 'packages/host/src/connection/command-input.test.ts',
-          title: 'the next piece of an input is sent only when the socket has taken the one before',
+          title: 'the next chunk of an input is sent only when the socket has taken the previous one',
         },
       ],
     },
@@ -36,12 +36,12 @@ export const bootstrapTransport: Chapter = {
         },
         {
           file: openArtifact,
-          title: 'costs each push some small buffers, however large it is and however slowly its Mac reads (INC-11)',
+          title: 'costs each push a few small buffers, however large it is and however slowly its Mac reads (INC-11)',
         },
-        { file: openArtifact, title: 'is read whole by each that opens it' },
+        { file: openArtifact, title: 'is read completely by each reader' },
         {
           file: 'packages/host/src/artifacts/push-artifact.test.ts',
-          title: 'two that push the same at once do not disturb each other',
+          title: 'two concurrent pushes of the same file do not disturb each other',
         },
       ],
     },
@@ -50,11 +50,11 @@ export const bootstrapTransport: Chapter = {
       title: 'Small payloads, secrets above all, go the same way: as the input of a command, never as its argument.',
       changes: [11065],
       tests: [
-        { file: secrets, title: 'was taken by every step that got one' },
+        { file: secrets, title: 'was used by every step that got one' },
         { file: secrets, title: 'was in no argument of any process on the host' },
         {
           file: 'packages/host/src/engine/converge-host.test.ts',
-          title: 'without half a payload, when the connection is cut while it is sent',
+          title: 'never leaves half a payload when the connection is interrupted',
         },
       ],
     },
@@ -105,7 +105,7 @@ export const bootstrapTransport: Chapter = {
         },
         {
           file: 'packages/host/src/engine/whole-host.slow.test.ts',
-          title: 'gets a new agent, and nothing else with it',
+          title: 'gets a new agent, and no other change',
         },
         {
           file: stepHash,
@@ -113,11 +113,11 @@ export const bootstrapTransport: Chapter = {
         },
         {
           file: stepHash,
-          title: 'does not change with comments, nor with what an artifact is called and where it lies on this side',
+          title: 'does not change with comments, nor with the name and local path of an artifact',
         },
         {
           file: 'packages/host/src/engine/plan.test.ts',
-          title: 'has the steps whose stamp is missing or another, and no other',
+          title: 'has exactly the steps whose stamp is missing or different',
         },
         {
           file: 'packages/provider/src/machine/roll.test.ts',

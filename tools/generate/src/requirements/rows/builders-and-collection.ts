@@ -80,7 +80,7 @@ export const buildersAndCollection: Chapter = {
         },
         {
           file: 'packages/host/src/steps/agent-job.test.ts',
-          title: 'keeps virtual machines of others exactly while the host is a builder (INC-46)',
+          title: 'keeps VMs of others exactly while the host is a builder (INC-46)',
         },
         {
           file: 'packages/provider/src/host-work/host-spec.test.ts',
@@ -155,7 +155,7 @@ export const buildersAndCollection: Chapter = {
         },
         {
           file: 'packages/host/src/artifacts/push-artifact.test.ts',
-          title: 'a byte that changed on the way is noticed by the host',
+          title: 'a byte changed in transit is detected by the host',
         },
         {
           file: builder,
@@ -164,9 +164,9 @@ export const buildersAndCollection: Chapter = {
         { file: builder, title: 'waits for the job of its runner, and reports it' },
         {
           file: reclaimDisk,
-          title: 'deletes what is stopped, keeps what it is told to, and says what there was and is',
+          title: 'deletes stopped VMs, keeps the named ones, and prints the result',
         },
-        { file: reclaimDisk, title: 'deletes nothing while nobody can say what runs' },
+        { file: reclaimDisk, title: 'deletes nothing when running VMs cannot be listed' },
         {
           file: builderAtWork,
           title: 'its Mac is bootstrapped, and its runner registers with its own token',

@@ -144,8 +144,7 @@ export const clusterApi: Chapter = {
         },
         {
           file: agentJob,
-          title:
-            'gets new arguments by one registration, through the time in which launchd lets go of the old job (INC-220)',
+          title: 'gets new arguments by one registration, while launchd still removes the old job (INC-220)',
         },
       ],
     },
@@ -160,12 +159,12 @@ export const clusterApi: Chapter = {
           title:
             'a restart that left the old process, and one whose process died again and again, were taken for done: now the roll stops and says so',
         },
-        { file: agentJob, title: 'is not taken for rolled when the restart left the old process (INC-09)' },
+        { file: agentJob, title: 'is not updated when the restart left the old process (INC-09)' },
         {
           file: agentJob,
-          title: 'counts as running only once it was seen to stay, whatever launchd says at this moment',
+          title: 'counts as running only once it has stayed up, whatever launchd reports at the moment',
         },
-        { file: agentJob, title: 'is started by hand when launchd registers it without starting it' },
+        { file: agentJob, title: 'is started explicitly when launchd registers it without starting it' },
         { file: roll, title: 'is retried, then held for the cooldown, then retried, when the Mac rejects it' },
       ],
     },
@@ -182,15 +181,15 @@ export const clusterApi: Chapter = {
         { file: 'packages/host/src/steps/builder-tools.test.ts', title: 'signs every tool' },
         {
           file: 'packages/host/src/steps/tailscale.test.ts',
-          title: 'signs both binaries, and keeps the state for root alone',
+          title: 'signs both binaries, and makes the state readable by root only',
         },
         {
           file: 'packages/host/src/steps/node-exporter.test.ts',
-          title: 'heals an executable that the original system overwrote in place',
+          title: 'repairs an executable that the original system overwrote in place',
         },
         {
           file: agentJob,
-          title: 'gets a new runtime with the old one still running: other inode, so the kernel lets it (INC-10)',
+          title: 'gets a new runtime while the old one runs: another inode, as the kernel requires (INC-10)',
         },
       ],
     },
@@ -204,10 +203,10 @@ export const clusterApi: Chapter = {
           file: 'test/system/life-of-a-machine.test.ts',
           title: 'two are claimed from a pool of three, made ready over SSH, and their Nodes are Ready',
         },
-        { file: 'packages/api/src/provider-id.test.ts', title: 'is zone and server' },
+        { file: 'packages/api/src/provider-id.test.ts', title: 'consists of zone and server ID' },
         {
           file: 'packages/host/src/agent/incidents.test.ts',
-          title: 'INC-38: Nodes were patched by hand: first boot and roll pass the provider id alike',
+          title: 'INC-38: first boot and roll pass the same provider ID',
         },
         { file: roll, title: 'waits for its turn, is rolled, and reports UpToDate' },
       ],

@@ -22,9 +22,9 @@ export const hostPreparation: Chapter = {
             'such a Mac is made ready all the same: one block is left in its pf.conf, which loads, and the user is logged in',
         },
         { file: vmEgress, title: 'pf.conf' },
-        { file: vmEgress, title: 'a block that is right stays where it is' },
+        { file: vmEgress, title: 'with a correct block is unchanged' },
         { file: vmEgress, title: 'a second run changes nothing, loads nothing and registers nothing' },
-        { file: vmEgress, title: 'cut anywhere, no boot meets a broken file, and a second run finishes the job' },
+        { file: vmEgress, title: 'after any interruption is valid at boot, and a second run completes the step' },
       ],
     },
     {
@@ -36,11 +36,11 @@ export const hostPreparation: Chapter = {
           file: 'test/regressions/degraded-hosts.test.ts',
           title: 'a wrong one fails the bootstrap, as macOS seals kcpassword, and the machine tells the reason',
         },
-        { file: autoLogin, title: 'a wrong password is sealed by macOS, and that is fatal (INC-07)' },
-        { file: autoLogin, title: 'a wrong password is found out also where somebody is logged in already' },
+        { file: autoLogin, title: 'a wrong password is written by macOS, which is fatal (INC-07)' },
+        { file: autoLogin, title: 'a wrong password is detected also while somebody is logged in' },
         {
           file: hostCommands,
-          title: 'finds a wrong password out at the console, where root was given before (INC-07)',
+          title: 'detects a wrong password at the console on a host with passwordless sudo (INC-07)',
         },
       ],
     },
@@ -54,8 +54,8 @@ export const hostPreparation: Chapter = {
           title:
             'a session that ends later is brought back before the next virtual machine starts, from a loginwindow that is dead',
         },
-        { file: autoLogin, title: 'the right password brings a console session up on a fresh Mac' },
-        { file: autoLogin, title: 'a loginwindow that is dead is started (INC-08)' },
+        { file: autoLogin, title: 'the right password starts a console session on a fresh Mac' },
+        { file: autoLogin, title: 'a dead loginwindow is started (INC-08)' },
         { file: hostCommands, title: 'works where loginwindow is dead or must not be restarted by launchd (INC-08)' },
         {
           file: 'packages/tart-kubelet/src/vm-start/console-session.test.ts',
@@ -79,7 +79,7 @@ export const hostPreparation: Chapter = {
           file: 'packages/tart-kubelet/src/pods/decide.model.test.ts',
           title: 'deletion always removes the VM, the finalizer, the Pod and the record',
         },
-        { file: 'packages/api/src/names.test.ts', title: 'names on the wire stay as they are' },
+        { file: 'packages/api/src/names.test.ts', title: 'names on the wire do not change' },
       ],
     },
     {
@@ -99,7 +99,7 @@ export const hostPreparation: Chapter = {
         },
         {
           file: 'packages/cli/src/pods/unstick.test.ts',
-          title: 'INC-17, INC-71: lets 504 Pods of lost Macs go in one run, and tells how far it is',
+          title: 'releases 504 Pods of lost Macs in one run, and shows the progress (INC-17, INC-71)',
         },
         {
           file: 'test/kubernetes/pods-unstick.test.ts',
@@ -119,7 +119,7 @@ export const hostPreparation: Chapter = {
         },
         {
           file: 'packages/runners/src/metrics/runner-metrics.test.ts',
-          title: 'ages are those of the oldest: on a Mac without a virtual machine, and after the end of its grace',
+          title: 'ages are those of the oldest Pod: without a VM on its Mac, and after its grace period',
         },
         {
           file: 'test/regressions/runner-jobs-finish.test.ts',

@@ -81,12 +81,15 @@ export const otherParts: Chapter = {
       title: 'Operators prepare a Mac with one command, which proves the same things as the bootstrap.',
       changes: [10875],
       tests: [
-        { file: hostCommands, title: 'proves root, power and the console session, and says what is left to do' },
         {
           file: hostCommands,
-          title: 'finds a wrong password out at the console, where root was given before (INC-07)',
+          title: 'verifies root, power settings and the console session, and lists the next steps',
         },
-        { file: hostCommands, title: 'says so when no session comes up' },
+        {
+          file: hostCommands,
+          title: 'detects a wrong password at the console on a host with passwordless sudo (INC-07)',
+        },
+        { file: hostCommands, title: 'reports when no console session starts' },
       ],
     },
     {

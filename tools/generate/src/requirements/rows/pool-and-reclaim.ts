@@ -64,7 +64,7 @@ export const poolAndReclaim: Chapter = {
           title:
             'the gauge counts stranded Macs, also between two sweeps, and has no value before the first or after a stop',
         },
-        { file: 'packages/api/src/names.test.ts', title: 'names on the wire stay as they are' },
+        { file: 'packages/api/src/names.test.ts', title: 'names on the wire do not change' },
       ],
     },
     {
