@@ -16,9 +16,9 @@ const cases: readonly (readonly [string, string, string | undefined])[] = [
   ['nothing', '', undefined],
 ];
 for (const [what, image, expected] of cases)
-  test(`the label of Macs that hold an image: ${what}`, () => assert.equal(goldenLabelOf(image), expected));
+  test(`the label of Macs with a golden base of an image: ${what}`, () => assert.equal(goldenLabelOf(image), expected));
 
-test('a port of the registry is no tag', () => {
+test('the port of a registry is not a tag', () => {
   const one = goldenLabelOf(`registry.local:5000/macos@${digest}`);
   assert.equal(goldenLabelOf(`registry.local:5000/macos:26@${digest}`), one);
   assert.notEqual(goldenLabelOf(`registry.local/macos@${digest}`), one);

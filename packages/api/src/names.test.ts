@@ -13,7 +13,7 @@ import {
 } from './names.ts';
 
 /** Written out a second time on purpose: changing one of these breaks fleets in use. */
-describe('names on the wire stay as they are', () => {
+describe('names on the wire do not change', () => {
   const table: [string, string][] = [
     [kindNames.machine.plural, 'scalewayapplesiliconmachines'],
     [kindNames.machineTemplate.plural, 'scalewayapplesiliconmachinetemplates'],
@@ -37,7 +37,7 @@ describe('names on the wire stay as they are', () => {
   ];
   for (const [name, wanted] of table) test(wanted, () => assert.equal(name, wanted));
 
-  test('short names are used once', () => {
+  test('short names are unique', () => {
     const shortNames = Object.values(kindNames).flatMap((names) => names.shortNames);
     assert.deepEqual(shortNames.sort(), ['ecp', 'fleet', 'mac', 'rpool', 'samm', 'sammt', 'sasc']);
   });

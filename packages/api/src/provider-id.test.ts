@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import { formatProviderID, parseProviderID } from './provider-id.ts';
 
 describe('a providerID', () => {
-  test('is zone and server', () => {
+  test('consists of zone and server ID', () => {
     assert.equal(formatProviderID({ zone: 'fr-par-1', serverID: '2f4b' }), 'scw-applesilicon://fr-par-1/2f4b');
   });
 
-  test('can be read back', () => {
+  test('can be parsed', () => {
     const part = fc.stringMatching(/^[a-z0-9-]{1,20}$/);
     fc.assert(
       fc.property(part, part, (zone, serverID) => {
@@ -24,6 +24,6 @@ describe('a providerID', () => {
     'scw-applesilicon://a/b/c',
     'x-scw-applesilicon://a/b',
   ]) {
-    test(`of somebody else is not ours: "${foreign}"`, () => assert.equal(parseProviderID(foreign), undefined));
+    test(`of another provider is not parsed: "${foreign}"`, () => assert.equal(parseProviderID(foreign), undefined));
   }
 });

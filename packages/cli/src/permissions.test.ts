@@ -51,10 +51,10 @@ describe('a user without all RBAC permissions', () => {
     const { connection } = await start(t, {
       isAllowed: ({ resource }) => !['pods', 'nodes', 'macfleets', 'events', 'clusters'].includes(resource),
     });
-    const world = await readClusterState(connection, {}, signal);
-    assert.equal(world.pods, undefined);
-    assert.deepEqual([...world.unreadable], ['fleets', 'nodes']);
-    assert.equal(world.notes.length, 3);
+    const state = await readClusterState(connection, {}, signal);
+    assert.equal(state.pods, undefined);
+    assert.deepEqual([...state.unreadable], ['fleets', 'nodes']);
+    assert.equal(state.notes.length, 3);
     const explained = await explain(connection, { name: 'mac-1', managerFlags }, signal);
     assert.equal(explained.subject.kind, 'machine');
   });
@@ -92,7 +92,7 @@ describe('a user without all RBAC permissions', () => {
 describe('roll pause with concurrent writes', () => {
   const patching = async (
     t: { after(fn: () => void): void },
-    meddle: (write: number, cluster: Awaited<ReturnType<typeof startCluster>>) => Promise<void>,
+    interfere: (write: number, cluster: Awaited<ReturnType<typeof startCluster>>) => Promise<void>,
   ) => {
     const cluster = await startCluster();
     t.after(() => cluster.stop());
@@ -102,7 +102,7 @@ describe('roll pause with concurrent writes', () => {
       ...cluster.connection.client,
       patch: async (...args) => {
         writes += 1;
-        await meddle(writes, cluster);
+        await interfere(writes, cluster);
         return cluster.connection.client.patch(...args);
       },
     };
@@ -166,6 +166,6 @@ test('lists with several pages are read to the end, one list per kind', async (t
     macHost.make({ metadata: { name: `h-${at}` }, spec: { zone: 'fr-par-1' } }),
   );
   await Promise.all(hosts.map((host) => cluster.admin.create(macHost.resource, host)));
-  const world = await readClusterState(cluster.connection, {}, signal);
-  assert.equal(world.hosts.length, 501);
+  const state = await readClusterState(cluster.connection, {}, signal);
+  assert.equal(state.hosts.length, 501);
 });

@@ -38,13 +38,13 @@ describe('tartan', () => {
     [['up', '--pool', '100'], /a whole number from 1 to 64\.\n\(see tartan up --help\)\n$/],
   ];
   for (const [args, said] of mistakes)
-    test(`points whoever types "${args.join(' ')}" to the right help, with an exit code that means nothing else`, async () => {
+    test(`"${args.join(' ')}" is a usage error that points to the right help`, async () => {
       const { code, err } = await run(...args);
       assert.equal(code, 2);
       assert.match(err, said);
     });
 
-  test('every command has examples and exit codes, or can only end in one way', async () => {
+  test('every command has examples and exit codes, or only one exit code', async () => {
     for (const command of [['prepare-host'], ['doctor'], ['pods', 'unstick']]) {
       const { out } = await run(...command, '--help');
       assert.match(out, /\nExamples:\n[^]*\nExit codes: 0 /, command.join(' '));

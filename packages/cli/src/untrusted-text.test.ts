@@ -208,7 +208,7 @@ describe('operator commands in a cluster with untrusted text', () => {
         if (more.length > 0) JSON.parse(out);
       });
 
-  test('an unknown name', async () => {
+  test('is escaped in an unknown name', async () => {
     const { out, err } = await served.run(['explain', hostile]);
     assert.ok(`${out}${err}`.length > 0);
     assertSafe('it', `${out}${err}`);

@@ -5,7 +5,7 @@ import { createHarness, labels, organization, pkcs8, repository } from './testin
 
 describe('runners of GitHub', () => {
   for (const owner of [organization, repository]) {
-    test(`are made, found, listed and removed: ${owner.kind}`, async () => {
+    test(`are created, found, listed and removed: ${owner.kind}`, async () => {
       const { github, service } = createHarness();
       const runners = service({ owner });
       const made = await runners.mint({ name: 'pool-runner-1', labels, group: undefined });
@@ -27,7 +27,7 @@ describe('runners of GitHub', () => {
     });
   }
 
-  test('a configuration is what a runner connects with', async () => {
+  test('connect with their JIT configuration', async () => {
     const { github, mintRunner, startRunner, service, end } = createHarness();
     const { id, jitConfig } = await mintRunner('one');
     await startRunner(jitConfig).online;
@@ -37,7 +37,7 @@ describe('runners of GitHub', () => {
     await end();
   });
 
-  test('a name is taken from the moment of the first configuration, also when its answer was lost', async () => {
+  test('have a unique name from the first configuration on, also when the response was lost', async () => {
     const { github, service } = createHarness();
     github.faults.calls.push({ match: /generate-jitconfig/, times: 1, with: 'lost' });
     const wanted = { name: 'one', labels, group: undefined };
@@ -63,7 +63,7 @@ describe('runners of GitHub', () => {
     assert.deepEqual(await service().find('one'), { kind: 'none' });
   });
 
-  test('one that runs a job cannot be removed', async () => {
+  test('cannot be removed while they run a job', async () => {
     const { github, mintRunner, startRunner, service, end } = createHarness();
     const { id, jitConfig } = await mintRunner('one');
     const runner = startRunner(jitConfig);
@@ -92,7 +92,7 @@ describe('runners of GitHub', () => {
     await end();
   });
 
-  test('a list has all pages, and costs nothing while it is the same', async () => {
+  test('are listed over all pages, and an unchanged list costs no quota', async () => {
     const { github, mintRunner, service } = createHarness();
     for (let at = 0; at < 230; at += 1) await mintRunner(`runner-${at}`);
     const before = github.requests.length;
@@ -108,13 +108,13 @@ describe('runners of GitHub', () => {
     assert.ok(again.kind === 'listed' && again.runners.length === 231);
   });
 
-  test('keys are taken in both of their forms', async () => {
+  test('work with an App key in either format', async () => {
     const { app, service } = createHarness();
     const asPKCS8 = { ...app, privateKey: createSecret(pkcs8) };
     assert.equal((await service({ app: asPKCS8 }).list()).kind, 'listed');
   });
 
-  test('a token for runners that stay', async () => {
+  test('a registration token for permanent runners is issued', async () => {
     const { service } = createHarness();
     const got = await service().registrationToken();
     assert.ok(got.kind === 'known');
@@ -127,7 +127,7 @@ describe('runners of GitHub', () => {
     ['no labels', { name: 'one', labels: [], group: undefined }, /has 0 labels/],
     ['an empty label', { name: 'one', labels: [''], group: undefined }, /is empty/],
   ] as const) {
-    test(`is not asked for: ${why}`, async () => {
+    test(`an invalid registration is rejected without a request: ${why}`, async () => {
       const { github, service } = createHarness();
       const made = await service().mint(registration);
       assert.ok(made.kind === 'problem' && made.reason === 'Denied');
@@ -136,7 +136,7 @@ describe('runners of GitHub', () => {
     });
   }
 
-  test('every request is reported, with its route and what is left', async () => {
+  test('every request is reported, with its route and the remaining quota', async () => {
     const { reports, mintRunner, clock, github, service } = createHarness({ rateLimit: 1000 });
     const { id } = await mintRunner('one');
     github.faults.outage.api = 'refused';

@@ -8,7 +8,7 @@ test('runners belong to an organisation or to a repository', () => {
   assert.deepEqual(ownerOf({ repository: 'acme/.github' }), { kind: 'repository', repository: 'acme/.github' });
 });
 
-test('an owner has a name and parameters for paths', () => {
+test('an owner has a name and path parameters', () => {
   const organization = { kind: 'organization', organization: 'acme' } as const;
   assert.equal(ownerName(organization), 'acme');
   assert.deepEqual(pathParametersOf(organization), { org: 'acme' });
@@ -31,7 +31,7 @@ for (const [github, expected] of [
   [{ repository: 'acme/app/..' }, /owner\/name/],
   [{ repository: 'acme/app?x=1' }, /owner\/name/],
 ] as const) {
-  test(`whose runners ${JSON.stringify(github)} are cannot be told`, () => {
+  test(`${JSON.stringify(github)} names no owner`, () => {
     const owner = ownerOf(github);
     assert.ok('problem' in owner);
     assert.match(owner.problem, expected);

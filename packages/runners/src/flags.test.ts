@@ -85,7 +85,7 @@ describe('the flags of the runners controller', () => {
   });
 
   for (const [key, flag] of rows) {
-    test(`--${flag.name} has a plain name, a help in sentences, takes its own default and examples, and matters`, () => {
+    test(`--${flag.name} has a plain name, a help text in sentences, a valid default and examples, and an effect`, () => {
       assert.match(flag.name, /^[a-z]+(-[a-z]+)*$/);
       assert.equal(key.toLowerCase(), flag.name.replaceAll('-', ''));
       assert.match(flag.help, /^[A-Za-z].*\.$/);
@@ -106,21 +106,21 @@ describe('the flags of the runners controller', () => {
     ['a leader that outlives its lease', ['--namespace=ci', '--leader-elect-lease-duration=10s'], /longer than the/],
   ];
   for (const [what, argv, error] of refused) {
-    test(`${what} is refused`, () => {
+    test(`${what} is rejected`, () => {
       const [first = '', ...more] = errorsOf(argv, {});
       assert.match(first, error);
       assert.deepEqual(more, []);
     });
   }
 
-  test('every rule says what it is about', () => {
+  test('every rule names its flags', () => {
     for (const { description, reads } of flagRules) {
       assert.match(description, /\.$/);
       assert.notEqual(reads.length, 0);
     }
   });
 
-  test('--help has every flag', () => {
+  test('--help lists every flag', () => {
     const parsed = parseFlags(['--nonsense', '--help'], {});
     assert.ok('help' in parsed);
     for (const { name } of allFlags) assert.match(parsed.help, new RegExp(`^  --${name}( |$)`, 'm'));

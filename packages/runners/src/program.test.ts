@@ -12,48 +12,48 @@ import { runRunners } from './program.ts';
 
 const namespace = 'ci';
 
-const told = async (argv: readonly string[], env: Readonly<Record<string, string>> = {}) => {
-  let said = '';
-  let complained = '';
+const runProgram = async (argv: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+  let stdout = '';
+  let stderr = '';
   const code = await runRunners(argv, {
     env,
     stdout: (text) => {
-      said += text;
+      stdout += text;
     },
     stderr: (text) => {
-      complained += text;
+      stderr += text;
     },
     signal: new AbortController().signal,
   });
-  return { code, said, complained };
+  return { code, stdout, stderr };
 };
 
 describe('the runners program with invalid arguments', () => {
-  test('--help is for people, and comes before everything else', async () => {
-    const { code, said, complained } = await told(['--nonsense', '--help']);
-    assert.deepEqual([code, complained], [0, '']);
-    assert.match(said, /--settle-seconds/);
+  test('--help prints text, also with invalid flags', async () => {
+    const { code, stdout, stderr } = await runProgram(['--nonsense', '--help']);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /--settle-seconds/);
   });
 
-  test('--version', async () => {
-    const { code, said } = await told(['--version']);
+  test('--version prints the version', async () => {
+    const { code, stdout } = await runProgram(['--version']);
     assert.equal(code, 0);
-    assert.match(said, /^\d+\.\d+\.\d+\n$/);
+    assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
   });
 
   test('all invalid flags are reported at once, without values', async () => {
-    const { code, said, complained } = await told(['--github-token=hunter2', '--settle-seconds=soon']);
-    assert.deepEqual([code, said], [2, '']);
-    assert.match(complained, /^--github-token: there is no such flag/m);
-    assert.match(complained, /^--settle-seconds: "soon" is no whole number/m);
-    assert.match(complained, /^--namespace is not set/m);
-    assert.doesNotMatch(complained, /hunter2/);
+    const { code, stdout, stderr } = await runProgram(['--github-token=hunter2', '--settle-seconds=soon']);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /^--github-token: there is no such flag/m);
+    assert.match(stderr, /^--settle-seconds: "soon" is no whole number/m);
+    assert.match(stderr, /^--namespace is not set/m);
+    assert.doesNotMatch(stderr, /hunter2/);
   });
 
-  test('no cluster: one readable line, no stack', async () => {
-    const { code, complained } = await told([`--namespace=${namespace}`, '--kubeconfig=/nowhere/kubeconfig']);
+  test('an unreachable cluster is reported in one line, without a stack', async () => {
+    const { code, stderr } = await runProgram([`--namespace=${namespace}`, '--kubeconfig=/nowhere/kubeconfig']);
     assert.equal(code, 1);
-    const { level, msg, error } = JSON.parse(complained) as Record<string, unknown>;
+    const { level, msg, error } = JSON.parse(stderr) as Record<string, unknown>;
     assert.deepEqual([level, msg], ['error', 'The runners controller cannot start']);
     assert.match(JSON.stringify(error), /\/nowhere\/kubeconfig/);
   });

@@ -42,7 +42,7 @@ describe('the pool at a simulated Scaleway', () => {
     assert.equal(sim.servers()[0]?.installs, 1);
   });
 
-  test('keys come and go', async () => {
+  test('SSH keys are added and deleted', async () => {
     const sim = await start();
     const pool = testPool(sim.url);
     const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f fleet';
@@ -56,7 +56,7 @@ describe('the pool at a simulated Scaleway', () => {
     assert.equal(sim.keys().length, 1);
   });
 
-  test('a pool larger than a page is read whole', async () => {
+  test('a pool larger than a page is read completely', async () => {
     const sim = await start();
     await Promise.all(Array.from({ length: 230 }, (_, at) => sim.order({ zone, name: `tuist-pool-${at}` })));
     const names = (await testPool(sim.url).listServers(zone)).map(({ name }) => name);
@@ -64,7 +64,7 @@ describe('the pool at a simulated Scaleway', () => {
     assert.equal(sim.requests.length, 3);
   });
 
-  test('after a lost answer a rename is repeated, a wipe is not', async () => {
+  test('after a lost response a rename is retried, a wipe is not', async () => {
     const sim = await start();
     const { id } = await sim.order({ zone, name: 'tuist-pool-1' });
     const pool = testPool(sim.url);
@@ -95,14 +95,14 @@ describe('the pool at a simulated Scaleway', () => {
     const sim = await start();
     const { id } = await sim.order({ zone, name: 'tuist-pool-1' });
     const pool = testPool(sim.url);
-    const told = async () => (await pool.getServer(zone, id)).password?.reveal();
-    const password = await told();
+    const readPassword = async () => (await pool.getServer(zone, id)).password?.reveal();
+    const password = await readPassword();
     assert(password !== undefined && password !== '');
     sim.faults.password = 'in vnc_url';
-    assert.equal(await told(), password);
+    assert.equal(await readPassword(), password);
     for (const mood of ['empty', 'sealed'] as const) {
       sim.faults.password = mood;
-      assert.equal(await told(), undefined, mood);
+      assert.equal(await readPassword(), undefined, mood);
     }
   });
 
@@ -118,7 +118,7 @@ describe('the pool at a simulated Scaleway', () => {
     assert.equal((await failureOf(stranger.listServers(zone))).kind, 'unauthorized');
   });
 
-  test('a server that is gone is not found, also where Scaleway calls that a denial', async () => {
+  test('a deleted server is not found, also when Scaleway answers with permission denied', async () => {
     const sim = await start();
     const { id } = await sim.order({ zone, name: 'tuist-pool-1' });
     const pool = testPool(sim.url);
@@ -134,7 +134,7 @@ describe('the pool at a simulated Scaleway', () => {
     assert.equal((await failureOf(pool.getServer(zone, randomUUID()))).kind, 'denied');
   });
 
-  test('a key of the whole organization sees only what is of our project', async () => {
+  test('an API key of the whole organization sees only our project', async () => {
     const sim = await start({ scope: 'organization' });
     await sim.order({ zone, name: 'ours' });
     await sim.order({ zone, name: 'theirs', projectID: randomUUID() });

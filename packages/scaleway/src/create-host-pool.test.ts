@@ -18,14 +18,14 @@ import {
 const servers = `/apple-silicon/v1alpha1/zones/${zone}/servers`;
 const key = { id: 'key-1', name: 'fleet', public_key: 'ssh-ed25519 AAAA fleet', project_id: projectID };
 
-describe('what is asked of Scaleway, and what its answers become', () => {
+describe('requests to Scaleway, and the conversion of responses', () => {
   let scaleway: ScriptedScaleway;
   before(async () => {
     scaleway = await startScriptedScaleway();
   });
   after(() => scaleway.stop());
 
-  test('each call is one request with the key, the project where it is taken, and what it is about', async () => {
+  test('each call is one request with the secret key and its parameters', async () => {
     const pool = testPool(scaleway.url);
     const page = `page=1&page_size=100`;
     const project = `project_id=${projectID}`;
@@ -124,7 +124,7 @@ describe('what is asked of Scaleway, and what its answers become', () => {
     });
   });
 
-  test('all pages are read, and the media type may say more than JSON', async () => {
+  test('all pages are read, and the content type may have parameters', async () => {
     const pool = testPool(scaleway.url);
     const all = wireServers(250);
     scaleway.respondWith(({ query }) => {
@@ -140,7 +140,7 @@ describe('what is asked of Scaleway, and what its answers become', () => {
     assert.equal(scaleway.received.length, 3);
   });
 
-  test('servers and keys of other projects, and keys that are disabled, are not ours', async () => {
+  test('servers and keys of other projects, and disabled keys, are ignored', async () => {
     const pool = testPool(scaleway.url);
     const other = { project_id: '00000000-0000-4000-8000-000000000000' };
     scaleway.respondWith({ body: { servers: [wireServer(), wireServer({ id: 'other', ...other })], total_count: 2 } });
@@ -153,14 +153,14 @@ describe('what is asked of Scaleway, and what its answers become', () => {
     assert.deepEqual(await pool.listKeys(), [{ id: 'key-1', name: 'fleet', publicKey: 'ssh-ed25519 AAAA fleet' }]);
   });
 
-  test('a key that is gone is deleted', async () => {
+  test('deleting a missing key succeeds', async () => {
     scaleway.respondWith({ status: 404, body: { type: 'not_found', resource: 'ssh_key', resource_id: 'key-1' } });
     await testPool(scaleway.url).deleteKey('key-1');
     scaleway.respondWith({ status: 403, body: {} });
     assert.match((await failureOf(testPool(scaleway.url).deleteKey('key-1'))).message, /SSHKeysFullAccess/);
   });
 
-  test('an answer that is not as promised is garbled, and says which field, never what is in it', async () => {
+  test('an invalid response is garbled, and the error names the field without its value', async () => {
     const pool = testPool(scaleway.url);
     const table: [what: string, call: (pool: HostPool) => Promise<unknown>, body: unknown, text: RegExp][] = [
       ['no list', (pool) => pool.listServers(zone), { total_count: 0 }, /field servers is not an array/],
@@ -199,7 +199,7 @@ describe('what is asked of Scaleway, and what its answers become', () => {
     }
   });
 
-  test('ids and zones with path characters are refused before sending', async () => {
+  test('IDs and zones with path characters are rejected before sending', async () => {
     const pool = testPool(scaleway.url);
     scaleway.respondWith({ body: wireServer() });
     const calls = [
@@ -216,7 +216,7 @@ describe('what is asked of Scaleway, and what its answers become', () => {
   });
 });
 
-test('settings that cannot be right are refused at once, and not quoted', () => {
+test('invalid settings are rejected at once, without their values', () => {
   const right = { accessKey, secretKey, projectID };
   createHostPool(right);
   createHostPool({ ...right, apiURL: 'http://127.0.0.1:1/' });

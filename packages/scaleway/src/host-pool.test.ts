@@ -21,7 +21,7 @@ describe('checkPermissions', () => {
     ]);
   });
 
-  test('each permission set that is missing is named', async () => {
+  test('each missing permission set is named', async () => {
     scaleway.respondWith({ status: 403, body: { type: 'permissions_denied', details: [] } });
     const missing = await checkPermissions(testPool(scaleway.url), ['fr-par-3']);
     assert.deepEqual(
@@ -30,7 +30,7 @@ describe('checkPermissions', () => {
     );
   });
 
-  test('given up, it ends with the reason', async () => {
+  test('an abort ends the check with its reason', async () => {
     const reason = new Error('we are stopping');
     await assert.rejects(
       checkPermissions(testPool(scaleway.url), ['fr-par-3'], { signal: AbortSignal.abort(reason) }),

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Image } from './host-pool.ts';
 import { compareVersions, isVersionedPin, matchesFamily, newestImage, osFamilyKey } from './images.ts';
 
-test('a family has one key, however it is written', () => {
+test('a family has one key, however it is spelled', () => {
   const table: [os: string, key: string][] = [
     ['macos-tahoe-26.3', 'tahoe'],
     ['Tahoe', 'tahoe'],
@@ -23,7 +23,7 @@ test('a family has one key, however it is written', () => {
   for (const [os, key] of table) assert.equal(osFamilyKey(os), key, os);
 });
 
-test('an image is of a family by its family or by its name', () => {
+test('an image belongs to a family by its family field or by its name', () => {
   const tahoe = { name: 'macos-tahoe-26.3', family: 'Tahoe' };
   const table: [os: { name: string; family: string } | undefined, pin: string, matches: boolean][] = [
     [tahoe, 'tahoe', true],
@@ -54,7 +54,7 @@ test('a pin with a digit is a version', () => {
   for (const [pin, versioned] of table) assert.equal(isVersionedPin(pin), versioned, pin);
 });
 
-test('a key is the key of itself', () => {
+test('normalizing a key is idempotent', () => {
   fc.assert(
     fc.property(fc.string(), (os) => {
       const key = osFamilyKey(os);
@@ -72,7 +72,7 @@ const image = (version: string, more: Partial<Image> = {}): Image => ({
   ...more,
 });
 
-test('versions are compared by number, and a suffix comes before the release', () => {
+test('versions are compared as numbers, and a suffix comes before the release', () => {
   const rising = [
     '',
     '25',
@@ -96,7 +96,7 @@ test('versions are compared by number, and a suffix comes before the release', (
   }
 });
 
-test('the newest image of the family is taken', () => {
+test('the newest image of the family is chosen', () => {
   const table: [what: string, images: Image[], family: string, expected: string | undefined][] = [
     ['by number, not by letter', [image('26.9'), image('26.10'), image('26.2')], 'tahoe', '26.10'],
     ['a beta is left', [image('26.3'), image('26.4', { isBeta: true })], 'tahoe', '26.3'],
@@ -123,7 +123,7 @@ test('the newest image of the family is taken', () => {
   }
 });
 
-test('the order of the catalogue never matters', () => {
+test('the order of the catalogue does not matter', () => {
   const versions = fc.array(fc.stringMatching(/^\d{1,2}(\.\d{1,2}){0,2}(-beta\d?)?$/), { minLength: 1 });
   fc.assert(
     fc.property(versions, fc.infiniteStream(fc.boolean()), (all, beta) => {

@@ -66,7 +66,7 @@ describe('classification of tart errors', () => {
   });
 });
 
-test('a TartError is told by its reason', () => {
+test('a TartError is recognised by its reason', () => {
   const cause = new Error('no disk');
   const error = new TartError('no space', 'm', { command: 'pull', tail: 't', cause });
   assert.deepEqual([error.name, error.command, error.tail, error.cause], ['TartError', 'pull', 't', cause]);

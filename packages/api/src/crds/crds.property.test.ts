@@ -82,7 +82,7 @@ const obeyRules = (spec: Spec): Spec => {
   return spec;
 };
 
-describe('what the schema of a kind allows', () => {
+describe('an object that matches the schema of its kind', () => {
   let cluster: ClusterWithKinds;
   let client: Client;
   before(async () => {
@@ -95,7 +95,7 @@ describe('what the schema of a kind allows', () => {
     const { names, spec: specSchema, status: statusSchema }: AnyKind = kind;
     const resource = kind.resource as Resource<WithStatus & { spec: object }>;
     const parts = schemaOf(kind).properties as { spec: StructuralSchema; status?: StructuralSchema };
-    test(`is taken by the server as ${names.kind} and filled in as we do`, async () => {
+    test(`is accepted by the server as ${names.kind}, with the same defaults as our parser`, async () => {
       let count = 0;
       const specs = arbitraryValue(parts.spec).map((spec) => obeyRules(structuredClone(spec) as Spec));
       const statuses = parts.status === undefined ? fc.constant(undefined) : arbitraryValue(parts.status);

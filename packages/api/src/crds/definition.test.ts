@@ -40,7 +40,7 @@ describe('definitions of our kinds', () => {
     }
   });
 
-  test('are the same whenever they are made', () => {
+  test('are deterministic', () => {
     assert.deepEqual(
       kinds.map((kind) => JSON.stringify(definitionOf(kind))),
       definitions.map((each) => JSON.stringify(each)),
@@ -48,7 +48,7 @@ describe('definitions of our kinds', () => {
   });
 
   for (const kind of kinds) {
-    test(`${kind.names.kind}: every field says what it is`, () => {
+    test(`${kind.names.kind}: every field has a description`, () => {
       const silent = fieldsOf(kind).filter(
         ([path, { description = '' }]) => description === '' && !path.endsWith('[]'),
       );
@@ -67,7 +67,7 @@ describe('definitions of our kinds', () => {
       assert.deepEqual(missing, []);
     });
 
-    test(`${kind.names.kind}: every text has a longest length, so that rules have a bounded cost`, () => {
+    test(`${kind.names.kind}: every string has a maximum length, so that CEL rules have a bounded cost`, () => {
       const endless = fieldsOf(kind).filter(
         ([, { type, maxLength, enum: words, format }]) =>
           type === 'string' && maxLength === undefined && words === undefined && format === undefined,
@@ -79,7 +79,7 @@ describe('definitions of our kinds', () => {
     });
   }
 
-  test('nothing that Cluster API clones is ever required, nor refused for what it says (INC-314)', () => {
+  test('no field that Cluster API clones is required or validated (INC-314)', () => {
     const machine = kinds.find(({ names }) => names.kind === 'ScalewayAppleSiliconMachine');
     assert.ok(machine);
     const { spec } = schemaOf(machine).properties ?? {};
@@ -92,7 +92,7 @@ describe('definitions of our kinds', () => {
     }
   });
 
-  test('hold what Cluster API reads, by both of its contracts', () => {
+  test('have the fields that Cluster API reads, in both contract versions', () => {
     const paths = (kind: string): string[] =>
       kinds.filter(({ names }) => names.kind === kind).flatMap((found) => fieldsOf(found).map(([path]) => path));
     const read: Record<string, string[]> = {
@@ -143,7 +143,7 @@ describe('definitions of our kinds', () => {
   });
 });
 
-describe('a zod schema becomes a structural one', () => {
+describe('conversion of a zod schema to a structural schema', () => {
   const table: [what: string, schema: z.ZodType, structural: object][] = [
     ['a text', z.string().max(3), { type: 'string', maxLength: 3 }],
     ['an integer, without the bounds of JavaScript', z.int(), { type: 'integer' }],
@@ -187,6 +187,6 @@ describe('a zod schema becomes a structural one', () => {
     ['a fraction, which a client may round', z.number()],
   ];
   for (const [what, schema] of refused) {
-    test(`not ${what}`, () => assert.throws(() => toStructural(schema)));
+    test(`rejects ${what}`, () => assert.throws(() => toStructural(schema)));
   }
 });

@@ -8,7 +8,7 @@ import { definitionOf } from './index.ts';
 import { refuses } from './suite/behaviours.ts';
 
 describe('a template created before the CEL rules', () => {
-  test('can still be written by core, which sets its owner, and only its spec is held to them', async () => {
+  test('can still be updated with an owner by Cluster API, and the rules apply only to changes of its spec', async () => {
     const { transport, close } = await startEmbedded();
     const client = createClient(transport, { clock: systemClock });
     try {

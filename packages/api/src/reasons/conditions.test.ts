@@ -12,7 +12,7 @@ const all = Object.entries(conditionsByKind).flatMap(([kind, conditions]) =>
 const isSentence = (text: string): boolean => /^[A-Z`].*\.$/.test(text) || /^spec\..*\.$/.test(text);
 
 describe('conditions', () => {
-  test('have types and reasons that Kubernetes takes, each with a sentence', () => {
+  test('have types and reasons in the syntax of Kubernetes, each with a description', () => {
     for (const { kind, type, means, reasons } of all) {
       assert.ok(isSentence(means), `${kind} ${type}: ${means}`);
       assert.match(type, /^[A-Z][A-Za-z]{1,99}$/);
@@ -53,7 +53,7 @@ describe('conditions', () => {
 });
 
 describe('events', () => {
-  test('have a reason in one word and a sentence', () => {
+  test('have a reason in CamelCase and a description', () => {
     for (const [reason, [, means]] of Object.entries(events)) {
       assert.match(reason, /^[A-Z][A-Za-z]+$/);
       assert.ok(isSentence(means), `${reason}: ${means}`);

@@ -130,7 +130,7 @@ describe('tartan artifacts fetch and verify', () => {
     const unknown = await fetch('tarte');
     assert.equal(unknown.code, 2);
     assert.match(unknown.err, /has no tarte\. It has tart, crane, packer, tailscale, node\.\n$/);
-    const cases: readonly [text: string, complaint: RegExp][] = [
+    const cases: readonly [text: string, message: RegExp][] = [
       ['artifacts: [', /is not YAML/],
       ['artifacts: [{ name: x }]', /is not a lock file/],
       ["artifacts: [{ name: x, version: 1.0.0, url: y, file: '../x' }]", /file/],
@@ -140,11 +140,11 @@ describe('tartan artifacts fetch and verify', () => {
         /the file a\/x twice/,
       ],
     ];
-    for (const [text, complaint] of cases) {
+    for (const [text, message] of cases) {
       await writeFile(lock, text);
       const { code, err } = await verify();
       assert.equal(code, 2, text);
-      assert.match(err, complaint);
+      assert.match(err, message);
     }
   });
 });

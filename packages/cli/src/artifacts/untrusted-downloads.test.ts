@@ -21,7 +21,7 @@ describe('failing downloads', () => {
   const cases: readonly [
     name: string,
     page: Parameters<typeof setUpArtifacts>[1][string] | undefined,
-    complaint: RegExp,
+    message: RegExp,
   ][] = [
     [
       'something else',
@@ -57,12 +57,12 @@ describe('failing downloads', () => {
       /http:\/\/example\.com\/ is not https/,
     ],
   ];
-  for (const [name, page, complaint] of cases)
+  for (const [name, page, message] of cases)
     test(name, async (t) => {
       const { fetch, tree } = await setUpArtifacts(t, page === undefined ? {} : { '/crane': page }, lockOf(tool));
       const { code, out, err } = await fetch();
       assert.deepEqual([code, out], [1, '']);
-      assert.match(err, complaint);
+      assert.match(err, message);
       assert.deepEqual(await tree(), []);
     });
 
@@ -105,17 +105,17 @@ describe('failing downloads', () => {
     });
     const clock = manualClock();
     const came = new EventTarget();
-    const heard = once(came, 'some');
+    const received = once(came, 'some');
     const signal = new AbortController().signal;
     const onProgress = () => came.dispatchEvent(new Event('some'));
     const got = download({ url, headers: {}, to: join(folder, 'x'), kind: 'sha256' }, { clock, signal, onProgress });
     const failed = assert.rejects(got, /sent no data for 30 seconds/);
-    await heard;
+    await received;
     clock.advance(30_000);
     await failed;
   });
 
-  test('an interrupted download says so', async (t) => {
+  test('an interrupted download is reported', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'tartan-stop-'));
     t.after(() => rm(folder, { recursive: true }));
     const stop = new AbortController();
@@ -130,7 +130,7 @@ describe('failing downloads', () => {
 
 describe('malicious archives', () => {
   const outside = '../../../../tmp/tartan-was-here';
-  const taking: readonly [name: string, archive: Buffer, complaint: RegExp][] = [
+  const taking: readonly [name: string, archive: Buffer, message: RegExp][] = [
     [
       'the member is a link',
       tgzOf([{ name: 'crane', type: '2', target: '/etc/passwd' }]),
@@ -197,12 +197,12 @@ describe('malicious archives', () => {
     ],
     ['a zip that ends early', zipOf([{ name: 'crane', content: 'a' }]).subarray(0, 40), /not a zip archive/],
   ];
-  for (const [name, archive, complaint] of taking)
+  for (const [name, archive, message] of taking)
     test(name, async (t) => {
       const { fetch, tree } = await setUpArtifacts(t, { '/crane': archive }, lockOf(archive));
       const { code, err } = await fetch();
       assert.equal(code, 1);
-      assert.match(err, complaint);
+      assert.match(err, message);
       assert.deepEqual(await tree(), []);
     });
 
@@ -256,10 +256,10 @@ describe('malicious archives', () => {
     ['', 'file', '', false],
   ];
   for (const [name, type, target, isFine] of whole)
-    test(`an archive that is unpacked whole ${isFine ? 'may' : 'may not'} hold ${type} ${JSON.stringify(name)} ${target}`, () =>
+    test(`an archive that is fully unpacked ${isFine ? 'may' : 'may not'} contain ${type} ${JSON.stringify(name)} ${target}`, () =>
       assert.equal(unsafeReason({ name, type, target }, links) === undefined, isFine));
 
-  test('an archive that is kept whole is checked', async (t) => {
+  test('an archive that is stored packed is checked', async (t) => {
     const bad = tgzOf([
       { name: 'config.sh', content: 'x' },
       { name: outside, content: 'x' },

@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import { aClusterState, aHost, aMachine, aNode, aPod, aReadyMachine, heldBy } from '../testing/objects.ts';
 import { joinMacs } from './macs.ts';
 
-const names = (world: Parameters<typeof joinMacs>[0]) =>
-  joinMacs(world).map(({ machine, host, node, pods }) => [
+const names = (state: Parameters<typeof joinMacs>[0]) =>
+  joinMacs(state).map(({ machine, host, node, pods }) => [
     machine?.metadata.name ?? '-',
     host?.metadata.name ?? '-',
     node?.metadata.name ?? '-',
@@ -13,7 +13,7 @@ const names = (world: Parameters<typeof joinMacs>[0]) =>
 
 describe('machines, Macs, Nodes and Pods', () => {
   test('are joined; objects without a counterpart come last', () => {
-    const world = aClusterState({
+    const state = aClusterState({
       machines: [aReadyMachine('mac-1', 'h-1'), aMachine('mac-2')],
       hosts: [aHost('h-3', { state: 'stranded' }), aHost('h-2'), aHost('h-1', { state: 'held' }, heldBy('mac-1'))],
       nodes: [
@@ -27,7 +27,7 @@ describe('machines, Macs, Nodes and Pods', () => {
         aPod('elsewhere', 'linux'),
       ],
     });
-    assert.deepEqual(names(world), [
+    assert.deepEqual(names(state), [
       ['mac-1', 'h-1', 'mac-1', 'build-1'],
       ['mac-2', '-', '-', '-'],
       ['-', 'h-2', '-', '-'],
@@ -37,27 +37,27 @@ describe('machines, Macs, Nodes and Pods', () => {
   });
 
   test('a host held by another machine does not belong to the machine that reserved it', () => {
-    const world = aClusterState({
+    const state = aClusterState({
       machines: [aMachine('late', { serverID: 'h-1' }), aMachine('first', { serverID: 'h-1' })],
       hosts: [aHost('h-1', {}, heldBy('first'))],
     });
-    assert.deepEqual(names(world), [
+    assert.deepEqual(names(state), [
       ['first', 'h-1', '-', '-'],
       ['late', '-', '-', '-'],
     ]);
   });
 
   test('a reserved host belongs to its machine', () => {
-    const world = aClusterState({ machines: [aMachine('m', { serverID: 'h-1' })], hosts: [aHost('h-1')] });
-    assert.deepEqual(names(world), [['m', 'h-1', '-', '-']]);
+    const state = aClusterState({ machines: [aMachine('m', { serverID: 'h-1' })], hosts: [aHost('h-1')] });
+    assert.deepEqual(names(state), [['m', 'h-1', '-', '-']]);
   });
 
   test('a Node with another provider ID does not match by name', () => {
-    const world = aClusterState({
+    const state = aClusterState({
       machines: [aReadyMachine('mac-1', 'h-1')],
       nodes: [aNode('mac-1', { host: 'other' })],
     });
-    assert.deepEqual(names(world), [
+    assert.deepEqual(names(state), [
       ['mac-1', '-', '-', '-'],
       ['-', '-', 'mac-1', ''],
     ]);

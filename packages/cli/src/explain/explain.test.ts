@@ -24,7 +24,7 @@ import { explainNode } from './node.ts';
 import { explainPod } from './pod.ts';
 
 type Parts = Partial<ExplainInput>;
-const told = ({ decision, next, remedies }: Explanation): string => [decision.text, ...next, ...remedies].join(' ');
+const textOf = ({ decision, next, remedies }: Explanation): string => [decision.text, ...next, ...remedies].join(' ');
 
 describe('explain a machine', () => {
   const held = aHost(
@@ -38,7 +38,7 @@ describe('explain a machine', () => {
   const cases: readonly [
     what: string,
     machine: ReturnType<typeof aMachine>,
-    world: Parts,
+    input: Parts,
     word: string,
     says: RegExp,
   ][] = [
@@ -109,7 +109,7 @@ describe('explain a machine', () => {
     ],
     ['its MacHost is gone', aMachine('mac-1', { serverID: 'h-9' }), {}, 'await host', /There is no MacHost h-9/],
     [
-      'being made ready',
+      'being bootstrapped',
       aMachine(
         'mac-1',
         { serverID: 'h-1', bootstrapAttempts: 2 },
@@ -158,11 +158,11 @@ describe('explain a machine', () => {
       /The manager releases its Mac/,
     ],
   ];
-  for (const [what, machine, world, word, says] of cases)
+  for (const [what, machine, input, word, says] of cases)
     test(what, () => {
-      const story = explainMachine(machine, anExplainInput({ machines: [machine], ...world }));
-      assert.equal(story.decision.word, word);
-      assert.match(told(story), says);
+      const explanation = explainMachine(machine, anExplainInput({ machines: [machine], ...input }));
+      assert.equal(explanation.decision.word, word);
+      assert.match(textOf(explanation), says);
     });
 
   test('lists what cannot be read, and takes the pool prefix as a flag', () => {
@@ -222,7 +222,7 @@ describe('explain a machine', () => {
 
 describe('explain a MacHost', () => {
   const release = { poolPrefix: 'tuist-pool-', reason: 'MachineDeleted', requestedAt: minutesAgo(20) } as const;
-  const cases: readonly [what: string, host: ReturnType<typeof aHost>, world: Parts, word: string, says: RegExp][] = [
+  const cases: readonly [what: string, host: ReturnType<typeof aHost>, input: Parts, word: string, says: RegExp][] = [
     ['free', aHost('h'), {}, 'report', /free for a machine.*No machine waits/],
     [
       'held',
@@ -275,11 +275,11 @@ describe('explain a MacHost', () => {
     ],
     ['never seen', aHost('h', null), {}, 'report', /has not observed it yet/],
   ];
-  for (const [what, host, world, word, says] of cases)
+  for (const [what, host, input, word, says] of cases)
     test(what, () => {
-      const story = explainHost(host, anExplainInput({ hosts: [host], ...world }));
-      assert.equal(story.decision.word, word);
-      assert.match(told(story), says);
+      const explanation = explainHost(host, anExplainInput({ hosts: [host], ...input }));
+      assert.equal(explanation.decision.word, word);
+      assert.match(textOf(explanation), says);
     });
 
   test('lists waiting machines and why each cannot use this host', () => {
@@ -320,7 +320,7 @@ describe('explain a Pod', () => {
         conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/1 nodes.' }],
       },
     });
-  const cases: readonly [what: string, pod: ReturnType<typeof aPod>, world: Parts, word: string, says: RegExp][] = [
+  const cases: readonly [what: string, pod: ReturnType<typeof aPod>, input: Parts, word: string, says: RegExp][] = [
     ['runs', aPod('p', 'mac-1'), { nodes: [node] }, 'running', /virtual machine runs/],
     [
       'waits for a slot',
@@ -350,11 +350,11 @@ describe('explain a Pod', () => {
       /shuts the guest down/,
     ],
   ];
-  for (const [what, pod, world, word, says] of cases)
+  for (const [what, pod, input, word, says] of cases)
     test(what, () => {
-      const story = explainPod(pod, anExplainInput({ pods: [pod], ...world }));
-      assert.equal(story.decision.word, word);
-      assert.match(told(story), says);
+      const explanation = explainPod(pod, anExplainInput({ pods: [pod], ...input }));
+      assert.equal(explanation.decision.word, word);
+      assert.match(textOf(explanation), says);
     });
 
   test('an unschedulable Pod lists the state of the Macs', () => {
@@ -391,9 +391,9 @@ describe('explain a MacFleet', () => {
   for (const [what, fleet, parts, word, says] of cases)
     test(what, () => {
       const nodes = [aNode('mac-1', { host: 'h-1' })];
-      const story = explainFleet(fleet, anExplainInput({ fleets: [fleet], nodes, ...parts }));
-      assert.equal(story.decision.word, word);
-      assert.match(told(story), says);
+      const explanation = explainFleet(fleet, anExplainInput({ fleets: [fleet], nodes, ...parts }));
+      assert.equal(explanation.decision.word, word);
+      assert.match(textOf(explanation), says);
     });
 });
 
@@ -445,9 +445,9 @@ test('any status can be explained (property test)', () => {
     fc.property(hostStatus, machineStatus, fc.boolean(), fc.boolean(), (ofHost, ofMachine, isHeld, hasNode) => {
       const host = { ...aHost('h', null, isHeld ? heldBy('m') : {}), status: defined(ofHost) };
       const machine = { ...aMachine('m', null), status: defined(ofMachine) };
-      const world = anExplainInput({ hosts: [host], machines: [machine], nodes: hasNode ? [aNode('m')] : [] });
-      for (const story of [explainHost(host, world), explainMachine(machine, world)])
-        assert.ok(story.decision.text.length > 0 && story.where.length > 0);
+      const input = anExplainInput({ hosts: [host], machines: [machine], nodes: hasNode ? [aNode('m')] : [] });
+      for (const explanation of [explainHost(host, input), explainMachine(machine, input)])
+        assert.ok(explanation.decision.text.length > 0 && explanation.where.length > 0);
     }),
     { numRuns: 200 },
   );

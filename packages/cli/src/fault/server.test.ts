@@ -34,14 +34,14 @@ const longFault = () => {
 };
 
 describe('tartan fault', { timeout: 60_000 }, () => {
-  let world: Awaited<ReturnType<typeof startEmptySimulation>>;
+  let cluster: Awaited<ReturnType<typeof startEmptySimulation>>;
   before(async () => {
-    world = await startEmptySimulation();
+    cluster = await startEmptySimulation();
   });
-  after(() => world.stop());
+  after(() => cluster.stop());
 
   const serving = async (faults: readonly Fault[], during: (open: FaultServer) => Promise<void>): Promise<void> => {
-    const open = await startFaultServer(world.simulation, faults);
+    const open = await startFaultServer(cluster.simulation, faults);
     try {
       await during(open);
     } finally {
@@ -66,7 +66,7 @@ describe('tartan fault', { timeout: 60_000 }, () => {
       ['fault', 'list'],
       ['fault', 'short'],
     ]) {
-      const { code, err } = await world.run(args);
+      const { code, err } = await cluster.run(args);
       assert.equal(code, 2);
       assert.match(
         err,
@@ -77,10 +77,10 @@ describe('tartan fault', { timeout: 60_000 }, () => {
 
   test('fault list prints a table and JSON', () =>
     serving(shared, async () => {
-      const { code, out } = await world.run(['fault', 'list']);
+      const { code, out } = await cluster.run(['fault', 'list']);
       assert.equal(code, 0);
       assert.match(out, /^short +short goes wrong\.\nno-mac +no-mac goes wrong\.\n/);
-      const { out: json } = await world.run(['fault', 'list', '-o', 'json']);
+      const { out: json } = await cluster.run(['fault', 'list', '-o', 'json']);
       jsonSchemas['fault list']?.parse(JSON.parse(json));
       assert.deepEqual(JSON.parse(json).faults[0], { name: 'short', title: 'short goes wrong.', watch: ['look'] });
     }));
@@ -93,34 +93,34 @@ describe('tartan fault', { timeout: 60_000 }, () => {
   for (const [name, code, said] of endings)
     test(`${name} ends with exit code ${code}`, () =>
       serving(shared, async () => {
-        const { code: ended, out, err } = await world.run(['fault', name]);
+        const { code: ended, out, err } = await cluster.run(['fault', name]);
         assert.match(out, said);
         assert.deepEqual([ended, err], [code, '']);
       }));
 
   test('an unknown name gets the closest name as suggestion', () =>
     serving(shared, async () => {
-      const { code, err } = await world.run(['fault', 'shrot']);
+      const { code, err } = await cluster.run(['fault', 'shrot']);
       assert.deepEqual(
         [code, err],
         [2, 'tartan fault: unknown fault. Did you mean short? tartan fault list shows all.\n'],
       );
-      for (const odd of ['../faults', '%', 'a/b', '']) assert.equal((await world.run(['fault', odd])).code, 2, odd);
+      for (const odd of ['../faults', '%', 'a/b', '']) assert.equal((await cluster.run(['fault', odd])).code, 2, odd);
     }));
 
   test('one fault runs at a time, and Ctrl-C repairs it', async () => {
     const { fault, begun, mended } = longFault();
     await serving([fault, ...shared], async () => {
       const asked = new AbortController();
-      const playing = world.run(['fault', 'long'], asked);
+      const running = cluster.run(['fault', 'long'], asked);
       await begun;
-      const second = await world.run(['fault', 'short']);
+      const second = await cluster.run(['fault', 'short']);
       assert.deepEqual(
         [second.code, second.err],
         [2, 'tartan fault: long is already running: wait until it has ended, or stop it with Ctrl-C.\n'],
       );
       asked.abort();
-      const { code, out } = await playing;
+      const { code, out } = await running;
       assert.equal(code, 130);
       assert.match(out, /It lasts\.\n$/);
       await mended;
@@ -129,33 +129,33 @@ describe('tartan fault', { timeout: 60_000 }, () => {
 
   test('a simulation that stops during a fault repairs it first and says so', async () => {
     const { fault, begun, mended } = longFault();
-    const open = await startFaultServer(world.simulation, [fault]);
-    const playing = world.run(['fault', 'long']);
+    const open = await startFaultServer(cluster.simulation, [fault]);
+    const running = cluster.run(['fault', 'long']);
     await begun;
     await open.stop();
     await mended;
-    const { code, out } = await playing;
+    const { code, out } = await running;
     assert.equal(code, 130);
     assert.match(out, /\nStopped\. What was broken is repaired\.\n$/);
   });
 
   test('the socket is readable by its owner only and is removed at the end', async () => {
-    const open = await startFaultServer(world.simulation, shared);
+    const open = await startFaultServer(cluster.simulation, shared);
     assert.equal(statSync(open.socket).mode & 0o777, 0o600);
     assert.equal(statSync(dirname(open.socket)).mode & 0o777, 0o700);
     assert.ok(open.socket.length < 100);
     await open.stop();
     assert.equal(existsSync(dirname(open.socket)), false);
-    assert.deepEqual((await world.admin.list(configMaps, { namespace: discoveryConfigMap.namespace })).items, []);
+    assert.deepEqual((await cluster.admin.list(configMaps, { namespace: discoveryConfigMap.namespace })).items, []);
   });
 
   test('a stale socket has its own error message', async () => {
     const data = { faultSocket: '/nonexistent/faults' };
-    await world.admin.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: discoveryConfigMap, data });
-    const { code, err } = await world.run(['fault', 'list']);
+    await cluster.admin.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: discoveryConfigMap, data });
+    const { code, err } = await cluster.run(['fault', 'list']);
     assert.equal(code, 2);
     assert.match(err, /`tartan up` does not answer: it has ended/);
     // The next start takes it over.
-    await serving(shared, async () => assert.equal((await world.run(['fault', 'short'])).code, 0));
+    await serving(shared, async () => assert.equal((await cluster.run(['fault', 'short'])).code, 0));
   });
 });

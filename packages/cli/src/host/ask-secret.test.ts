@@ -30,7 +30,7 @@ describe('a secret typed on a terminal', () => {
     ['with spaces', ' a b \r', ' a b '],
   ];
   for (const [what, keys, expected] of typed) {
-    test(`is taken ${what}, and never shown`, async () => {
+    test(`is read ${what}, and never echoed`, async () => {
       const { input, output, raw, shown, echoedAtFirst } = terminal();
       const answer = askSecret('Password: ', { input, output });
       input.write(keys);
@@ -46,7 +46,7 @@ describe('a secret typed on a terminal', () => {
     ['\u0003', 'Ctrl-C'],
     ['\u0004', 'Ctrl-D'],
   ] as const) {
-    test(`${name} gives up, and leaves the terminal as it was`, async () => {
+    test(`${name} aborts, and restores the terminal`, async () => {
       const { input, output, raw } = terminal();
       const answer = askSecret('Password: ', { input, output });
       input.write(key);

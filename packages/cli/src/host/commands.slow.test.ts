@@ -48,7 +48,7 @@ describe('preparing a Mac by hand', () => {
   const prepare = (mac: Mac, given: string, ...more: string[]) =>
     run(['prepare-host', ...at(mac), ...more], `${given}\n`);
 
-  test('proves root, power and the console session, and says what is left to do', async () => {
+  test('verifies root, power settings and the console session, and lists the next steps', async () => {
     const mac = await freshMac();
     const before = await run(['doctor', ...at(mac)]);
     assert.equal(before.code, 2, before.err);
@@ -73,7 +73,7 @@ describe('preparing a Mac by hand', () => {
     assert.ok(!news.includes('loginwindow.respawn') && !news.includes('sudo.password'), news.join(' '));
   });
 
-  test('finds a wrong password out at the first try, and does not try it again', async () => {
+  test('detects a wrong password at the first attempt, and does not try it again', async () => {
     const mac = await freshMac();
     const attempts = (): string[] =>
       mac.journal.entries.filter(({ what }) => what === 'sudo.password').map(({ detail }) => detail);
@@ -88,7 +88,7 @@ describe('preparing a Mac by hand', () => {
     assert.equal(third.code, 0, third.out);
   });
 
-  test('finds a wrong password out at the console, where root was given before (INC-07)', async () => {
+  test('detects a wrong password at the console on a host with passwordless sudo (INC-07)', async () => {
     const mac = await freshMac();
     const rule = mac.path('/etc/sudoers.d/m1-nopasswd');
     writeFileSync(rule, 'm1 ALL=(ALL) NOPASSWD: ALL\n');
@@ -122,7 +122,7 @@ describe('preparing a Mac by hand', () => {
     }
   });
 
-  test('says so when no session comes up', async () => {
+  test('reports when no console session starts', async () => {
     const mac = await freshMac();
     mac.faults.noGuiSession = true;
     const { code, out } = await prepare(mac, password);
@@ -130,7 +130,7 @@ describe('preparing a Mac by hand', () => {
     assert.match(out, /no console session within 30 s/);
   });
 
-  test('leaves alone what would kill virtual machines on a busy Mac', async () => {
+  test('changes nothing that would kill VMs on a busy Mac', async () => {
     const mac = await freshMac();
     const { code, out } = await prepare(mac, password, '--busy');
     assert.equal(code, 0, out);
@@ -138,7 +138,7 @@ describe('preparing a Mac by hand', () => {
     assert.equal(mac.guiSession(), 'none');
   });
 
-  test('tells a host that is not there from one that does not know the key, and from one with another host key', async () => {
+  test('distinguishes an unreachable host, a rejected key and another host key', async () => {
     const mac = await freshMac({ authorizedKeys: [] });
     const refused = await prepare(mac, password);
     assert.deepEqual([refused.code, /rejects the SSH key of m1/.test(refused.err)], [2, true], refused.err);
@@ -152,7 +152,7 @@ describe('preparing a Mac by hand', () => {
     assert.deepEqual([noKey.code, /cannot be read/.test(noKey.err)], [2, true], noKey.err);
   });
 
-  test('doctor lists what differs from a whole specification, for people and for programs, and changes nothing', async () => {
+  test('doctor lists the differences to a full specification, as text and as JSON, and changes nothing', async () => {
     const mac = await freshMac();
     await prepare(mac, password);
     const spec = await workingSpec(join(folder, 'artifacts'));
@@ -179,15 +179,15 @@ describe('preparing a Mac by hand', () => {
     assert.ok(rows.some(([step, state, stamp]) => step === 'power' && state === 'as wanted' && stamp === 'current'));
 
     const json = await run(['doctor', ...at(mac), '--spec', file, '--output', 'json']);
-    const told = JSON.parse(json.out) as { hostKey: string; steps: { step: string; state: string }[] };
-    assert.equal(told.hostKey, mac.hostKey());
-    assert.ok(told.steps.some(({ step, state }) => step === 'agent-job' && state === 'different'));
+    const report = JSON.parse(json.out) as { hostKey: string; steps: { step: string; state: string }[] };
+    assert.equal(report.hostKey, mac.hostKey());
+    assert.ok(report.steps.some(({ step, state }) => step === 'agent-job' && state === 'different'));
 
     const now = await mac.run(`find "$TARTAN_ROOT/usr/local" "$TARTAN_ROOT/etc" "$TARTAN_ROOT/var/db" -type f | sort`);
     assert.equal(now.stdout, footprint.stdout);
   });
 
-  test('what a hostile Mac says is escaped, by doctor and prepare-host alike', async () => {
+  test('untrusted text from a Mac is escaped, by doctor and prepare-host', async () => {
     const mac = await freshMac();
     await prepare(mac, password);
     // A fake tool before the real ones: OSC 52 writes to the clipboard of the terminal's user.
@@ -217,7 +217,7 @@ describe('preparing a Mac by hand', () => {
     ],
   ];
   for (const [what, content, message] of wrong) {
-    test(`a specification with ${what} is refused by name before anybody is dialled`, async () => {
+    test(`a specification with ${what} is rejected by name before any connection`, async () => {
       const file = join(folder, 'wrong.yaml');
       writeFileSync(file, JSON.stringify(content));
       const { code, err } = await run(['doctor', 'localhost', '--spec', file, '--identity', identity]);

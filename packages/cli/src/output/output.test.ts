@@ -34,7 +34,7 @@ describe('a table', () => {
     ]);
   });
 
-  test('never has a line that is wider than the terminal, unless every column is as short as it can be', () => {
+  test('never has a line wider than the terminal, unless every column has its minimum width', () => {
     const cell = fc.string({ unit: 'grapheme', maxLength: 60 });
     fc.assert(
       fc.property(

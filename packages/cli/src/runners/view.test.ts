@@ -52,7 +52,7 @@ describe('the state of a pool', () => {
     });
 
   for (const [reason, [status]] of Object.entries(conditionsByKind.RunnerPool.Ready.reasons))
-    test(`${reason} has a word`, () => {
+    test(`${reason} has a text`, () => {
       const { state, why } = poolStateOf(aRunnerPool('macos', { conditions: [aCondition('Ready', status, reason)] }));
       assert.equal(state === 'ready', status === 'True');
       assert.notEqual(why, '');
@@ -144,7 +144,7 @@ describe('tartan runners', () => {
     ['Pods that may not be read', { pools: [aRunnerPool('macos')], notes: ['You may not.'] }, 'macos', /^You may not/m],
   ];
   for (const [what, seen, name, says] of sentences)
-    test(`${what} is a sentence`, () => assert.match(shown(seen, name).join('\n'), says));
+    test(`${what} prints a sentence`, () => assert.match(shown(seen, name).join('\n'), says));
 
   test('only an unknown pool name exits with 1', () => {
     const codeOf = (name: string | undefined, pools: RunnersState['pools']): number => {

@@ -92,11 +92,11 @@ export const serveCluster = async (cluster: TestCluster) => {
 
 export const runTartan = async (args: readonly string[], env: NodeJS.ProcessEnv, calledAs?: string) => {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-  const heard = Promise.all([text(stdout), text(stderr)]);
+  const output = Promise.all([text(stdout), text(stderr)]);
   const around = { stdin, stdout, stderr, env, signal: new AbortController().signal };
   const code = await tartan(args, around, calledAs);
   stdout.end();
   stderr.end();
-  const [out, err] = await heard;
+  const [out, err] = await output;
   return { code, out, err };
 };

@@ -23,7 +23,7 @@ describe('saved state in the --data folder', () => {
   });
 
   for (const text of ['', '{', '[]', '{"port":0,"release":1}', '{"port":6443}'])
-    test(`${JSON.stringify(text)} is refused with a sentence`, async () => {
+    test(`${JSON.stringify(text)} is rejected with a message`, async () => {
       await writeFile(join(folder, 'state.json'), text);
       await assert.rejects(
         readSavedState(folder),
@@ -57,7 +57,7 @@ describe('errors of tartan up', () => {
     ['ENOTDIR', /cannot be a folder/],
     ['EEXIST', /is not a folder/],
   ] as const)
-    test(`${code} is said in a sentence`, () => {
+    test(`${code} is explained in a sentence`, () => {
       const problem = readableError(system(code), '/data');
       assert.match(problem instanceof Error ? problem.message : '', words);
     });

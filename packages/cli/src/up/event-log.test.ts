@@ -32,7 +32,7 @@ const aboutNodes: [string, Node, Node, string | undefined][] = [
 ];
 
 for (const [what, before, now, line] of aboutNodes) {
-  test(`a Node that ${what}: ${line ?? 'no word'}`, () =>
+  test(`a Node that ${what}: ${line ?? 'no line'}`, () =>
     assert.equal(nodeLine(before, now, plain), line === undefined ? undefined : logLine('mac-1', line)));
 }
 
@@ -93,8 +93,8 @@ describe('jobs at the simulated GitHub', () => {
       ] as const
     ).map(([what, line]) => [what, line === undefined ? undefined : logLine('macos-runner-1', line)]);
     for (const [what, line] of lines) {
-      const happening = { at: 0, type: what, runner: 'macos-runner-1', job: job.id } as GitHubEvent;
-      assert.equal(jobLine(happening, github.jobs(), plain), line);
+      const event = { at: 0, type: what, runner: 'macos-runner-1', job: job.id } as GitHubEvent;
+      assert.equal(jobLine(event, github.jobs(), plain), line);
     }
   });
 
@@ -105,12 +105,12 @@ describe('jobs at the simulated GitHub', () => {
     const history: GitHubEvent[] = [{ at: 0, type: 'job started', runner: 'r', job: 1 }];
     const said: string[] = [];
     const over = new AbortController();
-    const voice = { ...plain, writeLine: (line = '') => void said.push(line) };
-    const telling = logJobs({ history, jobs: github.jobs }, voice, over.signal, clock);
+    const output = { ...plain, writeLine: (line = '') => void said.push(line) };
+    const logging = logJobs({ history, jobs: github.jobs }, output, over.signal, clock);
     history.push({ at: 0, type: 'job finished', runner: 'r', job: 1 });
     await pass(clock, 1);
     over.abort();
-    await telling;
+    await logging;
     assert.deepEqual(said, [logLine('r', 'job 1 finished: unknown')]);
   });
 

@@ -15,24 +15,24 @@ describe('tartan orphans', () => {
   const policy = { claimNamePrefix: 'prod-', defaultPoolPrefix: 'tuist-pool-' };
 
   test('shows the verdict of the manager, or the default without one', () => {
-    const told = aHost('a', {
+    const reported = aHost('a', {
       state: 'stranded',
       conditions: [aCondition('Stranded', 'True', 'Reclaiming', 'It is wiped.')],
     });
-    assert.deepEqual(judged({ hosts: [told, stranded('b', 'prod-7'), aHost('free')] }), [
+    assert.deepEqual(judged({ hosts: [reported, stranded('b', 'prod-7'), aHost('free')] }), [
       ['b', 'leave', 'ReportOnly'],
       ['a', 'reclaim', 'Reclaiming'],
     ]);
   });
 
   test('with flags it shows the verdict of a manager with these flags', () => {
-    const told = aHost('a', {
+    const reported = aHost('a', {
       state: 'stranded',
       name: 'bob',
       conditions: [aCondition('Stranded', 'True', 'Reclaiming', '')],
     });
     assert.deepEqual(
-      judged({ hosts: [told, stranded('b', 'prod-7'), stranded('c', 'tuist-claim-pending-9')] }, policy),
+      judged({ hosts: [reported, stranded('b', 'prod-7'), stranded('c', 'tuist-claim-pending-9')] }, policy),
       [
         ['b', 'reclaim', 'Reclaiming'],
         ['c', 'reclaim', 'Reclaiming'],

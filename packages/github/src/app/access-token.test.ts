@@ -23,7 +23,7 @@ describe('the tokens of an App', () => {
     assert.equal(tokensMade(github), 2);
   });
 
-  test('a refused token is renewed once for all callers', async () => {
+  test('a rejected token is renewed once for all callers', async () => {
     const { github, service } = createHarness();
     await service().list();
     github.expireTokens();
@@ -35,14 +35,14 @@ describe('the tokens of an App', () => {
     assert.equal(tokensMade(github), 2);
   });
 
-  test('a token that ends in the middle of making a runner is no problem', async () => {
+  test('a token that expires during a registration is renewed', async () => {
     const { github, mintRunner } = createHarness();
     github.faults.calls.push({ match: /generate-jitconfig/, times: 1, with: 'expired token' });
     await mintRunner('one');
     assert.equal(github.runners().length, 1);
   });
 
-  test('when the new one is refused too, that is a problem, and no third one is made', async () => {
+  test('when the new token is rejected too, the call fails, and no third token is requested', async () => {
     const { github, service } = createHarness();
     github.faults.calls.push({ match: /GET/, times: 2, with: 'expired token' });
     const listed = await service().list();
@@ -51,7 +51,7 @@ describe('the tokens of an App', () => {
     assert.equal((await service().list()).kind, 'listed');
   });
 
-  test('a denied App gets the reason, and is not retried for 30 s', async () => {
+  test('an App that is denied gets the reason, and is not retried for 30 s', async () => {
     const { github, clock, app, service } = createHarness();
     for (const [wrong, expected] of [
       [{ ...app, privateKey: createSecret(another) }, /app-id and private-key belong together/],
@@ -81,7 +81,7 @@ describe('the tokens of an App', () => {
     assert.ok(wrong.kind === 'problem' && wrong.reason === 'Denied');
   });
 
-  test('an installation that is suspended says so', async () => {
+  test('a suspended installation is reported as such', async () => {
     const { service } = createHarness({
       installations: [{ id: 7001, account: 'acme', repositories: [], permissions: {}, suspended: true }],
     });

@@ -13,7 +13,7 @@ const secret = (more: Record<string, string> = {}): Record<string, string> =>
     ),
   );
 
-test('an App is read as it is pasted: with line ends, and its key in either form', () => {
+test('an App is read with trailing newlines, and with its key in either format', () => {
   for (const key of [pkcs1, pkcs8, `\n${pkcs1}\n\n`, pkcs1.replaceAll('\n', '\r\n')]) {
     const app = readGitHubApp(secret({ 'app-id': '4711\n', 'private-key': key }));
     assert.ok(!('problem' in app));
@@ -41,7 +41,7 @@ for (const [why, data, expected] of [
   ['a key of another kind', secret({ 'private-key': ed25519 }), /is no RSA key/],
   ['two that are mixed up', secret({ 'app-id': pkcs1, 'private-key': '4711' }), /app-id is neither.*no PEM file/],
 ] as const) {
-  test(`an App that cannot be: ${why}`, () => {
+  test(`an invalid App is rejected: ${why}`, () => {
     const app = readGitHubApp(data);
     assert.ok('problem' in app);
     assert.match(app.problem, expected);

@@ -34,7 +34,7 @@ describe('runner groups', () => {
     assert.equal(asked(github), 0);
   });
 
-  test('one that is not there is said, with those that are, and asked for again after a minute', async () => {
+  test('a missing group is reported with the existing ones, and requested again after a minute', async () => {
     const runnerGroups = [{ id: 7, name: 'Release' }];
     const { github, clock, service } = createHarness({ runnerGroups });
     const runners = service();
@@ -66,7 +66,7 @@ describe('runner groups', () => {
     assert.equal(asked(github), 2);
   });
 
-  test('repositories have none', async () => {
+  test('do not exist for repositories', async () => {
     const { github, service } = createHarness();
     const made = await service({ owner: repository }).mint({ name: 'one', labels, group: 'Release' });
     assert.ok(made.kind === 'problem' && made.reason === 'Denied');

@@ -36,7 +36,7 @@ describe('missing permissions of an App', () => {
     ],
   ];
   for (const [what, owner, permissions, call, expected] of rows) {
-    test(`the right that is missing is named: ${what}`, async () => {
+    test(`names the missing permission: ${what}`, async () => {
       const runners = withRights(permissions).service({ owner });
       const answer = await {
         mint: () => runners.mint({ name: 'one', labels, group: undefined }),

@@ -17,14 +17,14 @@ for (const [what, status, labels, counts] of [
   ['one that runs', 'in_progress', ['macOS'], false],
   ['one that waits for a permission', 'waiting', ['macOS'], false],
 ] as const) {
-  test(`a job waits for these runners, or not: ${what}`, () => {
+  test(`whether a job matches the labels of the runners: ${what}`, () => {
     const { jobs, oldestSince } = matchingJobs([{ id: 1, status, created_at: at, labels: [...labels] }], offered);
     assert.equal(jobs, counts ? 1 : 0);
     assert.equal(oldestSince, counts ? Date.parse(at) : undefined);
   });
 }
 
-test('repositories: of that organisation, in use, the latest first', () => {
+test('repositories are those of the organisation that are in use, the latest push first', () => {
   const one = (full_name: string, more: Partial<Repository> = {}): Repository => ({
     id: 1,
     full_name,
@@ -53,7 +53,7 @@ const installation = (repositories: readonly string[]): Parameters<typeof create
   ],
 });
 
-describe('jobs that wait', () => {
+describe('queued jobs', () => {
   for (const owner of [organization, repository]) {
     test(`are counted by their labels, with the age of the oldest: ${owner.kind}`, async () => {
       const { github, clock, service } = createHarness();
@@ -68,7 +68,7 @@ describe('jobs that wait', () => {
     });
   }
 
-  test('also in a run of which a part has begun', async () => {
+  test('are also counted in a run that has partly started', async () => {
     const { github, mintRunner, startRunner, service, end } = createHarness();
     for (let at = 0; at < 3; at += 1) github.queueJob({ repository: 'acme/app', labels, runID: 5 });
     await startRunner((await mintRunner('one')).jitConfig).busy;
@@ -78,7 +78,7 @@ describe('jobs that wait', () => {
     await end();
   });
 
-  test('jobs of an organisation are in any of its repositories; a quiet one costs nothing', async () => {
+  test('of an organisation are found in any of its repositories; a quiet repository costs no request', async () => {
     const { github, clock, service } = createHarness(installation(['app', 'site', 'tools']));
     github.queueJob({ repository: 'acme/site', labels });
     github.queueJob({ repository: 'acme/tools', labels });
@@ -99,7 +99,7 @@ describe('jobs that wait', () => {
     assert.equal(statuses.filter((status) => status === 200).length, 3);
   });
 
-  test('only the repositories that were pushed to last are looked into', async () => {
+  test('are searched only in the repositories with the latest pushes', async () => {
     const names = Array.from({ length: 130 }, (_, at) => `repo-${at}`);
     const { github, clock, service } = createHarness(installation(names));
     clock.advance(1000);
@@ -114,7 +114,7 @@ describe('jobs that wait', () => {
     assert.ok(looked.has('repo-120'));
   });
 
-  test('a repository that is gone does not hide the others', async () => {
+  test('a deleted repository does not hide the others', async () => {
     const { github, service } = createHarness(installation(['app', 'site']));
     github.queueJob({ repository: 'acme/site', labels });
     const gone = { status: 404, body: { message: 'Not Found' } };
@@ -126,7 +126,7 @@ describe('jobs that wait', () => {
     assert.ok(alone.kind === 'problem' && alone.reason === 'Denied');
   });
 
-  test('a run that is gone since does not hide the others, and the oldest of many are looked into', async () => {
+  test('a deleted run does not hide the others, and the oldest of many runs are read', async () => {
     const { github, clock, service } = createHarness();
     const since = clock.now();
     for (let at = 0; at < 60; at += 1) {

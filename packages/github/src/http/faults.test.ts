@@ -12,7 +12,7 @@ const reasonOf = (answer: { readonly kind: string } | Problem): string =>
 
 describe('when GitHub fails', () => {
   for (const outage of ['refused', 500, 502, 503] as const) {
-    test(`an outage (${outage}) is an answer to everything, and passes`, async () => {
+    test(`an outage (${outage}) is reported by every call, and ends`, async () => {
       const { github, mintRunner, service } = createHarness();
       const { id } = await mintRunner('one');
       github.faults.outage.api = outage;
@@ -52,7 +52,7 @@ describe('when GitHub fails', () => {
     assert.deepEqual(await service().remove(id), { kind: 'none' });
   });
 
-  test('a call that hangs ends with its deadline', async () => {
+  test('a call that hangs ends at its deadline', async () => {
     const { github, clock, mintRunner, nextRequest, service } = createHarness();
     const { id } = await mintRunner('one');
     github.faults.calls.push({ match: /GET/, times: 1, with: 'hang' });
@@ -65,7 +65,7 @@ describe('when GitHub fails', () => {
     assert.match('message' in answer ? answer.message : '', /nothing came within 15 s/);
   });
 
-  test('a token that never comes ends with its deadline, for all who wait', async () => {
+  test('a token request that hangs ends at its deadline, for all callers', async () => {
     const { github, clock, nextRequest, service } = createHarness();
     github.faults.calls.push({ match: /access_tokens/, times: 1, with: 'hang' });
     const sent = nextRequest();
@@ -105,7 +105,7 @@ describe('when GitHub fails', () => {
     ['another name', { status: 301, headers: { location: 'https://api.github.invalid/x' } }, 'Denied'],
     ['a strange refusal', { status: 418, body: { message: 'teapot' } }, 'Denied'],
   ] as const) {
-    test(`not believed: ${what}`, async () => {
+    test(`is rejected: ${what}`, async () => {
       const { github, mintRunner, service } = createHarness();
       const { id } = await mintRunner('one');
       github.faults.calls.push({ match: /GET/, times: 1, with: fault });
@@ -137,7 +137,7 @@ test('an endless response is cut at the size limit', async () => {
 });
 
 describe('over sockets', () => {
-  test('the same, with the platform’s own fetch', async (context) => {
+  test('behaves the same with the fetch of Node', async (context) => {
     const github = await startGitHub({ app: { privateKey: pkcs1 } });
     context.after(() => github.stop());
     const app = { appID: github.app.clientID, installationID: '7001', privateKey: createSecret(pkcs1) };

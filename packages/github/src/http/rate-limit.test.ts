@@ -27,17 +27,17 @@ const rows: readonly {
   { what: 'a failure is none', status: 503, headers: { 'retry-after': '5' }, wait: undefined },
   { what: 'the hour is used up', status: 403, headers: spent(seconds + 1200), wait: 1200 },
   { what: 'the hour is used up, as 429', status: 429, headers: spent(seconds + 1200), wait: 1200 },
-  { what: 'a pause that is told', status: 403, headers: { 'retry-after': '30' }, said: secondary, wait: 30 },
+  { what: 'a stated pause', status: 403, headers: { 'retry-after': '30' }, said: secondary, wait: 30 },
   {
-    what: 'a pause that is told goes before the reset',
+    what: 'a stated pause goes before the reset',
     status: 429,
     headers: { 'retry-after': '30', ...spent(seconds + 1200) },
     wait: 30,
   },
-  { what: 'a pause that is not told', status: 403, said: secondary, wait: 60 },
+  { what: 'a pause that is not stated', status: 403, said: secondary, wait: 60 },
   { what: 'the old word for it', status: 403, said: 'You have triggered an abuse detection mechanism', wait: 60 },
-  { what: 'not told, the second time', status: 403, said: secondary, guesses: 1, wait: 120 },
-  { what: 'not told, again and again', status: 403, said: secondary, guesses: 40, wait: 900 },
+  { what: 'not stated, the second time', status: 403, said: secondary, guesses: 1, wait: 120 },
+  { what: 'not stated, again and again', status: 403, said: secondary, guesses: 40, wait: 900 },
   { what: '429 and nothing else', status: 429, wait: 60 },
   { what: 'a reset that has passed', status: 403, headers: spent(seconds - 10), wait: 60 },
   { what: 'a reset that is nonsense', status: 403, headers: spent('soon'), wait: 60 },
@@ -46,19 +46,19 @@ const rows: readonly {
 ];
 
 for (const { what, status, headers = {}, said: errorMessage = '', guesses = 0, wait } of rows) {
-  test(`limits: ${what}`, () => {
+  test(`wait time: ${what}`, () => {
     const limit = readLimit({ status, headers: new Headers(headers), errorMessage }, now, guesses);
     assert.equal(limit === undefined ? undefined : (limit.retryAt - now) / 1000, wait);
   });
 }
 
-test('a limit of one kind of call is not one of all', () => {
+test('a limit of one resource does not limit others', () => {
   const headers = new Headers({ ...spent(seconds + 60), 'x-ratelimit-resource': 'actions_runner_registration' });
   assert.equal(readLimit({ status: 403, headers, errorMessage: '' }, now, 0)?.isForAll, false);
   assert.equal(readQuota(headers, now), undefined);
   headers.set('x-ratelimit-resource', 'core');
   assert.equal(readLimit({ status: 403, headers, errorMessage: '' }, now, 0)?.isForAll, true);
-  assert.equal(readQuota(headers, now), undefined, 'of how many is not told');
+  assert.equal(readQuota(headers, now), undefined, 'without the limit');
   headers.set('x-ratelimit-limit', '5000');
   assert.deepEqual(readQuota(headers, now), { limit: 5000, remaining: 0, resetAt: now + 60_000 });
   headers.set('x-ratelimit-reset', '999999999999');
@@ -67,9 +67,9 @@ test('a limit of one kind of call is not one of all', () => {
 
 const minute = 60_000;
 
-describe('limits of GitHub', () => {
+describe('rate limits of GitHub', () => {
   for (const status of [403, 429] as const) {
-    test(`the hour is used up (${status}): nobody asks before it is over`, async () => {
+    test(`when the quota is used up (${status}), no request is sent before the reset`, async () => {
       const { github, clock, mintRunner, service } = createHarness();
       const { id } = await mintRunner('one');
       github.faults.calls.push({ match: /GET/, times: 1, with: { limit: 'primary', status } });
@@ -158,7 +158,7 @@ describe('limits of GitHub', () => {
     assert.equal((await service().list()).kind, 'listed');
   });
 
-  test('an App that asks for too many tokens waits too', async () => {
+  test('token requests are limited too', async () => {
     const { github, clock, service } = createHarness();
     github.faults.calls.push({ match: /access_tokens/, times: 1, with: { limit: 'secondary', seconds: 90 } });
     assert.equal((await service().list()).kind, 'problem');
@@ -201,7 +201,7 @@ describe('limits of GitHub', () => {
     assert.equal(limiter.blockedUntil(remove), clock.now() + 600_000);
   });
 
-  test('registering may be limited for itself, and making tokens always is', () => {
+  test('registrations and token requests have their own limits', () => {
     const clock = manualClock();
     const limiter = createRateLimiter(clock);
     const { mint, remove } = runnerOperations(organization);

@@ -25,7 +25,7 @@ const through = (options: GuestOptions, look: (guest: Guest) => void): Promise<v
 
 describe('the script of a runner in its guest', { timeout: 60_000 }, () => {
   for (const shell of [['/bin/sh'], ['bash', '--posix']])
-    it(`does one job, tells when it begins, and its result travels (${shell.join(' ')})`, () =>
+    it(`runs one job, reports its start, and reports its exit code (${shell.join(' ')})`, () =>
       through({ shell, runner: `${hook}; echo done; exit 7` }, (guest) => {
         assert.equal(resultOf(guest), '7\n');
         assert.equal(guest.statusFile(guestNames.ready), '');
@@ -33,12 +33,12 @@ describe('the script of a runner in its guest', { timeout: 60_000 }, () => {
         assert.match(guest.statusFile(guestNames.log) ?? '', /^done$/m);
       }));
 
-  it('tells the release of the runner', () =>
+  it('reports the version of the runner', () =>
     through({ runner: 'exit 0', version: '2.335.0' }, (guest) =>
       assert.equal(guest.statusFile(guestNames.ready), '2.335.0\n'),
     ));
 
-  it('ends well when the runner does', () =>
+  it('succeeds when the runner exits with 0', () =>
     through({ runner: 'exit 0' }, (guest) => {
       assert.equal(resultOf(guest), '0\n');
       assert.equal(guest.statusFile(guestNames.jobStarted), undefined);
@@ -55,7 +55,7 @@ describe('the script of a runner in its guest', { timeout: 60_000 }, () => {
       },
     ));
 
-  it('gives it the variables of the Pod, whatever they are called', () =>
+  it('passes the variables of the Pod to the runner, whatever their names are', () =>
     through(
       {
         variables: ['GREETING=a\\nb\\\\n %s=\\r', 'hook=/nowhere', 'state=/nowhere', 'tartan_line=x', 'a.b=c', 'UID=5'],
@@ -81,7 +81,7 @@ chmod 755 theirs; ${hook}`,
       ({ statusFile }) => assert.match(statusFile(guestNames.log) ?? '', /^theirs\nafter ours$/m),
     ));
 
-  it('ends a runner that has no job after the idle time, and that is no failure', () =>
+  it('stops a runner without a job after the idle timeout, as a success', () =>
     through({ runner: 'exec /bin/sleep 1000', variables: idleAfterASecond }, (guest) => {
       assert.equal(resultOf(guest), '0\n');
       assert.match(guest.statusFile(guestNames.log) ?? '', /no job for 1 seconds/);
@@ -93,7 +93,7 @@ chmod 755 theirs; ${hook}`,
       assert.equal(resultOf(guest), '0\n');
     }));
 
-  it('waits for ever without an idle time, or with 0', () =>
+  it('has no idle timeout if it is 0 or not set', () =>
     through({ runner: `${aLongJob}; exit 3`, variables: [`${runnerVariables.idleTimeoutSeconds}=0`] }, (guest) => {
       assert.equal(resultOf(guest), '3\n');
     }));
@@ -111,12 +111,12 @@ chmod 755 theirs; ${hook}`,
     ],
   ];
   for (const [sign, options] of signs)
-    it(`never ends a runner once ${sign}`, () =>
+    it(`never stops a runner once ${sign}`, () =>
       through({ ...options, isHeld: true, variables: idleAfterASecond }, (guest) =>
         assert.equal(resultOf(guest), '5\n'),
       ));
 
-  it('says that a job has begun when the listener does, before any hook', () =>
+  it('reports a started job when the listener logs it, before any hook', () =>
     through({ runner: "echo '2026-06-01 12:00:00Z: Running job: build'" }, (guest) => {
       assert.equal(guest.statusFile(guestNames.jobStarted), '');
     }));
@@ -138,7 +138,7 @@ chmod 755 theirs; ${hook}`,
     ],
   ];
   for (const [what, options, result, words] of broken)
-    it(`halts with ${what}, says so, and is never taken for ready`, () =>
+    it(`halts with ${what}, logs it, and never reports ready`, () =>
       through(options, (guest) => {
         assert.equal(resultOf(guest), result);
         assert.match(guest.statusFile(guestNames.log) ?? '', words);
@@ -160,7 +160,7 @@ chmod 755 theirs; ${hook}`,
     }
   };
 
-  it('that is ended, as by a shutdown, ends its runner, reports and halts', () =>
+  it('stops its runner, reports and halts after SIGTERM', () =>
     inGuest({ runner: waits, variables: ['TUIST_RUNNER_IDLE_TIMEOUT_SECONDS=600'] }, async (guest) => {
       const { script, pid } = await started(guest);
       script.kill('SIGTERM');
@@ -168,7 +168,7 @@ chmod 755 theirs; ${hook}`,
       assert.deepEqual([resultOf(guest), guest.halts(), isAlive(pid)], ['143\n', 1, false]);
     }));
 
-  it('that is killed outright and comes back starts no second runner, reports and halts', () =>
+  it('restarted after SIGKILL, starts no second runner, reports and halts', () =>
     inGuest({ runner: waits }, async (guest) => {
       const { script, pid } = await started(guest);
       script.kill('SIGKILL');

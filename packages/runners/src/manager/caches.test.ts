@@ -14,8 +14,8 @@ const metadata = {
 };
 const { managedFields: _, ...kept } = metadata;
 
-describe('what caches keep', () => {
-  test('of a Pod: the fields that decisions read, not its template', () => {
+describe('the fields that caches keep', () => {
+  test('of a Pod are those that decisions read, not its template', () => {
     const whole = () => ({
       apiVersion: 'v1' as const,
       kind: 'Pod' as const,
@@ -44,7 +44,7 @@ describe('what caches keep', () => {
     assert.equal(pod.metadata.managedFields, undefined);
   });
 
-  test('of a ServiceAccount: its name and who owns it', () => {
+  test('of a ServiceAccount are its name and its owner', () => {
     const account = trimServiceAccount({
       apiVersion: 'v1',
       kind: 'ServiceAccount',
@@ -54,7 +54,7 @@ describe('what caches keep', () => {
     assert.deepEqual(account, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: kept });
   });
 
-  test('of a Node: its Ready condition and whether it is schedulable', () => {
+  test('of a Node are its Ready condition and whether it is schedulable', () => {
     const heartbeat = { lastHeartbeatTime: '2026-01-01T00:05:00Z', message: 'the agent speaks' };
     const whole = (unschedulable: boolean) => ({
       apiVersion: 'v1' as const,

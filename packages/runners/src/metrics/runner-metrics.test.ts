@@ -118,7 +118,7 @@ describe('pool metrics', () => {
     );
   });
 
-  test('ages are those of the oldest: on a Mac without a virtual machine, and after the end of its grace', async () => {
+  test('ages are those of the oldest Pod: without a VM on its Mac, and after its grace period', async () => {
     const lines = await seriesOf(poolWith(5, undefined), [
       podOf('a', { phase: 'Pending', boundAt: '2026-01-01T00:30:00Z' }),
       podOf('b', { phase: 'Pending', boundAt: '2026-01-01T00:40:00Z' }),
@@ -136,7 +136,7 @@ describe('pool metrics', () => {
     );
   });
 
-  test('a roll: stale Pods, places without a runner, and the cap', async () => {
+  test('a rollout has stale Pods, replicas without a runner, and the cap', async () => {
     const old = { image: 'old', phase: 'Running', busy: 'False' } as const;
     const rolling = (lines: string[]): string[] => lines.filter((line) => /^(stale|roll)/.test(line));
     assert.deepEqual(
@@ -157,17 +157,17 @@ describe('pool metrics', () => {
     );
   });
 
-  test('queued jobs, while GitHub reports them', async () => {
+  test('queued jobs are exposed while GitHub reports them', async () => {
     const queue = { jobs: 3, oldestSince: '2026-01-01T00:55:00Z', observedAt: '2026-01-01T00:59:00Z' };
-    const told = (lines: string[]): string[] => lines.filter((line) => line.includes('queued'));
-    assert.deepEqual(told(await seriesOf(poolWith(1, { observedGeneration: 1, queue }), [])), [
+    const queueLines = (lines: string[]): string[] => lines.filter((line) => line.includes('queued'));
+    assert.deepEqual(queueLines(await seriesOf(poolWith(1, { observedGeneration: 1, queue }), [])), [
       'queued_jobs 3',
       'oldest_queued_job_age_seconds 300',
     ]);
-    assert.deepEqual(told(await seriesOf(poolWith(1, { observedGeneration: 1 }), [])), []);
+    assert.deepEqual(queueLines(await seriesOf(poolWith(1, { observedGeneration: 1 }), [])), []);
   });
 
-  test('one series for each status of each condition', async () => {
+  test('each condition has a series per status', async () => {
     const condition = {
       type: 'GitHubReachable',
       status: 'False',
@@ -186,7 +186,7 @@ describe('pool metrics', () => {
     );
   });
 
-  test('runs that have ended, with buckets above five days of waiting and five of work', async () => {
+  test('finished runs have buckets above five days of waiting and five of work', async () => {
     const metrics = createRunnerMetrics({ clock: manualClock() });
     const pool = { namespace: 'ci', name: 'macos' };
     const worst = 10 * 86_400;
@@ -202,7 +202,7 @@ describe('GitHub metrics', () => {
   const linesOf = async (metrics: ReturnType<typeof createRunnerMetrics>): Promise<string[]> =>
     (await metrics.text()).body.split('\n').filter((line) => line.startsWith('tuist_runners_github'));
 
-  test('every request, and the remaining rate limit', async () => {
+  test('every request and the remaining rate limit are exposed', async () => {
     const metrics = createRunnerMetrics({ clock: manualClock() });
     metrics.setPoolReader(() => []);
     metrics.github.call('github-app', { ...report, status: 200, remaining: 4711 });
@@ -220,13 +220,13 @@ describe('GitHub metrics', () => {
     let leads = true;
     metrics.setPoolReader(() => (leads ? [] : undefined));
     metrics.github.call('github-app', { ...report, status: 200, remaining: 3 });
-    const told = async (): Promise<boolean> => (await linesOf(metrics)).some((line) => line.includes('remaining'));
-    assert.equal(await told(), true);
+    const isExposed = async (): Promise<boolean> => (await linesOf(metrics)).some((line) => line.includes('remaining'));
+    assert.equal(await isExposed(), true);
     leads = false;
-    assert.equal(await told(), false);
+    assert.equal(await isExposed(), false);
     leads = true;
     clock.advance(3_600_000);
-    assert.equal(await told(), false);
+    assert.equal(await isExposed(), false);
   });
 });
 
@@ -238,7 +238,7 @@ describe('the table of metrics', () => {
     );
   });
 
-  test('has a help in sentences for each', () => {
+  test('has a help text in sentences for each', () => {
     for (const { help, name } of runnerMetricsTable()) assert.match(help, /^[A-Z].*\.$/, name);
   });
 

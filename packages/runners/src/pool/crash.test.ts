@@ -55,107 +55,107 @@ type Step = (seconds: number, by: number) => Promise<void>;
 interface Part {
   readonly what: string;
   /** Restores the initial state at its end. */
-  readonly play: (stage: Harness, step: Step) => Promise<void>;
+  readonly play: (harness: Harness, step: Step) => Promise<void>;
 }
 
 const parts: readonly Part[] = [
   {
     what: 'a pool is made, and deleted',
-    play: async (stage, step) => {
-      await stage.addPool(1, 'other');
+    play: async (harness, step) => {
+      await harness.addPool(1, 'other');
       await step(50, 10);
-      await stage.deletePool('other');
+      await harness.deletePool('other');
       await step(70, 10);
-      assert.equal(await stage.pool('other'), undefined);
+      assert.equal(await harness.pool('other'), undefined);
     },
   },
   {
     what: 'a job is done, and its runner replaced',
-    play: async (stage, step) => {
-      const reaped = (await stage.pool())?.status?.reaped ?? 0;
-      const job = stage.queueJob();
+    play: async (harness, step) => {
+      const reaped = (await harness.pool())?.status?.reaped ?? 0;
+      const job = harness.queueJob();
       await step(90, 10);
       assert.equal(job.conclusion, 'success');
-      assert.equal((await stage.pool())?.status?.reaped, reaped + 1, 'each is counted once');
+      assert.equal((await harness.pool())?.status?.reaped, reaped + 1, 'each is counted once');
     },
   },
   {
     what: 'the pool shrinks by a runner that does not notice, and grows again',
-    play: async (stage, step) => {
-      stage.settings.notices = false;
-      await stage.setSpec({ replicas: 0 });
+    play: async (harness, step) => {
+      harness.settings.notices = false;
+      await harness.setSpec({ replicas: 0 });
       await step(240, 40);
-      assert.deepEqual(await stage.pods(), []);
-      stage.settings.notices = true;
-      await stage.setSpec({ replicas: 1 });
+      assert.deepEqual(await harness.pods(), []);
+      harness.settings.notices = true;
+      await harness.setSpec({ replicas: 1 });
       await step(50, 10);
     },
   },
 ];
 
 /** Asserts that no runner is duplicated or lost, and that no Secret, ServiceAccount or registration is left over. */
-const isWhole = async (stage: Harness): Promise<void> => {
-  const pods = await stage.pods();
+const isWhole = async (harness: Harness): Promise<void> => {
+  const pods = await harness.pods();
   const busy = pods.map(({ status }) => status?.conditions?.find(({ type }) => type === runnerBusyCondition)?.status);
   assert.deepEqual(busy, ['False'], 'one Pod, and it waits for a job');
   const names = pods.map(({ metadata }) => metadata.name);
   assert.deepEqual(
-    (await stage.secrets()).map(({ metadata }) => metadata.name),
+    (await harness.secrets()).map(({ metadata }) => metadata.name),
     names,
   );
   assert.deepEqual(
-    (await stage.accounts()).map(({ metadata }) => metadata.name),
+    (await harness.accounts()).map(({ metadata }) => metadata.name),
     names,
   );
   assert.deepEqual(
-    stage.github.runners().map(({ name }) => name),
+    harness.github.runners().map(({ name }) => name),
     names,
   );
-  assert.deepEqual([stage.killed, stage.github.lostJobs()], [[], []]);
+  assert.deepEqual([harness.killed, harness.github.lostJobs()], [[], []]);
 };
 
 /** Plays a part while a call fails. Returns all calls. */
-const playWith = async (stage: Harness, part: Part, at: number, fault: 'crash' | 'lost' | 'none') => {
+const playWith = async (harness: Harness, part: Part, at: number, fault: 'crash' | 'lost' | 'none') => {
   const calls = faultyCalls(at, fault);
-  let process = await stage.start(calls.between, calls.onFetch);
+  let process = await harness.start(calls.between, calls.onFetch);
   let isReplaced = false;
-  await part.play(stage, async (seconds, by) => {
+  await part.play(harness, async (seconds, by) => {
     for (let passed = 0; passed < seconds; passed += by) {
       if (calls.isDead && !isReplaced) {
         isReplaced = true;
         await process.stop();
-        process = await stage.start();
+        process = await harness.start();
       }
-      await stage.advance(by, by);
+      await harness.advance(by, by);
     }
   });
-  await isWhole(stage);
+  await isWhole(harness);
   await process.stop();
   return calls.names;
 };
 
 describe('a fault in any API call', () => {
-  let stage: Harness;
+  let harness: Harness;
   before(async () => {
-    stage = await createHarness({ macs: 1, slots: 4 });
-    await stage.addSecret();
-    stage.settings.jobMs = 20_000;
-    await stage.addPool(1);
-    const process = await stage.start();
-    await stage.advance(40, 10);
+    harness = await createHarness({ macs: 1, slots: 4 });
+    await harness.addSecret();
+    harness.settings.jobMs = 20_000;
+    await harness.addPool(1);
+    const process = await harness.start();
+    await harness.advance(40, 10);
     await process.stop();
   });
-  after(() => stage.end());
+  after(() => harness.end());
 
   for (const part of parts)
     for (const fault of ['crash', 'lost'] as const)
       test(`${part.what}: ${fault}`, async () => {
-        const calls = await playWith(stage, part, 0, 'none');
+        const calls = await playWith(harness, part, 0, 'none');
         for (const [index, call] of calls.entries()) {
           // A crash after a read leaves the same state as a crash after the write before it.
           if (call.includes('GET ')) continue;
           try {
-            await playWith(stage, part, index + 1, fault);
+            await playWith(harness, part, index + 1, fault);
           } catch (error) {
             throw new Error(`call ${index + 1}, ${call}`, { cause: error });
           }

@@ -5,7 +5,7 @@ import { type ModelCluster, modelCluster } from './testing/model/cluster.ts';
 import type { Pass } from './testing/model/controller.ts';
 
 /** An event in the life of a pool. */
-type Step = (world: ModelCluster) => void;
+type Step = (cluster: ModelCluster) => void;
 
 const one = <T>(weight: number, of: fc.Arbitrary<T>, name: string, step: (value: T) => Step) => ({
   weight,
@@ -15,37 +15,37 @@ const mac = fc.nat(7);
 const nothing = fc.constant('');
 /** `round` runs whole passes; `sync` and `work` split them, so that the model changes in between; the rest are events. */
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
-  one(16, nothing, 'round', () => (world) => world.round()),
-  one(8, nothing, 'sync', () => (world) => world.sync()),
-  one(14, fc.integer({ min: 1, max: 12 }), 'work', (calls) => (world) => world.work(calls)),
-  one(14, fc.constantFrom(1, 2, 5, 12, 30), 'pass', (ticks) => (world) => world.pass(ticks)),
-  one(3, nothing, 'crash', () => (world) => world.crash()),
-  one(3, nothing, 'call arrives', () => (world) => world.arrive()),
-  one(2, nothing, 'crash in registration', () => (world) => world.crashInRegistration()),
-  one(2, nothing, 'freeze in delete', () => (world) => world.freezeInDelete()),
+  one(16, nothing, 'round', () => (cluster) => cluster.round()),
+  one(8, nothing, 'sync', () => (cluster) => cluster.sync()),
+  one(14, fc.integer({ min: 1, max: 12 }), 'work', (calls) => (cluster) => cluster.work(calls)),
+  one(14, fc.constantFrom(1, 2, 5, 12, 30), 'pass', (ticks) => (cluster) => cluster.pass(ticks)),
+  one(3, nothing, 'crash', () => (cluster) => cluster.crash()),
+  one(3, nothing, 'call arrives', () => (cluster) => cluster.arrive()),
+  one(2, nothing, 'crash in registration', () => (cluster) => cluster.crashInRegistration()),
+  one(2, nothing, 'freeze in delete', () => (cluster) => cluster.freezeInDelete()),
   one(
     6,
     fc.constantFrom('surplus' as const, 'image' as const, 'drain' as const),
     'assignBeforeRetire',
-    (why) => (world) => world.assignBeforeRetire(why),
+    (why) => (cluster) => cluster.assignBeforeRetire(why),
   ),
   one(
     6,
     fc.tuple(mac, fc.constantFrom(2, 10, 30)),
     'restartAgent',
-    (restartAgent) => (world) => world.restartAgent(...restartAgent),
+    (restartAgent) => (cluster) => cluster.restartAgent(...restartAgent),
   ),
-  one(8, fc.integer({ min: 1, max: 3 }), 'jobs', (jobs) => (world) => void (world.github.queued += jobs)),
-  one(6, fc.nat(6), 'replicas', (replicas) => (world) => world.server.setPool({ replicas })),
-  one(2, fc.integer({ min: 1, max: 3 }), 'image', (image) => (world) => world.server.setPool({ image })),
-  one(4, fc.tuple(mac, fc.boolean()), 'agent', (up) => (world) => world.setUp(...up)),
-  one(4, fc.tuple(mac, fc.boolean()), 'cordon', (cordon) => (world) => world.cordon(...cordon)),
-  one(1, mac, 'removeMac', (index) => (world) => world.removeMac(index)),
-  one(1, nothing, 'join', () => (world) => world.join()),
-  one(3, fc.boolean(), 'out', (isOut) => (world) => void Object.assign(world.github, { isOut })),
-  one(3, fc.boolean(), 'lies', (isLying) => (world) => void Object.assign(world.github, { isLying })),
-  one(1, fc.nat(9), 'remove runner', (index) => (world) => world.removeRunner(index)),
-  one(1, nothing, 'delete pool', () => (world) => world.server.deletePool()),
+  one(8, fc.integer({ min: 1, max: 3 }), 'jobs', (jobs) => (cluster) => void (cluster.github.queued += jobs)),
+  one(6, fc.nat(6), 'replicas', (replicas) => (cluster) => cluster.server.setPool({ replicas })),
+  one(2, fc.integer({ min: 1, max: 3 }), 'image', (image) => (cluster) => cluster.server.setPool({ image })),
+  one(4, fc.tuple(mac, fc.boolean()), 'agent', (up) => (cluster) => cluster.setUp(...up)),
+  one(4, fc.tuple(mac, fc.boolean()), 'cordon', (cordon) => (cluster) => cluster.cordon(...cordon)),
+  one(1, mac, 'removeMac', (index) => (cluster) => cluster.removeMac(index)),
+  one(1, nothing, 'join', () => (cluster) => cluster.join()),
+  one(3, fc.boolean(), 'out', (isOut) => (cluster) => void Object.assign(cluster.github, { isOut })),
+  one(3, fc.boolean(), 'lies', (isLying) => (cluster) => void Object.assign(cluster.github, { isLying })),
+  one(1, fc.nat(9), 'remove runner', (index) => (cluster) => cluster.removeRunner(index)),
+  one(1, nothing, 'delete pool', () => (cluster) => cluster.server.deletePool()),
 );
 
 const anyHistory = fc.array(anyStep, { maxLength: 80, size: 'max' });
@@ -70,7 +70,7 @@ const check = ({ snapshot, plan }: Pass): void => {
 
   for (const { uid, reason } of plan.retire) {
     const { node, phase, job, deletedAt, offlineSince } = pod(uid);
-    assert.ok(deletedAt === undefined && node.kind === 'exists' && node.isReady, 'its agent is heard');
+    assert.ok(deletedAt === undefined && node.kind === 'exists' && node.isReady, 'its agent reports');
     const isOffline = reason === 'runner is offline' && offlineSince !== undefined;
     assert.ok(job === 'none' || (job === 'unknown' && (phase === 'pending' || isOffline)), 'unknown is busy');
   }
@@ -105,18 +105,18 @@ const checkCap = ({ pods, pool }: Pass['snapshot'], leaving: ReadonlySet<string>
 };
 
 const play = (size: Parameters<typeof modelCluster>[0], history: readonly Step[]): ModelCluster => {
-  const world = modelCluster(size);
-  for (const step of history) step(world);
-  return world;
+  const cluster = modelCluster(size);
+  for (const step of history) step(cluster);
+  return cluster;
 };
 
 describe('a pool under random schedules', () => {
   it('never deletes a Pod with a job, never exceeds replicas or the roll cap', () => {
     fc.assert(
       fc.property(anySize, anyHistory, (size, history) => {
-        const world = play(size, history);
-        assert.deepEqual(world.wrongs, []);
-        for (const pass of world.passes) check(pass);
+        const cluster = play(size, history);
+        assert.deepEqual(cluster.wrongs, []);
+        for (const pass of cluster.passes) check(pass);
       }),
       { numRuns: 2000 },
     );
@@ -125,15 +125,15 @@ describe('a pool under random schedules', () => {
   it('converges once nothing changes any more, and is removed after its deletion', () => {
     fc.assert(
       fc.property(anySize, anyHistory, (size, history) => {
-        const world = play(size, history);
-        world.endFaults();
+        const cluster = play(size, history);
+        cluster.endFaults();
         // A guest whose runner never connects keeps its slot for a quarter of an hour, and a rollout replaces one at a time.
-        for (let rounds = 0; rounds < 4000 && !world.isSettled(); rounds += 1) {
-          world.deleteMute();
-          world.round();
+        for (let rounds = 0; rounds < 4000 && !cluster.isSettled(); rounds += 1) {
+          cluster.deleteMute();
+          cluster.round();
         }
-        assert.deepEqual(world.wrongs, []);
-        assert.ok(world.isSettled(), world.describe());
+        assert.deepEqual(cluster.wrongs, []);
+        assert.ok(cluster.isSettled(), cluster.describe());
       }),
       { numRuns: 300 },
     );

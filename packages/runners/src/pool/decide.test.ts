@@ -13,7 +13,7 @@ import {
   now,
   pending,
   retired,
-  silentMac,
+  notReadyMac,
   snapshotOf,
   stale,
   terminating,
@@ -72,7 +72,7 @@ const tables: Record<string, [string, Snapshot, string][]> = {
     ['an idle one is retired', snapshotOf([warm('a'), busy('b')], { replicas: 1 }), 'retire a (surplus)'],
     ['none with a job', snapshotOf([busy('a'), busy('b')], { replicas: 0 }), ''],
     ['none of which nobody knows', snapshotOf([warm('a', { job: 'unknown' })], { replicas: 0 }), ''],
-    ['none on a Mac that is not heard', snapshotOf([warm('a', { node: silentMac })], { replicas: 0 }), ''],
+    ['none on a Mac that is not Ready', snapshotOf([warm('a', { node: notReadyMac })], { replicas: 0 }), ''],
     ['none in an outage', snapshotOf([warm('a')], { replicas: 0 }, unusable), ''],
     [
       'one without a runner, also in an outage',
@@ -109,7 +109,7 @@ const tables: Record<string, [string, Snapshot, string][]> = {
     ],
     ['one with a job finishes it', snapshotOf([busy('a', { node: cordonedMac })]), ''],
     [
-      'nobody goes who cannot be heard',
+      'no Pod on a Mac that is not Ready is retired',
       snapshotOf([warm('a', { node: mac({ isReady: false, isDraining: true }) })]),
       '',
     ],
@@ -201,10 +201,10 @@ const tables: Record<string, [string, Snapshot, string][]> = {
     ['is left alone when it has shown a job', snapshotOf([busy('a', { offlineSince: ago(60) })]), ''],
     ['is left alone while its image is pulled', snapshotOf([pending('a', { offlineSince: ago(60) })]), ''],
     [
-      'is left alone while its Mac is not heard',
+      'is left alone while its Mac is not Ready',
       snapshotOf([
-        warm('a', { offlineSince: ago(60), node: silentMac }),
-        warm('b', { job: 'unknown', offlineSince: ago(60), node: silentMac }),
+        warm('a', { offlineSince: ago(60), node: notReadyMac }),
+        warm('b', { job: 'unknown', offlineSince: ago(60), node: notReadyMac }),
       ]),
       '',
     ],
@@ -235,14 +235,14 @@ const tables: Record<string, [string, Snapshot, string][]> = {
     ['goes when it has not', snapshotOf([retired('a', 2)]), 'remove a (settle period over)'],
     ['stays when it shows a job', snapshotOf([retired('a', 60, { job: 'started' })]), ''],
     ['stays when nobody knows', snapshotOf([retired('a', 58, { job: 'unknown' })]), ''],
-    ['stays when its Mac is not heard', snapshotOf([retired('a', 60, { node: silentMac })]), ''],
+    ['stays while its Mac is not Ready', snapshotOf([retired('a', 60, { node: notReadyMac })]), ''],
     [
       'stays when its Mac has just come back',
       snapshotOf([retired('a', 60, { node: mac({ readyChangedAt: ago(1.9) }) })]),
       '',
     ],
     [
-      'stays when nobody knows since when its Mac is heard',
+      'stays while it is unknown since when its Mac is Ready',
       snapshotOf([retired('a', 60, { node: mac({ readyChangedAt: undefined }) })]),
       '',
     ],
@@ -304,7 +304,7 @@ describe('requeueAt', () => {
     ['when the settle period of a retired one ends', snapshotOf([retired('a', 1), retired('b', 0.5)]), now + minute],
     ['not for one whose settle period ends right now', snapshotOf([retired('a', 2)]), undefined],
     [
-      'when its Mac has been heard for long enough',
+      'when its Mac has been Ready for long enough',
       snapshotOf([retired('a', 9, { node: mac({ readyChangedAt: ago(1) }) })]),
       now + minute,
     ],
@@ -324,7 +324,7 @@ describe('requeueAt', () => {
   ];
   for (const [name, snapshot, expected] of table) it(name, () => assert.equal(at(snapshot), expected));
 
-  it('at once, when more have ended than are written down at a time: the oldest come first (tuist/tuist#10875)', () => {
+  it('is now when more Pods have finished than are recorded at a time: the oldest come first (tuist/tuist#10875)', () => {
     const pods = Array.from({ length: 504 }, (_, index) => ended(`p${index}`, { createdAt: ago(index) }));
     const { reap, requeueAt } = decide(snapshotOf(pods, { replicas: 0 }));
     assert.equal(reap.length, 50);

@@ -19,7 +19,7 @@ import {
   now,
   pending,
   retired,
-  silentMac,
+  notReadyMac,
   snapshotOf,
   stale,
   unscheduled,
@@ -52,7 +52,7 @@ describe('the numbers of a pool', () => {
     const pods = [
       warm('a'),
       busy('b', stale),
-      warm('silent Mac', { node: silentMac }),
+      warm('silent Mac', { node: notReadyMac }),
       pending('c'),
       unscheduled('d'),
       warm('not a word', { job: 'unknown' }),
@@ -88,7 +88,7 @@ describe('the numbers of a pool', () => {
     assert.deepEqual([status.finished, status.reaped], [finished, 7]);
   });
 
-  it('are the same at another time, when nothing happens', () => {
+  it('do not change over time when nothing happens', () => {
     const snapshot = snapshotOf([warm('a'), busy('b', stale), pending('c'), terminating('d', { deletedAt: ago(20) })]);
     const queue = { jobs: 2, oldestSince: ago(30), observedAt: now };
     const status = statusOf(none, snapshot, { queue });
@@ -137,7 +137,7 @@ describe('Ready', () => {
     ],
     [
       'one is on a Mac that does not answer',
-      snapshotOf([warm('a', { node: silentMac })]),
+      snapshotOf([warm('a', { node: notReadyMac })]),
       'False Filling: 1 Pod: 1 is busy. 1 is wanted. On a Mac that does not answer: macos-runner-a.',
     ],
     [
@@ -184,7 +184,7 @@ describe('Ready', () => {
 });
 
 describe('GitHubReachable', () => {
-  it('says what went wrong, and until when nobody asks', () => {
+  it('reports the cause, and until when no request is sent', () => {
     const github = { reason: 'RateLimited', message: 'GitHub asks to wait.', retryAt: now } as const;
     const expected = 'False RateLimited: GitHub asks to wait. Not asked again before 2026-01-01T12:00:00Z.';
     assert.equal(say('GitHubReachable', snapshotOf([]), none, { github }), expected);
@@ -219,7 +219,7 @@ describe('JobsWaiting', () => {
   const full = snapshotOf([busy('a'), pending('b')]);
   const free = snapshotOf([busy('a'), warm('b')]);
   const table: [string, Snapshot, RunnerPoolStatus, Partial<Inputs>, string][] = [
-    ['nobody told', free, none, {}, 'Unknown Unknown'],
+    ['unknown', free, none, {}, 'Unknown Unknown'],
     ['none', free, none, waiting(0, 0), 'False NoneWaiting'],
     ['nobody is free', full, none, waiting(0), 'True Saturated'],
     ['nobody is there', snapshotOf([]), none, waiting(0), 'True Saturated'],

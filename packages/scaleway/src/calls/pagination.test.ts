@@ -20,7 +20,7 @@ const book = (...pages: Page<Item>[]) => {
   return { asked, readPage };
 };
 
-test('pages are turned until all have come', async () => {
+test('all pages are read', async () => {
   const table: [what: string, pages: Page<Item>[], asked: number[], count: number][] = [
     ['an empty list', [{ items: [], total: 0 }], [1], 0],
     ['one page', [{ items: items(0, 7), total: 7 }], [1], 7],
@@ -104,7 +104,7 @@ test("inconsistent pages reject with 'garbled', never with a short list", async 
   }
 });
 
-test('whatever the pages are, it ends, and a list that comes is whole', async () => {
+test('for any pages, reading ends, and a returned list is complete', async () => {
   const page = fc.record({
     items: fc.array(fc.record({ id: fc.stringMatching(/^[a-f]$/) }), { maxLength: 6 }),
     total: fc.option(fc.nat(8), { nil: undefined }),

@@ -38,8 +38,8 @@ const onePass = async <T extends { readonly id: string }>(
   const seen = new Map<string, T>();
   let firstTotal: number | undefined;
   for (let page = 1; page <= maxPages; page += 1) {
-    const { items, ...told } = await readPage(page);
-    const total = told.total ?? undefined;
+    const { items, ...rest } = await readPage(page);
+    const total = rest.total ?? undefined;
     if (page === 1) firstTotal = total;
     if (total !== firstTotal) return undefined;
     const before = seen.size;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { passwordIn } from './responses.ts';
 
-test('the password is the one of the server, else the one of its VNC address', () => {
+test('the password is that of the server, else that of its VNC URL', () => {
   const table: [sudo: string, vnc: string, expected: string | undefined][] = [
     ['s3cret', '', 's3cret'],
     ['s3cret', 'vnc://m1:other@1.2.3.4:5900', 's3cret'],
@@ -31,7 +31,7 @@ test('the password is the one of the server, else the one of its VNC address', (
   for (const [sudo, vnc, expected] of table) assert.equal(passwordIn(sudo, vnc), expected, `${sudo} ${vnc}`);
 });
 
-test('every password survives its way through a VNC address', () => {
+test('every password is decoded from a VNC URL', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (password) => {
       const read = passwordIn('', `vnc://m1:${encodeURIComponent(password.toWellFormed())}@10.0.0.1:5900`);

@@ -46,7 +46,7 @@ test('the error kind follows the type of the body, else the status', () => {
   for (const [status, type, kind] of table) assert.equal(errorKind(status, type), kind, `${status} ${type}`);
 });
 
-test('names of object members are no types', () => {
+test('names of Object.prototype members are not error types', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 100, max: 999 }),
@@ -106,7 +106,7 @@ test('a 403 names the permission set of the operation that was denied', () => {
   assert.equal(operations.reinstall.permissionSet, 'AppleSiliconFullAccess');
 });
 
-test('a transient state tells the state, as only one of them means a wipe', () => {
+test('a transient_state error has the state, as only one of them means a wipe', () => {
   const body = { type: 'transient_state', resource: 'server', resource_id: '1', current_state: 'rebooting' };
   assert.equal(refuse({ status: 409, body }).state, 'rebooting');
   assert.match(refuse({ status: 409, body }).message, /did not reinstall server 1: its state is rebooting/);
@@ -115,7 +115,7 @@ test('a transient state tells the state, as only one of them means a wipe', () =
   assert.equal(refuse({ status: 404, body: { current_state: 'ready' } }).state, undefined);
 });
 
-test('a refusal is told in one line, however long and odd it is', () => {
+test('an error message is one line, however long it is', () => {
   const error = refuse({ body: { message: `a\n\tb\u0000c ${'x'.repeat(1000)}` } });
   assert.match(error.message, /HTTP 400: a b c x+…\)$/);
   assert(error.message.length < 500);

@@ -102,12 +102,12 @@ export const retryAfterMs = (
   retryAfter: string | null,
   now: number,
 ): number => {
-  const told = [
+  const stated = [
     body.reset_seconds === undefined ? Number.NaN : body.reset_seconds * 1000,
     Date.parse(body.reset_at ?? '') - now,
     /^\s*\d+\s*$/.test(retryAfter ?? '') ? Number(retryAfter) * 1000 : Date.parse(retryAfter ?? '') - now,
   ].find((milliseconds) => !Number.isNaN(milliseconds));
-  return Math.min(maxResetMs, Math.max(0, told ?? defaultResetMs));
+  return Math.min(maxResetMs, Math.max(0, stated ?? defaultResetMs));
 };
 
 /** An answer that is no success. */

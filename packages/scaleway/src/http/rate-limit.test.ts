@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
 import { createRateLimit } from './rate-limit.ts';
 
-test('a second’s worth goes at once, then one at a time', () => {
+test("a burst of one second's worth is sent at once, then one request at a time", () => {
   const clock = manualClock();
   const limit = createRateLimit(clock, 4);
   assert.deepEqual(
@@ -17,7 +17,7 @@ test('a second’s worth goes at once, then one at a time', () => {
   );
 });
 
-test('less than one a second is a rate too', () => {
+test('the rate may be below one per second', () => {
   const limit = createRateLimit(manualClock(), 0.1);
   assert.deepEqual(
     [1, 2, 3].map(() => limit.reserve()),

@@ -75,7 +75,7 @@ describe('requests to a failing Scaleway', () => {
     assert.equal(scaleway.received.length, 3);
   });
 
-  test('a refusal is not asked for again', async () => {
+  test('a rejected request is not retried', async () => {
     for (const status of [400, 401, 403, 404, 409, 410, 412, 418]) {
       scaleway.respondWith({ status, body: {} }, { body: wireServer() });
       await failureOf(testPool(scaleway.url).getServer(zone, serverID));
@@ -126,7 +126,7 @@ describe('requests to a failing Scaleway', () => {
     assert.deepEqual(pool.clock.waits, [500, 1000, 1500]);
   });
 
-  test('no answer within the deadline is no answer', async () => {
+  test('a request without a response fails at its deadline', async () => {
     const pool = testPool(scaleway.url);
     scaleway.respondWith('hang', { body: wireServer() });
     const slow = pool.getServer(zone, serverID);
@@ -173,7 +173,7 @@ describe('requests to a failing Scaleway', () => {
     assert.equal(scaleway.received.length, 0);
   });
 
-  test('a call is given up while it waits for its next try', async () => {
+  test('an abort ends the wait for a retry', async () => {
     const reason = new Error('we are stopping');
     const aborting = new AbortController();
     const standing = { now: () => 0, monotonic: () => 0, after: () => () => {} };
@@ -188,7 +188,7 @@ describe('requests to a failing Scaleway', () => {
     assert.deepEqual([scaleway.received.length, sent], [1, 1]);
   });
 
-  test('a redirect is not followed: it would take the secret key along', async () => {
+  test('a redirect is not followed: it would forward the secret key', async () => {
     const elsewhere = await startScriptedScaleway();
     try {
       elsewhere.respondWith({ body: wireServer() });

@@ -40,7 +40,7 @@ export const runKindSuite = (title: string, start: () => Promise<ClusterWithKind
     };
 
     for (const { metadata } of definitions) {
-      test(`the definition ${metadata?.name} is taken without objection`, () =>
+      test(`the definition ${metadata?.name} is accepted without warnings`, () =>
         inNamespace(async ({ client }) => {
           const { status } = await client.get(customResourceDefinitions, { name: metadata?.name ?? '' });
           const states = (status?.conditions ?? []).map(({ type, status: is }) => `${type}=${is}`).sort();
@@ -50,7 +50,7 @@ export const runKindSuite = (title: string, start: () => Promise<ClusterWithKind
 
     for (const [index, { kind, namespaced, resource, make, status }] of examples.entries()) {
       // A controller would write a field that the server drops again and again.
-      test(`${kind} (example ${index + 1}) comes back as it was written`, () =>
+      test(`${kind} (example ${index + 1}) is read as it was written`, () =>
         inNamespace(async ({ client, namespace }) => {
           const name = { name: `example-${randomUUID().slice(0, 8)}`, ...(namespaced ? { namespace } : {}) };
           const wanted = make(name);

@@ -31,11 +31,11 @@ export const startEmptySimulation = async () => {
   /** The real command over HTTPS. */
   const run = async (args: readonly string[], { signal } = new AbortController()) => {
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-    const heard = Promise.all([text(stdout), text(stderr)]);
+    const output = Promise.all([text(stdout), text(stderr)]);
     const code = await tartan(args, { stdin, stdout, stderr, env: { KUBECONFIG: kubeconfig }, signal });
     stdout.end();
     stderr.end();
-    const [out, err] = await heard;
+    const [out, err] = await output;
     return { code, out, err };
   };
   const never = new Promise<never>(() => {});

@@ -4,16 +4,16 @@ import { test } from 'node:test';
 import { listenForKeys } from './keys.ts';
 
 const keyboard = () => {
-  const told: string[] = [];
+  const actions: string[] = [];
   const stdin = Object.assign(new PassThrough(), {
     isTTY: true,
-    setRawMode: (on: boolean) => void told.push(on ? 'raw' : 'cooked'),
+    setRawMode: (on: boolean) => void actions.push(on ? 'raw' : 'cooked'),
   });
-  const end = listenForKeys(stdin, { enter: () => void told.push('enter'), stop: () => void told.push('stop') });
-  return { told, end, press: (keys: string) => void stdin.emit('data', Buffer.from(keys)) };
+  const end = listenForKeys(stdin, { enter: () => void actions.push('enter'), stop: () => void actions.push('stop') });
+  return { actions, end, press: (keys: string) => void stdin.emit('data', Buffer.from(keys)) };
 };
 
-const cases: readonly [what: string, keys: string, told: readonly string[]][] = [
+const cases: readonly [what: string, keys: string, actions: readonly string[]][] = [
   ['Enter', '\r', ['enter']],
   ['Enter twice at once', '\r\n', ['enter', 'enter']],
   ['other keys', 'ax \u001B[A', []],
@@ -21,16 +21,16 @@ const cases: readonly [what: string, keys: string, told: readonly string[]][] = 
   ['Ctrl-C', '\u0003', ['cooked', 'stop']],
   ['Ctrl-D', '\u0004', ['cooked', 'stop']],
 ];
-for (const [what, keys, told] of cases)
+for (const [what, keys, actions] of cases)
   test(`keys: ${what}`, () => {
-    const { press, told: heard } = keyboard();
+    const { press, actions: seen } = keyboard();
     press(keys);
-    assert.deepEqual(heard, ['raw', ...told]);
+    assert.deepEqual(seen, ['raw', ...actions]);
   });
 
 test('stops listening and restores the terminal mode', () => {
-  const { press, end, told } = keyboard();
+  const { press, end, actions } = keyboard();
   end();
   press('\rq');
-  assert.deepEqual(told, ['raw', 'cooked']);
+  assert.deepEqual(actions, ['raw', 'cooked']);
 });

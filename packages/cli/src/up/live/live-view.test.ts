@@ -85,7 +85,7 @@ describe('on a terminal', () => {
     ['lower', 66, 12],
     ['higher', 66, 40],
   ] as const)
-    test(`it fits a terminal that has become ${what}, as if that had always been so`, (t) => {
+    test(`a terminal that became ${what} is redrawn as if it had always had that size`, (t) => {
       const resized = started(t, 66, 20);
       live(resized.view, () => resized.clock.advance(200));
       resized.screen.resize(columns, rows);
@@ -155,7 +155,7 @@ describe('on a terminal', () => {
   });
 });
 
-describe('it is drawn', () => {
+describe('the live view is drawn', () => {
   test('when the state has changed, not when it is the same', (t) => {
     const { clock, screen, view } = started(t);
     const page = fleetPage(2);

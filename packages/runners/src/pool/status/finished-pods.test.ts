@@ -10,13 +10,13 @@ const pod = (uid: string, second = 0): FinishedPod => ({
 const uids = (pods: readonly FinishedPod[]): string[] => pods.map(({ uid }) => uid);
 const none = { observedGeneration: 1 };
 
-describe('Pods that have ended', () => {
+describe('finished Pods', () => {
   it('are recorded, the latest first', () => {
     const { finished, reaped } = recordFinished(undefined, [pod('a', 1), pod('b', 3), pod('c', 2)]);
     assert.deepEqual([uids(finished), reaped], [['b', 'c', 'a'], 3]);
   });
 
-  it('are counted once, also when a crash kept them from being deleted', () => {
+  it('are counted once, also after a crash before their deletion', () => {
     const first = recordFinished({ ...none, reaped: 5 }, [pod('a'), pod('b')]);
     assert.equal(first.reaped, 7);
     const again = recordFinished({ ...none, ...first }, [pod('b'), pod('c'), pod('c')]);

@@ -172,7 +172,7 @@ export const createHarness = async ({
     client,
     github,
     settings,
-    told: events,
+    eventReasons: events,
     errors,
     killed,
     macs,
@@ -278,13 +278,13 @@ export const createHarness = async ({
 export type Harness = Awaited<ReturnType<typeof createHarness>>;
 
 /** The reason of one of the pool's conditions. */
-export const reasonOf = async (stage: Harness, type: string): Promise<string | undefined> =>
-  (await stage.pool())?.status?.conditions?.find((condition) => condition.type === type)?.reason;
+export const reasonOf = async (harness: Harness, type: string): Promise<string | undefined> =>
+  (await harness.pool())?.status?.conditions?.find((condition) => condition.type === type)?.reason;
 
-export const namesOf = async (stage: Harness): Promise<string[]> =>
-  (await stage.pods()).map(({ metadata }) => metadata.name).sort();
+export const namesOf = async (harness: Harness): Promise<string[]> =>
+  (await harness.pods()).map(({ metadata }) => metadata.name).sort();
 
-export const countsOf = async (stage: Harness) => {
-  const { replicas, warm, busy, retiring, stale } = (await stage.pool())?.status ?? {};
+export const countsOf = async (harness: Harness) => {
+  const { replicas, warm, busy, retiring, stale } = (await harness.pool())?.status ?? {};
   return { replicas, warm, busy, retiring, stale };
 };

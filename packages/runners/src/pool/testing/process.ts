@@ -24,7 +24,7 @@ export interface ProcessOptions {
   readonly clock: ManualClock;
   readonly namespace: string;
   readonly randomBytes: (count: number) => Uint8Array;
-  readonly onEvent: (happening: EventInput) => void;
+  readonly onEvent: (event: EventInput) => void;
   readonly poolMetrics?: Partial<PoolMetrics>;
   readonly limits?: Limits;
   /** Throws when this process does not lead. */
@@ -61,7 +61,7 @@ export const startProcess = async (options: ProcessOptions) => {
     clock,
     log,
     serviceForPool: createServiceForPool({ client, clock, fetch: options.fetch }),
-    events: { event: (_object: KubeObject, happening: EventInput) => options.onEvent(happening) },
+    events: { event: (_object: KubeObject, event: EventInput) => options.onEvent(event) },
     gate: {
       pass: () => {
         options.gate?.();

@@ -13,7 +13,7 @@ export const mac = (facts: Partial<Extract<NodeFacts, { kind: 'exists' }>> = {})
   isDraining: false,
   ...facts,
 });
-export const silentMac = mac({ isReady: false, readyChangedAt: ago(5) });
+export const notReadyMac = mac({ isReady: false, readyChangedAt: ago(5) });
 export const cordonedMac = mac({ isDraining: true });
 const noMac: NodeFacts = { kind: 'unscheduled', isUnschedulable: false };
 export const unschedulable: NodeFacts = { kind: 'unscheduled', isUnschedulable: true };

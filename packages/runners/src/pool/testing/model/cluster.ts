@@ -86,7 +86,7 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
   };
 
   const at = (index: number): ModelMac | undefined => [...macs.values()][index % Math.max(1, macs.size)];
-  const world = {
+  const cluster = {
     wrongs: violations,
     passes,
     github: github.state,
@@ -106,8 +106,8 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
     },
     round: (): void => {
       controller.sync();
-      world.work(1000);
-      world.pass(2);
+      cluster.work(1000);
+      cluster.pass(2);
     },
     /** Another controller takes over with only the server's state. */
     crash: (): void => {
@@ -123,7 +123,7 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
     crashInRegistration: (): void => {
       const isHalf = (uid: string): boolean => server.pods.has(uid) && server.pods.get(uid)?.runnerID === undefined;
       workUntil(() => [...server.secrets.keys()].some(isHalf));
-      world.crash();
+      cluster.crash();
       underWay.pop();
     },
     /** The pool is scaled up, down and up again, and the controller freezes with the delete of a Pod in flight. */
@@ -131,29 +131,29 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
       const { replicas: wanted = 0 } = server.pool ?? {};
       server.setPool({ replicas: wanted + 1 });
       workUntil(() => alive().length > wanted);
-      world.pass(1);
-      world.crash();
+      cluster.pass(1);
+      cluster.crash();
       server.setPool({ replicas: wanted });
       workUntil(() => controller.isAboutToDelete());
-      world.crash();
+      cluster.crash();
       server.setPool({ replicas: wanted + 1 });
     },
     /** Pods are to be retired, and GitHub assigns a job right before the pass that sees it. */
     assignBeforeRetire: (why: 'surplus' | 'image' | 'drain'): void => {
       if (why === 'surplus') server.setPool({ replicas: 0 });
       if (why === 'image') server.setPool({ image: (server.pool?.image ?? 0) + 1 });
-      if (why === 'drain') world.cordon(dice(8), true);
+      if (why === 'drain') cluster.cordon(dice(8), true);
       github.state.queued += 1;
-      world.pass(1);
-      world.round();
+      cluster.pass(1);
+      cluster.round();
     },
     join,
     /** An agent is down for a while and has just come back. */
     restartAgent: (index: number, ticks: number): void => {
-      world.setUp(index, false);
-      world.pass(ticks);
-      world.setUp(index, true);
-      world.pass(1);
+      cluster.setUp(index, false);
+      cluster.pass(ticks);
+      cluster.setUp(index, true);
+      cluster.pass(1);
     },
     setUp: (index: number, isUp: boolean): void => at(index)?.setUp(isUp, now),
     /** Removes a Mac together with its Node: the Node is never deleted earlier. */
@@ -177,8 +177,8 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
       Object.assign(github.state, { isOut: false, isLying: false, queued: 0 });
       while (macs.size * 2 < (server.pool?.replicas ?? 0) + 2) join();
       for (let index = 0; index < macs.size; index += 1) {
-        world.setUp(index, true);
-        world.cordon(index, false);
+        cluster.setUp(index, true);
+        cluster.cordon(index, false);
       }
     },
     deleteMute: (): void => {
@@ -201,7 +201,7 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
     describe: (): string =>
       JSON.stringify({ pool: server.pool, pods: [...server.pods.values()], nodes: [...server.nodes] }, undefined, 1),
   };
-  return world;
+  return cluster;
 };
 
 export type ModelCluster = ReturnType<typeof modelCluster>;

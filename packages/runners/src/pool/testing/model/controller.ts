@@ -83,7 +83,7 @@ export const modelController = ({ server, github, now, passes, onCreate }: Model
       // Seen in the cache before, and deleted since by another client.
       return server.pods.has(uid) || cached !== undefined ? own : [];
     });
-  const heard = <T>(answer: T | 'problem'): answer is T => {
+  const isAnswer = <T>(answer: T | 'problem'): answer is T => {
     if (answer !== 'problem') return true;
     isGitHubUsable = false;
     return false;
@@ -106,7 +106,7 @@ export const modelController = ({ server, github, now, passes, onCreate }: Model
         id = github.mint(uid);
         yield;
       }
-      if (!heard(id) || id === 'name taken' || !server.pods.has(uid)) return;
+      if (!isAnswer(id) || id === 'name taken' || !server.pods.has(uid)) return;
       server.secrets.set(uid, id);
       yield;
     }
@@ -122,10 +122,10 @@ export const modelController = ({ server, github, now, passes, onCreate }: Model
     const looked = github.get(seen.facts.runnerID, now());
     const isRetiredOffline = looked === 'none' ? mustBeOffline : github.isOffline(seen.facts.runnerID, now()) === true;
     yield;
-    if (!heard(looked) || looked === 'busy' || (mustBeOffline && !isRetiredOffline)) return;
+    if (!isAnswer(looked) || looked === 'busy' || (mustBeOffline && !isRetiredOffline)) return;
     const removed = github.remove(seen.facts.runnerID, now());
     yield;
-    if (!heard(removed) || removed === 'busy') return;
+    if (!isAnswer(removed) || removed === 'busy') return;
     note(uid, server.update(uid, { retiredAt: now(), isRetiredOffline }));
   }
 
