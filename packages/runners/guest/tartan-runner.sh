@@ -43,14 +43,6 @@ nap() {
   wait "$sleeper"
 }
 
-# end PID SECONDS: waits for a child process, and kills it after SECONDS.
-end() {
-  { nap "$2" && kill -KILL "$1"; } >/dev/null 2>&1 &
-  timer=$!
-  wait "$1" 2>/dev/null
-  kill "$timer" 2>/dev/null
-}
-
 halt() {
   until "$root/usr/bin/sudo" -n "$root/sbin/shutdown" -h now || "$root/sbin/shutdown" -h now; do
     say 'The guest could not be shut down. Its user needs sudo without a password. It is tried again.'
@@ -65,10 +57,17 @@ finish() {
   [ -z "$watchdog" ] || kill "$watchdog" 2>/dev/null
   if [ -n "$pid" ]; then
     kill -TERM "$pid" 2>/dev/null
-    end "$pid" 5
+    { nap 5 && kill -KILL "$pid"; } >/dev/null 2>&1 &
+    timer=$!
+    wait "$pid" 2>/dev/null
+    kill "$timer" 2>/dev/null
   fi
-  # Processes that a job left running may hold the pipe.
-  [ -z "$reader" ] || end "$reader" 2
+  # A line ends the reader, because processes that a job left running may hold the pipe open. A write without a reader ends its process,
+  # therefore a subshell.
+  if [ -n "$reader" ]; then
+    (printf '%s\n' "$end_of_output" >&3) 2>/dev/null
+    wait "$reader" 2>/dev/null
+  fi
   [ -z "$state" ] || rm -rf "$state"
   # Renamed, so that a result is never half written. The first result counts.
   [ -e "$status/runner-rc" ] || { echo "${result:-$code}" >"$status/.runner-rc" && mv -f "$status/.runner-rc" "$status/runner-rc"; }
@@ -82,9 +81,12 @@ job_has_begun() {
   [ -e "$status/job-started" ] || "$hook"
 }
 
-# Copies the runner's output to the log, without the configuration.
+# Copies the runner's output to the log, without the configuration. The line of the runner before the end of the output may be incomplete.
 listen() {
-  while IFS= read -r line || [ -n "$line" ]; do
+  reading=true
+  while "$reading" && IFS= read -r line; do
+    case $line in *"$end_of_output") line=${line%"$end_of_output"} reading=false ;; esac
+    "$reading" || [ -n "$line" ] || break
     # The listener prints this line before it starts the hook (tuist #12675), directly before the job.
     case $line in *'Running job: '*) job_has_begun ;; esac
     while case $line in *"$configuration"*) ;; *) false ;; esac do
@@ -172,13 +174,15 @@ case $timeout in *[!0-9]*) give_up "$bad_configuration" 'TUIST_RUNNER_IDLE_TIMEO
 
 state=$(mktemp -d) || give_up "$bad_configuration" 'There is no room for temporary files.'
 mkfifo "$state/said"
+end_of_output="$state: end of the output"
 say 'The runner starts.'
 # The release of the runner, for the pool: GitHub gives no jobs to one that is too old. Empty if the listener does not print it.
 "$runner/bin/Runner.Listener" --version >"$state/version" 2>/dev/null </dev/null || : >"$state/version"
 cp "$state/version" "$status/.runner-ready" && mv -f "$status/.runner-ready" "$status/runner-ready" || : >"$status/runner-ready"
 listen <"$state/said" &
+exec 3>"$state/said"
 reader=$!
-run >"$state/said" 2>&1 </dev/null &
+run >&3 2>&1 </dev/null 3>&- &
 pid=$!
 if [ "${timeout:-0}" -gt 0 ]; then
   watch_idle "$timeout" >/dev/null 2>&1 &

@@ -127,6 +127,30 @@ chmod 755 theirs; ${hook}`,
       process.kill(Number(readFileSync(join(guest.root, 'opt/actions-runner/pid'), 'utf8')));
     }));
 
+  /** The reader of the runner's output calls the hook at this line. */
+  const whenRead = (script: string): string => `cat >"$ACTIONS_RUNNER_HOOK_JOB_STARTED" <<'.'
+#!/bin/sh
+${script}
+.
+echo 'Running job: build'`;
+
+  it('logs everything that the runner has printed, however late it is read, also a line without an end', () => {
+    const hasEnded = `grep -q 'The runner has ended' "$TARTAN_GUEST_ROOT/Volumes/My Shared Files/status/runner.log"`;
+    const late = `until ${hasEnded}; do /bin/sleep 0.01; done; /bin/sleep 0.3`;
+    return through({ isInstant: true, runner: `${whenRead(late)}; echo one; printf two` }, ({ statusFile }) =>
+      assert.match(statusFile(guestNames.log) ?? '', /^Running job: build\none\ntwo\n$/m),
+    );
+  });
+
+  it('halts when nobody reads the output any more', () =>
+    through(
+      {
+        runner: `${whenRead('kill -KILL $PPID; : >"$TARTAN_GUEST_ROOT/killed"')}
+until [ -e "$TARTAN_GUEST_ROOT/killed" ]; do /bin/sleep 0.01; done; exit 5`,
+      },
+      (guest) => assert.equal(resultOf(guest), '5\n'),
+    ));
+
   const broken: readonly (readonly [string, GuestOptions, string, RegExp])[] = [
     ['no configuration', { runner: 'exit 0', configuration: undefined }, '78\n', /no configuration/],
     ['no runner in the image', { runner: undefined }, '127\n', /run\.sh/],

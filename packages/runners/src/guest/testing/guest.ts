@@ -21,6 +21,8 @@ export interface GuestOptions {
   readonly worker?: boolean;
   /** Time stands still until the runner creates the file: `: >"$TARTAN_GUEST_ROOT/go"`. */
   readonly isHeld?: boolean;
+  /** Every `sleep` of the script ends at once, so that each of its time limits has passed. */
+  readonly isInstant?: boolean;
   /** The shell that runs the script. `/bin/sh` of a Mac is bash in POSIX mode. */
   readonly shell?: readonly string[];
 }
@@ -39,9 +41,10 @@ export interface Guest {
 export const secret = 'a-jit-configuration';
 
 /** Short for the script's own polling. Long where the script waits for another process, which a busy machine may delay. */
-const sleepStub = (isHeld: boolean): string => `#!/bin/sh
+const sleepStub = ({ isHeld = false, isInstant = false }: GuestOptions): string => `#!/bin/sh
 ${isHeld ? 'until [ -e "$TARTAN_GUEST_ROOT/go" ]; do /bin/sleep 0.01; done' : ''}
-case $1 in 1) exec /bin/sleep 0.02 ;; 2 | 30) exec /bin/sleep 0.5 ;; *) exec /bin/sleep "$1" ;; esac
+${isInstant ? 'exit 0' : ''}
+case $1 in 1) exec /bin/sleep 0.02 ;; 30) exec /bin/sleep 0.5 ;; *) exec /bin/sleep "$1" ;; esac
 `;
 
 /** A guest as a folder: the real script, with stubs of macOS's programs beside it. */
@@ -57,7 +60,7 @@ export const inGuest = async (options: GuestOptions, scenario: (guest: Guest) =>
   put('usr/bin/sudo', '#!/bin/sh\nshift\nexec "$@"\n');
   put('usr/bin/pgrep', `#!/bin/sh\nexit ${options.worker === true ? 0 : 1}\n`);
   put('sbin/shutdown', `#!/bin/sh\necho "$*" >>"${root}/halts"\n`);
-  put('bin/sleep', sleepStub(options.isHeld === true));
+  put('bin/sleep', sleepStub(options));
   put('tmp/.keep', '');
   if (options.runner !== undefined) put('opt/actions-runner/run.sh', `#!/bin/sh\n${options.runner}\n`);
   if (options.version !== undefined) {
