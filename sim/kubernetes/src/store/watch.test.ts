@@ -95,6 +95,22 @@ test('a watch ends when its client is gone', async () => {
   assert.equal((await ended).done, true);
 });
 
+test('a watch of a client that is gone before it begins leaves no timer and no subscription behind', async () => {
+  const core = thingsCore();
+  const left: string[] = [];
+  const clock = {
+    ...core.clock,
+    after: (milliseconds: number) => {
+      left.push(`timer of ${milliseconds} ms`);
+      return () => {};
+    },
+  };
+  const storage = { ...core.storage, subscribe: () => left.push('subscription') && (() => {}) };
+  const events = watch({ ...core, clock, storage }, 'allowWatchBookmarks=true&resourceVersion=1', AbortSignal.abort());
+  await events.return(undefined);
+  assert.deepEqual(left, []);
+});
+
 test('a client that does not read is cut off', async () => {
   const core = thingsCore();
   const events = watch(core, '');

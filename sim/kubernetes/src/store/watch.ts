@@ -82,7 +82,8 @@ export const watchObjects = (
   const first = initialEvents(core, resource, namespace, options);
   let queue: WatchEvent[] = Array.isArray(first) ? first : [{ type: 'ERROR', object: first }];
   const room = queue.length + maxQueuedEvents;
-  let ended = !Array.isArray(first);
+  // A client may leave before its watch begins, and the signal does not fire again.
+  let ended = !Array.isArray(first) || signal.aborted;
   let wake = (): void => {};
   const stops: (() => void)[] = [];
 
