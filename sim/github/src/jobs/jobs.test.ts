@@ -260,4 +260,18 @@ describe('a runner', () => {
     await assert.rejects(told, /left/);
     assert.equal(on.github.queueJob(job).runner, undefined);
   });
+
+  test('that disconnects before its poll is handled gets no job', async () => {
+    const on = await createHarness();
+    const session = await on.connect((await on.jit('a')).config);
+    void on.github.handle({
+      method: 'POST',
+      path: `/_actions/sessions/${session}/poll`,
+      query: new URLSearchParams(),
+      headers: {},
+      body: '',
+      signal: AbortSignal.abort(),
+    });
+    assert.equal(on.github.queueJob(job).runner, undefined);
+  });
 });

@@ -149,6 +149,8 @@ export const createRunners = ({ timers, random, faults, history, onReady }: Runn
     waitForJob: (runner, session, signal) => {
       // A new request: the client of the previous one is gone.
       session.deliver?.('nothing');
+      // The client of this one is gone already: a job would wait for a runner that does not exist.
+      if (signal?.aborted) return Promise.resolve('nothing');
       return new Promise((resolve) => {
         const tell = (what: JobRecord | 'nothing'): void => {
           cancelTimeout();
