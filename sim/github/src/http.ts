@@ -60,7 +60,9 @@ export const createFetch =
   (handle: (request: ApiRequest) => Promise<Reply>): typeof fetch =>
   async (input, init) => {
     const request = new Request(input, init);
-    const { method, signal } = request;
+    const { method } = request;
+    // Not the signal of the Request: it never fires once the Request is garbage collected.
+    const signal = init?.signal ?? request.signal;
     const { pathname: path, searchParams: query } = new URL(request.url);
     const body = await request.text();
     signal.throwIfAborted();

@@ -61,13 +61,15 @@ export const createFetch =
   (reply: (request: ApiRequest, target: string) => Reply): typeof fetch =>
   async (input, init) => {
     const request = new Request(input, init);
+    // Not the signal of the Request: it never fires once the Request is garbage collected.
+    const signal = init?.signal ?? request.signal;
     const { pathname: path, search, searchParams: query } = new URL(request.url);
     const body = await request.text();
-    request.signal.throwIfAborted();
+    signal.throwIfAborted();
     const token = request.headers.get('x-auth-token') ?? undefined;
     const what = reply({ method: request.method, path, query, token, body }, `${path}${search}`);
     if (what === 'disconnect') throw new TypeError('fetch failed: the other side closed the connection');
-    if (what === 'hang') return untilAborted(request.signal);
+    if (what === 'hang') return untilAborted(signal);
     const { status, body: content, headers } = what.send;
     const text = content === undefined ? null : JSON.stringify(content);
     return new Response(text, { status, headers: { 'content-type': 'application/json', ...headers } });
