@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { definitions } from '@tartan/api/crds';
-import { type Client, configMaps, createClient, inProcessTransport, isKubeError, namespaces } from '@tartan/kube';
+import {
+  type Client,
+  configMaps,
+  createClient,
+  inProcessTransport,
+  isKubeError,
+  KubeError,
+  type KubeErrorReason,
+  type ListOptions,
+  namespaces,
+} from '@tartan/kube';
 import { manualClock, systemClock as clock } from '@tartan/kube/clock';
 import { createKubernetes, type Kubernetes } from '@tartan/sim-kubernetes';
 import { createInstaller, untilServed } from './installer.ts';
@@ -59,7 +69,10 @@ describe('the installer', () => {
   });
 });
 
-test('a kind that the API server does not serve ends in an error', async () => {
+describe('untilServed', () => {
+  const [definition] = definitions;
+  assert.ok(definition);
+  const { name } = definition.metadata ?? {};
   const manual = manualClock();
   // Time passes as soon as a sleep begins.
   const clock = {
@@ -69,13 +82,33 @@ test('a kind that the API server does not serve ends in an error', async () => {
       return manual.after(milliseconds, run);
     },
   };
-  const [definition] = definitions;
-  assert.ok(definition);
-  const client = { get: async () => definition } as unknown as Client;
-  await assert.rejects(
-    untilServed(client, [definition], clock),
-    new RegExp(
-      `does not serve ${definition.metadata?.name} six minutes after its definition was created\\. See its conditions`,
-    ),
-  );
+  const established = { ...definition, status: { conditions: [{ type: 'Established', status: 'True' }] } };
+  /** An API server that answers lists with these errors, and then with an empty list. */
+  const server = (read: object, errors: readonly KubeErrorReason[] = []) => {
+    const answers = [...errors];
+    const lists: ListOptions[] = [];
+    const list = async (_: unknown, options: ListOptions) => {
+      lists.push(options);
+      const reason = answers.shift();
+      if (reason !== undefined) throw new KubeError(reason, 'storage is (re)initializing');
+      return { items: [], resourceVersion: '1' };
+    };
+    return { client: { get: async () => read, list } as unknown as Client, lists };
+  };
+
+  test('waits until the storage of an established kind answers a list without a limit', async () => {
+    const { client, lists } = server(established, ['notFound', 'tooManyRequests']);
+    await untilServed(client, [definition], clock);
+    assert.deepEqual(lists, Array(3).fill({ pageSize: 0 }));
+  });
+
+  test('passes other errors of the server through', async () => {
+    const { client } = server(established, ['forbidden']);
+    await assert.rejects(untilServed(client, [definition], clock), (error) => isKubeError(error, 'forbidden'));
+  });
+
+  test('ends in an error if the API server does not serve a kind', async () => {
+    const message = `does not serve ${name} six minutes after its definition was created\\. See its conditions`;
+    await assert.rejects(untilServed(server(definition).client, [definition], clock), new RegExp(message));
+  });
 });

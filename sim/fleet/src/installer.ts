@@ -1,6 +1,7 @@
 import {
   type Client,
   customResourceDefinitions,
+  defineResource,
   ignoreNotFound,
   isKubeError,
   type KubeObject,
@@ -9,7 +10,7 @@ import {
 import { type Clock, sleep, systemClock } from '@tartan/kube/clock';
 
 const pollMs = 100;
-/** A controller of the API server that has missed a change resyncs after five minutes (apiextensions-apiserver, `apiserver.go`). */
+/** Controllers of the API server resync after five minutes (`New` in pkg/apiserver/apiserver.go of apiextensions-apiserver). */
 const timeoutMs = 6 * 60_000;
 
 /** Polls until it holds. Rejects with the message after six minutes. */
@@ -61,23 +62,46 @@ export const createInstaller = (client: Client): Installer => {
 
 type Definition = NonNullable<(typeof customResourceDefinitions)['ofType']>;
 
-/** A real API server serves a kind some time after its definition is created. */
+/**
+ * Waits until the API server serves the kinds and has opened their storages, so that it also deletes them at once.
+ *
+ * The first request for a kind opens its storage. If that request is the deletion of its definition, the finalizer controller gets 429,
+ * writes it into the status, and retries. If its cache lacks that write, the retry ends in a conflict, and the controller forgets the
+ * definition until its resync (`CRDFinalizer.sync` in pkg/controller/finalizer/crd_finalizer.go of apiextensions-apiserver).
+ */
 export const untilServed = async (
-  client: Pick<Client, 'get'>,
+  client: Pick<Client, 'get' | 'list'>,
   definitions: readonly Definition[],
   clock?: Clock,
 ): Promise<void> => {
-  for (const { metadata } of definitions) {
+  for (const { metadata, spec } of definitions) {
     const name = metadata?.name ?? '';
     const isEstablished = async (): Promise<boolean> => {
       const { status } = await client.get(customResourceDefinitions, { name });
       return (status?.conditions ?? []).some((each) => each.type === 'Established' && each.status === 'True');
     };
     await pollUntil(
-      isEstablished,
+      async () => (await isEstablished()) && (await isStorageOpen(client, spec)),
       () =>
         `The API server does not serve ${name} six minutes after its definition was created. See its conditions: kubectl describe crd ${name}`,
       clock,
     );
+  }
+};
+
+const isStorageOpen = async (
+  client: Pick<Client, 'list'>,
+  { group, names, scope, versions }: Definition['spec'],
+): Promise<boolean> => {
+  const { name: version = '' } = versions.find(({ served }) => served) ?? {};
+  const resource = defineResource({ ...names, group, version, namespaced: scope === 'Namespaced' });
+  try {
+    // Without a limit: until the storage is open, a list with one reads etcd (`shouldDelegateListOnNotReadyCache` in
+    // pkg/storage/cacher/delegator.go of apiserver).
+    await client.list(resource, { pageSize: 0 });
+    return true;
+  } catch (error) {
+    if (isKubeError(error, 'tooManyRequests', 'notFound')) return false;
+    throw error;
   }
 };
