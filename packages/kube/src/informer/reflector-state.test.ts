@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { KubeError } from '../errors/kube-error.ts';
+import { isKubeError, KubeError } from '../errors/kube-error.ts';
 import {
   healthyMs,
+  initialState,
   nextState,
   type ReflectorEvent,
   type ReflectorState,
@@ -90,6 +91,8 @@ for (const state of Object.values(states)) {
   }
 }
 
+test('begins with a list', () => assert.deepEqual(initialState, states.listing));
+
 test('after a list, the watch starts at the version of the list, and the error is cleared', () => {
   const listing: ReflectorState = { kind: 'listing', failures: 3, error: failure };
   assert.deepEqual(nextState(listing, { type: 'listed', version: '42' }, at(7)), {
@@ -112,6 +115,15 @@ test('events move the version forward, never back', () => {
   assert.equal(versionAfter('10'), '10');
 });
 
+test('an event proves that the connection works: the error is cleared, and the count of failures stays', () => {
+  const quiet: Watching = { ...watching, receivedAny: false, failures: 2, error: failure };
+  assert.deepEqual(nextState(quiet, { type: 'received', version: '11' }, at(1)), {
+    ...watching,
+    version: '11',
+    failures: 2,
+  });
+});
+
 test('after a clean end, a new watch resumes from the last version', () => {
   assert.deepEqual(nextState(watching, { type: 'ended' }, at(290_000)), {
     ...watching,
@@ -121,14 +133,24 @@ test('after a clean end, a new watch resumes from the last version', () => {
 });
 
 test('a watch that the server ends at once counts as failed', () => {
-  const next = nextState(watching, { type: 'ended' }, at(999));
+  const begun: Watching = { ...watching, since: 500 };
+  const next = nextState(begun, { type: 'ended' }, at(1499));
   assert.equal(next.kind, 'backingOff');
   assert.equal(next.failures, 1);
+  assert.ok(isKubeError(next.error, 'unreachable'));
+  assert.match(next.error.message, /ended the watch as soon as it had begun/);
+  assert.equal(nextState(begun, { type: 'ended' }, at(1500)).kind, 'watching');
 });
 
 test('an inactive watch resumes from the last version, or lists again if it never received anything', () => {
   assert.equal(nextState(watching, { type: 'inactive' }, at(240_000)).kind, 'watching');
-  assert.equal(nextState({ ...watching, receivedAny: false }, { type: 'inactive' }, at(240_000)).kind, 'listing');
+  const quiet: Watching = { ...watching, receivedAny: false, failures: 2, error: failure };
+  assert.deepEqual(nextState(quiet, { type: 'inactive' }, at(healthyMs - 1)), {
+    kind: 'listing',
+    failures: 2,
+    error: failure,
+  });
+  assert.equal(nextState(quiet, { type: 'inactive' }, at(healthyMs)).failures, 0);
 });
 
 test('consecutive failures back off, and resume from the last version', () => {
@@ -174,8 +196,11 @@ test('a version that the server has not reached leads to a list as well: its sto
     causes: [{ reason: 'ResourceVersionTooLarge' }],
   });
   assert.equal(nextState(watching, { type: 'failed', error }, at(0)).kind, 'listing');
-  const plain = nextState(watching, { type: 'failed', error: new KubeError('timeout', 'no answer') }, at(0));
-  assert.ok(plain.kind === 'backingOff' && plain.version === '10');
+  for (const causes of [[], [{ reason: 'Timeout' }]]) {
+    const plain = new KubeError('timeout', 'no answer', { causes });
+    const next = nextState(watching, { type: 'failed', error: plain }, at(0));
+    assert.ok(next.kind === 'backingOff' && next.version === '10');
+  }
 });
 
 test('a list that fails is tried again after a wait', () => {
