@@ -284,6 +284,7 @@ describe("claimBlockedBy, for the Mac that is recorded as this machine's", () =>
     ['the state quarantined', recordedWith({ status: { state: 'quarantined' } }), 'quarantined'],
     ['a quarantine until later', recordedWith({ status: quarantine(later) }), 'quarantined'],
     ['a quarantine until now', recordedWith({ status: quarantine('2026-06-01T00:00:00Z') }), undefined],
+    ['a quarantine without a valid end', recordedWith({ status: quarantine('never') }), 'quarantined'],
     ['another zone', recordedWith({ spec: { zone: 'fr-par-3' } }), 'other zone'],
     ['another type', recordedWith({ status: { type: 'M1-M' } }), 'other type'],
     ['another macOS', recordedWith({ status: { osFamily: 'Sequoia', osImage: 'macos-sequoia-15.3' } }), 'other os'],

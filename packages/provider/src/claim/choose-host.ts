@@ -2,6 +2,7 @@ import type { MacHost } from '@tartan/api';
 import { matchesFamily } from '@tartan/scaleway';
 import type { Host } from '../controller-deps.ts';
 import { abandonReason } from '../mac-host/snapshot.ts';
+import { isQuarantined } from '../mac-host/wipe.ts';
 
 /** What a machine looks for in the pool. */
 export interface HostRequirements {
@@ -58,7 +59,7 @@ export const claimBlockedBy = (wanted: HostRequirements, host: Host, now: number
   if (spec.consumerRef !== undefined) return isHeldBy(host, wanted.uid) ? undefined : 'held';
   if (abandonReason(host) !== undefined || status.state === 'abandoned') return 'abandoned';
   if (spec.release !== undefined || status.state === 'releasing') return 'releasing';
-  if (status.state === 'quarantined' || isQuarantined(status.quarantine?.until, now)) return 'quarantined';
+  if (status.state === 'quarantined' || isQuarantined(status, now)) return 'quarantined';
   if (spec.zone !== wanted.zone) return 'other zone';
   if (status.type !== wanted.type) return 'other type';
   if (!matchesFamily({ name: status.osImage ?? '', family: status.osFamily ?? '' }, wanted.os)) return 'other os';
@@ -66,10 +67,6 @@ export const claimBlockedBy = (wanted: HostRequirements, host: Host, now: number
   // Also for a recorded host: it may be reinstalling.
   return status.serverStatus === 'ready' ? undefined : 'not ready';
 };
-
-// An invalid time (NaN) never ends.
-const isQuarantined = (until: string | undefined, now: number): boolean =>
-  until !== undefined && !(Date.parse(until) <= now);
 
 const isInPool = ({ poolPrefix }: HostRequirements, { state, name = '' }: NonNullable<MacHost['status']>): boolean =>
   state === 'pool' && poolPrefix !== '' && name.startsWith(poolPrefix);

@@ -607,6 +607,11 @@ const table: [string, Facts, string][] = [
     { status: { quarantine: { count: 1, reason: 'x', until: at(9e9) } } },
     'report, again in 3600 s',
   ],
+  [
+    'in a quarantine without a valid end, another macOS is wanted',
+    { status: { quarantine: { count: 1, reason: 'x', until: 'never' } }, otherOS: { family: 'sequoia', inMs: 0 } },
+    'report, again in 3600 s',
+  ],
   ['stranded', { server: seen({ name: 'x' }) }, 'report, again in 300 s'],
 ];
 
@@ -900,14 +905,16 @@ describe('the conditions of a MacHost, for any snapshot', () => {
   });
 
   it('name the cause of a quarantine after the release that caused it', () => {
-    const quarantined = (cause?: Quarantine['cause']) =>
+    const quarantined = (cause?: Quarantine['cause'], until = at(minute)) =>
       conditionsOf(
-        snapshotOf({ status: { quarantine: { count: 1, reason: 'x', until: at(minute), ...(cause && { cause }) } } }),
+        snapshotOf({ status: { quarantine: { count: 1, reason: 'x', until, ...(cause && { cause }) } } }),
         judge,
         undefined,
       ).find(({ type }) => type === 'Quarantined')?.reason;
     assert.equal(quarantined('NotWiped'), 'NotWiped');
     assert.equal(quarantined('WipeFailed'), 'WipeFailed');
+    assert.equal(quarantined('WipeFailed', 'never'), 'WipeFailed', 'without a valid end');
+    assert.equal(quarantined('WipeFailed', at(0)), 'NotQuarantined');
     assert.equal(quarantined(), 'BootstrapsFailed', 'written by an earlier release');
   });
 });

@@ -6,7 +6,6 @@ import {
   isClaimConfirmed,
   isWipeStuck,
   type Quarantine,
-  quarantineLeftMs,
   type SeenServer,
   type Snapshot,
   stateOf,
@@ -181,8 +180,10 @@ const isRebootDue = ({ spec, status }: Snapshot): boolean =>
 const decideFree = (snapshot: Snapshot, seen: SeenServer): Decision => {
   const { status, now, limits } = snapshot;
   switch (stateOf(snapshot)) {
-    case 'quarantined':
-      return { kind: 'report', againMs: Math.max(0, Math.min(quarantineLeftMs(status, now), maxWaitMs)) };
+    case 'quarantined': {
+      const leftMs = Date.parse(status.quarantine?.until ?? '') - now;
+      return { kind: 'report', againMs: leftMs < maxWaitMs ? leftMs : maxWaitMs };
+    }
     case 'stranded':
       return { kind: 'report', againMs: limits.reportMs };
     case 'pool':

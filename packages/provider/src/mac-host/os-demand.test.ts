@@ -192,6 +192,15 @@ const tableOfReleases: [title: string, installed: string | undefined, expected: 
     'Sequoia',
   ],
   [
+    'and another one before it is in a quarantine without a valid end',
+    installed(
+      back('h'),
+      [waiting('a', 'Sequoia')],
+      [back('g', undefined, { quarantine: { count: 1, reason: 'x', until: 'never' } })],
+    ),
+    'Sequoia',
+  ],
+  [
     'but it will be in quarantine',
     installed(back('h', undefined, {}, { reason: 'NotWiped' }), [waiting('a', 'Sequoia')]),
     'tahoe',

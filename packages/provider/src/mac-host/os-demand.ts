@@ -7,7 +7,7 @@ import type { ProviderOptions } from '../flags/provider-options.ts';
 import { refusalOf } from '../machine/observe/cluster.ts';
 import { hostRequirements } from '../machine/observe/host.ts';
 import { abandonReason, type Limits, type Release } from './snapshot.ts';
-import { faultOf, wipeOf } from './wipe.ts';
+import { faultOf, isQuarantined, wipeOf } from './wipe.ts';
 
 /**
  * Which macOS to reinstall Macs with, by what machines wait for.
@@ -140,7 +140,7 @@ const fits = ({ wanted }: WaitingMachine, host: Host, now: number): boolean => {
     release !== undefined &&
     release.poolPrefix.startsWith(wanted.poolPrefix) &&
     faultOf(release) === undefined &&
-    !(Date.parse(host.status?.quarantine?.until ?? '') > now) &&
+    !isQuarantined(host.status ?? {}, now) &&
     host.metadata.deletionTimestamp === undefined &&
     abandonReason(host) === undefined
   );

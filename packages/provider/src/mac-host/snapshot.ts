@@ -1,6 +1,6 @@
 import { annotations, type HostState, type MacHost, type MacHostSpec, type MacHostStatus } from '@tartan/api';
 import { isPoolName } from './server-name.ts';
-import { wipeOf } from './wipe.ts';
+import { isQuarantined, wipeOf } from './wipe.ts';
 
 /** The observation of one Mac. */
 export interface Snapshot {
@@ -134,7 +134,7 @@ export const stateOf = (snapshot: Snapshot): HostState | undefined => {
   if (server.kind !== 'seen') return status.state;
   const { name } = server.server;
   if ([...poolPrefixes].some((prefix) => isPoolName(name, prefix)))
-    return quarantineLeftMs(status, now) > 0 ? 'quarantined' : 'pool';
+    return isQuarantined(status, now) ? 'quarantined' : 'pool';
   return claimants.some(({ by }) => by === 'serverID') ? 'held' : 'stranded';
 };
 
@@ -146,9 +146,6 @@ export const isClaimConfirmed = ({ spec, status, holder }: Snapshot): boolean =>
 /** Once set (`quarantine` of decide.ts), it stays until the Mac is wiped: an attempt in progress proves nothing. */
 export const isWipeStuck = ({ spec, status }: Pick<Snapshot, 'spec' | 'status'>): boolean =>
   spec.release !== undefined && wipeOf(spec.release, status)?.stuckAt !== undefined;
-
-export const quarantineLeftMs = ({ quarantine }: Snapshot['status'], now: number): number =>
-  quarantine === undefined ? 0 : Date.parse(quarantine.until) - now;
 
 /** Why a user has abandoned the Mac; undefined: it is not abandoned. Any value of the annotation counts, also an empty one. */
 export const abandonReason = ({ metadata }: Pick<MacHost, 'metadata'>): string | undefined => {

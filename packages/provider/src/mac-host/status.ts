@@ -16,14 +16,13 @@ import { promisedPoolName } from './server-name.ts';
 import {
   isClaimConfirmed,
   type Quarantine,
-  quarantineLeftMs,
   type Release,
   type ServerFacts,
   type Snapshot,
   stateOf,
   type Wipe,
 } from './snapshot.ts';
-import { attemptsOf, stuckMessage, wipeOf } from './wipe.ts';
+import { attemptsOf, isQuarantined, stuckMessage, wipeOf } from './wipe.ts';
 
 /** The whole status of a MacHost: records are kept, everything else follows from the snapshot. */
 export const statusOf = (
@@ -199,7 +198,7 @@ const quarantinedCondition = (snapshot: Snapshot): ConditionUpdate => {
     const doing = server.kind === 'seen' ? server.server.status : (status.serverStatus ?? 'unknown');
     return hostCondition('Quarantined', 'WipeFailed', stuckMessage(wipe, doing));
   }
-  if (status.quarantine === undefined || !(quarantineLeftMs(status, now) > 0))
+  if (status.quarantine === undefined || !isQuarantined(status, now))
     return hostCondition('Quarantined', 'NotQuarantined');
   const { count, reason, cause = 'BootstrapsFailed', until } = status.quarantine;
   const message = `${reason} Nobody claims it before ${until}. (Number ${count} of its quarantines.)`;

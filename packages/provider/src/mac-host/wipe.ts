@@ -61,6 +61,10 @@ export const retryInMs = (wipe: Wipe, now: number, limits: Limits): number => {
 export const faultOf = ({ reason, message }: Release): string | undefined =>
   reason === 'BootstrapExhausted' || reason === 'NotWiped' ? message || releaseReasonMeanings[reason] : undefined;
 
+/** A quarantine with an invalid end (NaN) never ends. */
+export const isQuarantined = ({ quarantine }: MacHostStatus, now: number): boolean =>
+  quarantine !== undefined && !(Date.parse(quarantine.until) <= now);
+
 /** The quarantine for the reason of a release: set once, with the first attempt. */
 export const quarantineFor = (
   release: Release,
@@ -96,8 +100,7 @@ export const stuckWipe = (
 ): { wipe: Wipe; quarantine: Quarantine | undefined } => {
   const before = wipeOf(release, status) ?? { attempts: 0, requestedAt: timeFor(release, now) };
   const wipe = { ...before, stuckAt: timestamp(now) };
-  const isRunning = status.quarantine !== undefined && !(Date.parse(status.quarantine.until) <= now);
-  if (isRunning) return { wipe, quarantine: undefined };
+  if (isQuarantined(status, now)) return { wipe, quarantine: undefined };
   const fault = { reason: stuckReason(wipe, doing), cause: 'WipeFailed' } as const;
   if (doing === 'error' && before.reinstallingAt !== undefined)
     return { wipe, quarantine: nextQuarantine(status.quarantine, fault, now, limits) };
