@@ -69,9 +69,7 @@ export const requestWipe = async (
 
 /** By what machines wait for now. */
 const osFamilyFor = (deps: ActDeps, { host }: ReconcileContext): string | undefined => {
-  const { release } = host.spec;
-  if (!release) return undefined;
-  const family = familyToInstall(host, release, demandOf(deps));
+  const family = familyToInstall(host, demandOf(deps));
   return family && osFamilyKey(family);
 };
 

@@ -44,8 +44,11 @@ const waiting = (
   status: { waitingForHostSince: ago(more.forMs ?? 10 * minute), ...more.status },
 });
 
-/** Without the time since when it waits. */
-const notLooked = (name: string, os: string): Machine => ({ ...waiting(name, os), status: {} });
+/** It has no status yet. */
+const notLooked = (name: string, os: string): Machine => {
+  const { status: _, ...rest } = waiting(name, os);
+  return rest;
+};
 
 const release = (more: Partial<Release> = {}): Release => ({
   poolPrefix: 'tuist-pool-',
@@ -54,6 +57,7 @@ const release = (more: Partial<Release> = {}): Release => ({
   requestedAt: ago(minute),
   ...more,
 });
+const quarantinedUntil = (until: string): MacHostStatus => ({ quarantine: { count: 1, reason: 'x', until } });
 /** Being released; with `asked` its reinstall was requested. */
 const back = (name: string, asked?: string, status: MacHostStatus = {}, more: Partial<Release> = {}): Host =>
   hostWith(name, {
@@ -72,27 +76,33 @@ const takenNode = {
   kind: 'Node' as const,
   metadata: { name: 'taken', uid: 'n', resourceVersion: '1', creationTimestamp: ago(0) },
 };
-const demandFor = (machines: Machine[], hosts: Host[]) =>
+const demandFor = (machines: Machine[], hosts: Host[], defaultPoolPrefix?: string) =>
   demandOf({
     machines: { get: () => undefined, list: () => machines },
     macHosts: { get: () => undefined, list: () => hosts },
     nodes: { get: (name) => (name === 'taken' ? takenNode : undefined), list: () => [takenNode] },
-    defaultPoolPrefix: undefined,
+    defaultPoolPrefix,
     allowedPoolPrefixes: ['tuist-pool-', 'x-'],
     machineNamespaces: ['macs'],
     clock: { now: () => now },
   });
 
-const installed = (host: Host, machines: Machine[], others: Host[] = []): string | undefined =>
-  familyToInstall(host, host.spec.release ?? release(), demandFor(machines, [...others, host]));
+const installed =
+  (host: Host, machines: Machine[], others: Host[] = []) =>
+  () =>
+    familyToInstall(host, demandFor(machines, [...others, host]));
+/** What is installed on `h` while a machine waits for Sequoia: 'tahoe' if it counts on the other Mac. */
+const installedNextTo = (other: Host) => installed(back('h'), [waiting('a', 'Sequoia')], [other]);
+const withoutStatus = ({ status: _status, ...host }: Host): Host => host;
 
-const tableOfReleases: [title: string, installed: string | undefined, expected: string | undefined][] = [
+const tableOfReleases: [title: string, installed: () => string | undefined, expected: string | undefined][] = [
   ['nobody waits', installed(back('h'), []), 'tahoe'],
   [
     'nobody waits, and the release names none',
     installed(hostWith('h', { spec: { release: withoutFamily() } }), []),
     undefined,
   ],
+  ['it is not being released', installed(hostWith('h'), []), undefined],
   ['a machine waits for its own', installed(back('h'), [waiting('a', 'Tahoe')]), 'Tahoe'],
   ['a machine waits for another', installed(back('h'), [waiting('a', 'Sequoia')]), 'Sequoia'],
   ['one that has not looked yet', installed(back('h'), [notLooked('a', 'Sequoia')]), 'Sequoia'],
@@ -191,13 +201,100 @@ const tableOfReleases: [title: string, installed: string | undefined, expected: 
     installed(back('h'), [waiting('a', 'Sequoia')], [back('g', undefined, {}, { reason: 'NotWiped' })]),
     'Sequoia',
   ],
+  ...([false, true] as const).flatMap((requested): typeof tableOfReleases => {
+    const what = requested ? 'is being reinstalled for it' : 'is undecided';
+    const other = (status: MacHostStatus = {}, more: Partial<Release> = {}): Host =>
+      back('g', requested ? 'sequoia' : undefined, status, more);
+    const changed = (metadata: object): Host => ({ ...other(), metadata: { ...other().metadata, ...metadata } });
+    const abandoned = { annotations: { [annotations.abandon]: '' } };
+    return [
+      [`another before it ${what}`, installedNextTo(other()), 'tahoe'],
+      [`another ${what}, in a part of its pool`, installedNextTo(other({}, { poolPrefix: 'tuist-pool-m2-' })), 'tahoe'],
+      [`another ${what}, in another pool`, installedNextTo(other({}, { poolPrefix: 'my-tuist-pool-' })), 'Sequoia'],
+      [`another ${what}, in another zone`, installedNextTo(inZone('fr-par-3', other())), 'Sequoia'],
+      [`another ${what}, of another type`, installedNextTo(other({ type: 'M4-M' })), 'Sequoia'],
+      [`another ${what}, and will be in quarantine`, installedNextTo(other({}, { reason: 'NotWiped' })), 'Sequoia'],
+      [`another ${what}, in quarantine`, installedNextTo(other(quarantinedUntil(timestamp(now + 1000)))), 'Sequoia'],
+      [`another ${what}, in a quarantine that ends now`, installedNextTo(other(quarantinedUntil(ago(0)))), 'tahoe'],
+      [
+        `another ${what}, in a quarantine without a valid end`,
+        installedNextTo(other(quarantinedUntil('never'))),
+        'Sequoia',
+      ],
+      [`another ${what}, and is being deleted`, installedNextTo(changed({ deletionTimestamp: ago(0) })), 'Sequoia'],
+      [`another ${what}, and is abandoned`, installedNextTo(changed(abandoned)), 'Sequoia'],
+    ];
+  }),
+  ['another one that was never seen', installedNextTo(withoutStatus(back('g'))), 'Sequoia'],
   [
-    'and another one before it is in a quarantine without a valid end',
-    installed(
-      back('h'),
-      [waiting('a', 'Sequoia')],
-      [back('g', undefined, { quarantine: { count: 1, reason: 'x', until: 'never' } })],
+    'another one is wiped with an unknown macOS',
+    installedNextTo(back('g', undefined, { wipe: { requestedAt: ago(0) } })),
+    'Sequoia',
+  ],
+  [
+    'another one is wiped with an unknown macOS, and an earlier wipe was for Sequoia',
+    installedNextTo(
+      back('g', undefined, {
+        wipe: { requestedAt: ago(0) },
+        osRequested: { family: 'sequoia', at: ago(2 * minute) },
+      }),
     ),
+    'Sequoia',
+  ],
+  [
+    'another one was asked to be reinstalled in the second of its release',
+    installedNextTo(
+      back('g', undefined, { wipe: { requestedAt: ago(minute) }, osRequested: { family: 'Sequoia', at: ago(minute) } }),
+    ),
+    'tahoe',
+  ],
+  [
+    'the machine holds another one already',
+    installedNextTo(hostWith('f', { spec: { consumerRef: heldBy('a', 'uid-a') } })),
+    'tahoe',
+  ],
+  ['it was never seen itself', installed(withoutStatus(back('h')), [waiting('a', 'Sequoia')]), 'tahoe'],
+  [
+    'the release names no family: what the machine wants',
+    installed(hostWith('h', { spec: { release: withoutFamily() } }), [waiting('a', 'Sequoia')]),
+    'Sequoia',
+  ],
+  [
+    'of two that wait equally long, the first by UID',
+    installed(back('h'), [waiting('b', 'Sonoma'), waiting('a', 'Sequoia')]),
+    'Sequoia',
+  ],
+  [
+    'of two that wait equally long, listed the other way round, the same',
+    installed(back('h'), [waiting('a', 'Sequoia'), waiting('b', 'Sonoma')]),
+    'Sequoia',
+  ],
+  [
+    'one that waits comes before one that has not looked yet',
+    installed(back('h'), [notLooked('a', 'Sequoia'), waiting('b', 'Sonoma')]),
+    'Sonoma',
+  ],
+  [
+    'listed the other way round, the same',
+    installed(back('h'), [waiting('b', 'Sonoma'), notLooked('a', 'Sequoia')]),
+    'Sonoma',
+  ],
+  [
+    'asked for again without an answer: for the machine that waits longest now',
+    installed(back('h', 'sequoia'), [waiting('a', 'Sequoia'), waiting('b', 'Sonoma', { forMs: 20 * minute })]),
+    'Sonoma',
+  ],
+  [
+    'in no pool, and there is no default',
+    installed(back('h'), [waiting('a', 'Sequoia', { spec: { adoptPoolPrefix: '' } })]),
+    'tahoe',
+  ],
+  [
+    'in the default pool',
+    () => {
+      const machine = waiting('a', 'Sequoia', { spec: { adoptPoolPrefix: '' } });
+      return familyToInstall(back('h'), demandFor([machine], [back('h')], 'tuist-pool-'));
+    },
     'Sequoia',
   ],
   [
@@ -214,6 +311,10 @@ const tableOfReleases: [title: string, installed: string | undefined, expected: 
   ],
 ];
 
+function inZone(zone: string, host: Host): Host {
+  return { ...host, spec: { ...host.spec, zone } };
+}
+
 function withoutFamily(): Release {
   const { family: _, ...rest } = release();
   return rest;
@@ -221,32 +322,44 @@ function withoutFamily(): Release {
 
 describe('the macOS of a released Mac', () => {
   for (const [title, actual, expected] of tableOfReleases)
-    it(`${title}: ${expected}`, () => assert.equal(actual, expected));
+    it(`${title}: ${expected}`, () => assert.equal(actual(), expected));
 });
 
 const converted = (machines: Machine[], hosts: Host[]): Record<string, string> =>
   Object.fromEntries(
     hosts.flatMap((host) => {
-      const { family, inMs } = otherOSFor(host, demandFor(machines, hosts), defaultLimits) ?? {};
-      return family === undefined ? [] : [[host.metadata.name, inMs === 0 ? family : `${family} in ${inMs} ms`]];
+      const other = otherOSFor(host, demandFor(machines, hosts), defaultLimits);
+      if (other === undefined) return [];
+      const { family = 'nothing', inMs } = other;
+      return [[host.metadata.name, inMs === 0 ? family : `${family} in ${inMs / 1000} s`]];
     }),
   );
 
 const a = hostWith('a');
 const b = hostWith('b');
+/** Observed again, as time alone may change it. */
+const later = 'nothing in 300 s';
 const tableOfFree: [title: string, machines: Machine[], hosts: Host[], expected: Record<string, string>][] = [
   ['nobody waits', [], [a, b], {}],
-  ['one waits, and two are free: one of them', [waiting('m', 'Sequoia')], [a, b], { a: 'sequoia' }],
+  ['one waits, and two are free: one of them', [waiting('m', 'Sequoia')], [a, b], { a: 'sequoia', b: later }],
+  ['the same, in another order', [waiting('m', 'Sequoia')], [b, a], { a: 'sequoia', b: later }],
   ['two wait', [waiting('m', 'Sequoia'), waiting('n', 'Sequoia')], [a, b], { a: 'sequoia', b: 'sequoia' }],
   ['it can claim one of them', [waiting('m', 'Tahoe')], [a, b], {}],
   [
     'one can claim the only Mac, which is not taken from it, however long another waits',
     [waiting('m', 'Tahoe'), waiting('n', 'Sequoia', { forMs: 99 * minute })],
     [a],
-    {},
+    { a: later },
   ],
   ['it has not looked yet', [notLooked('m', 'Sequoia')], [a], {}],
-  ['it waits since a moment', [waiting('m', 'Sequoia', { forMs: 20_000 })], [a], { a: 'sequoia in 40000 ms' }],
+  [
+    'one has not looked yet, and one has',
+    [notLooked('m', 'Sequoia'), waiting('n', 'Sequoia')],
+    [a, b],
+    { a: 'sequoia', b: later },
+  ],
+  ['it is of another type', [waiting('m', 'Sequoia', { spec: { type: 'M4-M' } })], [a], {}],
+  ['it waits since a moment', [waiting('m', 'Sequoia', { forMs: 20_000 })], [a], { a: 'sequoia in 40 s' }],
   ['a Mac being released is used', [waiting('m', 'Sequoia')], [a, back('r')], {}],
   ['a Mac is being reinstalled for it', [waiting('m', 'Sequoia')], [a, back('r', 'sequoia')], {}],
   [
@@ -268,34 +381,59 @@ const tableOfFree: [title: string, machines: Machine[], hosts: Host[], expected:
     { b: 'sequoia' },
   ],
   [
+    'the first is released, and will be in quarantine',
+    [waiting('m', 'Sequoia')],
+    [back('a', undefined, {}, { reason: 'NotWiped' }), b],
+    { b: 'sequoia' },
+  ],
+  ['the first was never seen', [waiting('m', 'Sequoia')], [withoutStatus(a), b], { b: 'sequoia' }],
+  [
+    'the first is in another pool',
+    [waiting('m', 'Sequoia')],
+    [hostWith('a', { status: { name: 'x-1' } }), b],
+    { a: later, b: 'sequoia' },
+  ],
+  [
     'the first is reserved',
     [waiting('m', 'Sequoia'), waiting('n', 'Tahoe', { status: { serverID: 'a' } })],
     [a, b],
-    { b: 'sequoia' },
+    { a: later, b: 'sequoia' },
   ],
   [
     'the first is in quarantine',
     [waiting('m', 'Sequoia')],
-    [hostWith('a', { status: { quarantine: { count: 1, reason: 'x', until: timestamp(now + minute) } } }), b],
-    { b: 'sequoia' },
+    [hostWith('a', { status: quarantinedUntil(timestamp(now + minute)) }), b],
+    { a: later, b: 'sequoia' },
+  ],
+  [
+    'the first is in a quarantine without a valid end',
+    [waiting('m', 'Sequoia')],
+    [hostWith('a', { status: quarantinedUntil('never') }), b],
+    { a: later, b: 'sequoia' },
   ],
   [
     'the first restarts',
     [waiting('m', 'Sequoia')],
     [hostWith('a', { status: { serverStatus: 'rebooting' } }), b],
-    { b: 'sequoia' },
+    { a: later, b: 'sequoia' },
   ],
   [
     'the first was reinstalled for that an hour ago, and did not get it',
     [waiting('m', 'Sequoia')],
     [hostWith('a', { status: { osRequested: { family: 'sequoia', at: ago(60 * minute) } } }), b],
-    { b: 'sequoia' },
+    { a: later, b: 'sequoia' },
   ],
   [
-    'the same two days ago',
+    'the same a day ago',
     [waiting('m', 'Sequoia')],
-    [hostWith('a', { status: { osRequested: { family: 'sequoia', at: ago(48 * 60 * minute) } } }), b],
-    { a: 'sequoia' },
+    [hostWith('a', { status: { osRequested: { family: 'sequoia', at: ago(24 * 60 * minute) } } }), b],
+    { a: 'sequoia', b: later },
+  ],
+  [
+    'the first was reinstalled for something else an hour ago',
+    [waiting('m', 'Sequoia')],
+    [hostWith('a', { status: { osRequested: { family: 'tahoe', at: ago(60 * minute) } } }), b],
+    { a: 'sequoia', b: later },
   ],
 ];
 

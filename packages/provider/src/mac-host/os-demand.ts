@@ -1,6 +1,6 @@
 import { annotations } from '@tartan/api';
 import type { Clock } from '@tartan/kube/clock';
-import { isVersionedPin, matchesFamily, osFamilyKey } from '@tartan/scaleway';
+import { isVersionedPin, osFamilyKey } from '@tartan/scaleway';
 import { claimBlockedBy, type HostRequirements, isHeldBy } from '../claim/choose-host.ts';
 import type { Host, Listers, Machine } from '../controller-deps.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
@@ -42,7 +42,7 @@ export const demandOf = ({ machines, macHosts, nodes, clock, ...options }: Deman
   hosts: macHosts.list(),
   defaultPoolPrefix: options.defaultPoolPrefix,
   mayClaim: (machine) =>
-    options.allowedPoolPrefixes.includes(machine.spec.adoptPoolPrefix || options.defaultPoolPrefix || '') &&
+    options.allowedPoolPrefixes.includes(hostRequirements(machine, options.defaultPoolPrefix).poolPrefix) &&
     refusalOf(machine, options.machineNamespaces) === undefined &&
     nodes.get(machine.metadata.name) === undefined,
   now: clock.now(),
@@ -67,7 +67,6 @@ const waitingMachines = ({ machines, defaultPoolPrefix, mayClaim }: Demand): Wai
     )
     .filter(mayClaim)
     .map((machine) => ({ wanted: hostRequirements(machine, defaultPoolPrefix), since: waitingSince(machine) }))
-    .filter(({ wanted }) => wanted.poolPrefix !== '')
     .toSorted(longestFirst);
 
 /** Since when a machine finds no Mac; undefined if it is not looking for one. */
@@ -117,58 +116,58 @@ const assign = (
   const isFree = ({ wanted }: WaitingMachine, host: Host): boolean =>
     isHeldBy(host, wanted.uid) ||
     (!reserved.has(host.metadata.name) && claimBlockedBy(wanted, host, now) === undefined);
-  const isComing = (each: WaitingMachine, host: Host): boolean =>
-    host.metadata.name !== deciding && fits(each, host, now) && installing(host, each.wanted.os);
-  const isUndecided = (each: WaitingMachine, host: Host): boolean =>
-    fits(each, host, now) && (host.metadata.name === deciding || !isAskedFor(host));
-  const ownFirst = (each: WaitingMachine, host: Host): boolean =>
-    isUndecided(each, host) && osFamilyKey(host.spec.release?.family ?? '') === osFamilyKey(each.wanted.os);
+  const isComing = ({ wanted }: WaitingMachine, host: Host): boolean => {
+    const release = releaseFor(wanted, host, now);
+    return release !== undefined && host.metadata.name !== deciding && isInstalling(release, wanted.os, host.status);
+  };
+  const isUndecided = ({ wanted }: WaitingMachine, host: Host): boolean => {
+    const release = releaseFor(wanted, host, now);
+    return (
+      release !== undefined && (host.metadata.name === deciding || wipeOf(release, host.status ?? {}) === undefined)
+    );
+  };
+  const hasOwnFamily = ({ wanted }: WaitingMachine, { spec }: Host): boolean =>
+    osFamilyKey(spec.release?.family ?? '') === osFamilyKey(wanted.os);
 
   const steps = [
     (each: WaitingMachine, host: Host) => isFree(each, host) || isComing(each, host),
-    ownFirst,
+    (each: WaitingMachine, host: Host) => hasOwnFamily(each, host) && isUndecided(each, host),
     isUndecided,
   ];
   const unmet = steps.reduce((left, serves) => assignHosts(left, hosts, serves, taken), waiting);
   return { taken, hosts, unmet, reserved };
 };
 
-/** Once released, it will be in the machine's pool and can be claimed. */
-const fits = ({ wanted }: WaitingMachine, host: Host, now: number): boolean => {
+/** The release after which the Mac will be in the machine's pool and can be claimed. Undefined: there is none. */
+const releaseFor = (wanted: HostRequirements, host: Host, now: number): Release | undefined => {
   const { release } = host.spec;
-  return (
-    release !== undefined &&
-    release.poolPrefix.startsWith(wanted.poolPrefix) &&
+  const fits =
+    release?.poolPrefix.startsWith(wanted.poolPrefix) &&
     faultOf(release) === undefined &&
     !isQuarantined(host.status ?? {}, now) &&
     host.metadata.deletionTimestamp === undefined &&
-    abandonReason(host) === undefined
-  );
+    abandonReason(host) === undefined;
+  return fits ? release : undefined;
 };
 
-const isAskedFor = ({ spec, status = {} }: Host): boolean =>
-  spec.release !== undefined && wipeOf(spec.release, status) !== undefined;
-
 /** Its reinstall with that family was requested, and neither refused nor given up. */
-const installing = ({ spec, status = {} }: Host, os: string): boolean => {
-  const wipe = spec.release && wipeOf(spec.release, status);
+const isInstalling = (release: Release, os: string, status: Host['status'] = {}): boolean => {
+  const wipe = wipeOf(release, status);
   const { osRequested } = status;
   return (
-    spec.release !== undefined &&
     wipe !== undefined &&
     wipe.refusedAt === undefined &&
     wipe.stuckAt === undefined &&
     osRequested !== undefined &&
-    Date.parse(osRequested.at) >= Date.parse(spec.release.requestedAt) &&
+    Date.parse(osRequested.at) >= Date.parse(release.requestedAt) &&
     osFamilyKey(osRequested.family) === osFamilyKey(os)
   );
 };
 
 /** The family for a reinstall that is about to be requested: what a waiting machine wants, else that of the release. */
-export const familyToInstall = (host: Host, release: Release, demand: Demand): string | undefined => {
-  if (faultOf(release) !== undefined) return release.family;
+export const familyToInstall = (host: Host, demand: Demand): string | undefined => {
   const { taken } = assign(demand, { zone: host.spec.zone, type: host.status?.type }, host.metadata.name);
-  return taken.get(host.metadata.name)?.wanted.os ?? release.family;
+  return taken.get(host.metadata.name)?.wanted.os ?? host.spec.release?.family;
 };
 
 /** How long a Mac is not reinstalled again for a family that it did not get: Scaleway has no image of it, or does not report it. */
@@ -187,26 +186,23 @@ export const otherOSFor = (
   const { hosts, unmet, taken, reserved } = assign(demand, { zone: spec.zone, type: status?.type });
   if (unmet.length === 0) return undefined;
   const assigned = new Map(taken);
-  assignHosts(
-    unmet.filter(({ since }) => since !== undefined),
-    hosts,
-    (each, one) => !reserved.has(one.metadata.name) && lacksOnlyThatOS(each, one, demand.now),
-    assigned,
-  );
+  const isOther = (each: WaitingMachine, one: Host): boolean =>
+    !reserved.has(one.metadata.name) && lacksOnlyThatOS(each, one, demand.now);
+  assignHosts(unmet, hosts, isOther, assigned);
   const mine = taken.has(metadata.name) ? undefined : assigned.get(metadata.name);
-  // Time alone may change it: a Mac that is being reinstalled may turn out to be stuck.
+  // No Mac is reinstalled for a machine that has not looked yet; it comes last, so it takes none from the others.
+  // Time alone may change the answer: a Mac that is being reinstalled may turn out to be stuck.
   if (mine?.since === undefined) return { family: undefined, inMs: reportMs };
   return { family: osFamilyKey(mine.wanted.os), inMs: Math.max(0, mine.since + demandMs - demand.now) };
 };
 
+/** A Mac that has the wanted macOS and can be claimed is assigned before. */
 const lacksOnlyThatOS = ({ wanted }: WaitingMachine, host: Host, now: number): boolean => {
-  const { status = {} } = host;
-  if (matchesFamily({ name: status.osImage ?? '', family: status.osFamily ?? '' }, wanted.os)) return false;
-  const { osRequested } = status;
+  const { osRequested } = host.status ?? {};
   const wasTried =
     osRequested !== undefined &&
     osFamilyKey(osRequested.family) === osFamilyKey(wanted.os) &&
     now - Date.parse(osRequested.at) < osRetryMs;
-  const withIt: Host = { ...host, status: { ...status, osFamily: wanted.os, osImage: '' } };
+  const withIt: Host = { ...host, status: { ...host.status, osFamily: wanted.os } };
   return !wasTried && claimBlockedBy(wanted, withIt, now) === undefined;
 };
