@@ -11,6 +11,15 @@ import type {
   secrets,
 } from '@tartan/kube';
 import type { CoreCluster, CoreMachineDeployment } from './core/kinds.ts';
+import type {
+  certificateRequestIndexes,
+  macFleetIndexes,
+  machineDeploymentIndexes,
+  machineIndexes,
+  macHostIndexes,
+  nodeIndexes,
+  podIndexes,
+} from './indexes.ts';
 
 export type Machine = Live<ScalewayAppleSiliconMachine>;
 export type Host = Live<MacHost>;
@@ -24,23 +33,29 @@ export interface ControllerDeps extends Pick<ControllerOptions, 'clock' | 'log' 
   readonly client: Client;
 }
 
+/** What a cache holds. `Index`: the names of its indexes, all from `indexes.ts`. */
+export interface Lister<T extends KubeObject, Index extends string = never> extends Pick<Informer<T>, 'get' | 'list'> {
+  byIndex(index: Index, value: string): Live<T>[];
+}
+
 /** The methods of an informer that controllers use. */
-export type Cache<T extends KubeObject> = Pick<Informer<T>, 'get' | 'list' | 'subscribe'>;
+export type Cache<T extends KubeObject, Index extends string = never> = Lister<T, Index> &
+  Pick<Informer<T>, 'subscribe'>;
 
 /** Informers that several controllers share, created in `manager/caches.ts`. */
 export interface Informers {
-  readonly machines: Cache<ScalewayAppleSiliconMachine>;
-  readonly macHosts: Cache<MacHost>;
-  readonly macFleets: Cache<MacFleet>;
-  readonly clusters: Cache<CoreCluster>;
-  readonly machineDeployments: Cache<CoreMachineDeployment>;
-  readonly nodes: Cache<Node>;
-  readonly pods: Cache<Pod>;
-  readonly certificateRequests: Cache<CertificateRequest>;
+  readonly machines: Cache<ScalewayAppleSiliconMachine, keyof typeof machineIndexes>;
+  readonly macHosts: Cache<MacHost, keyof typeof macHostIndexes>;
+  readonly macFleets: Cache<MacFleet, keyof typeof macFleetIndexes>;
+  readonly clusters: Omit<Cache<CoreCluster>, 'byIndex'>;
+  readonly machineDeployments: Cache<CoreMachineDeployment, keyof typeof machineDeploymentIndexes>;
+  readonly nodes: Cache<Node, keyof typeof nodeIndexes>;
+  readonly pods: Cache<Pod, keyof typeof podIndexes>;
+  readonly certificateRequests: Cache<CertificateRequest, keyof typeof certificateRequestIndexes>;
 }
 
 /** All that finding out whether a Cluster is paused needs. */
 export type ClusterGetter = Pick<Cache<CoreCluster>, 'get'>;
 
-/** Only the caches of the informers: `tartan explain` passes plain lists. */
-export type Listers = { readonly [Name in keyof Informers]: Pick<Informers[Name], 'get' | 'list'> };
+/** Only the content of the caches: `tartan explain` passes plain lists. */
+export type Listers = { readonly [Name in keyof Informers]: Omit<Informers[Name], 'subscribe'> };

@@ -7,8 +7,13 @@ import {
   hostRequirements,
   type HostSnapshot,
   hostStateOf,
+  listerOf,
+  machineIndexes,
+  macHostIndexes,
+  nodeIndexes,
   observeHost,
   ownerOf,
+  poolPrefixesOf,
   strandedFacts,
   strandedVerdict,
   usualHostLimits,
@@ -63,7 +68,7 @@ const poolPrefixOf = ({ managerFlags }: ExplainInput): string =>
 const snapshotOf = (host: Host, input: ExplainInput): HostSnapshot => {
   const { now, machines, hosts, nodes, clusters } = input;
   const { metadata, spec, status } = host;
-  const byKey = new Map(machines.map((machine) => [keyOf(machine.metadata), machine]));
+  const listed = listerOf(machines, machineIndexes);
   const observed = observeHost(
     {
       serverCache: {
@@ -72,10 +77,11 @@ const snapshotOf = (host: Host, input: ExplainInput): HostSnapshot => {
             ? { kind: 'unknown', why: '' }
             : { kind: 'seen', server: lastKnownServer(host), at: now },
       },
-      machines: { get: (key) => byKey.get(key), list: () => [...machines] },
-      macHosts: { get: () => undefined, list: () => [...hosts] },
-      nodes: { get: (name) => nodes.find((node) => node.metadata.name === name), list: () => [...nodes] },
+      machines: listed,
+      macHosts: listerOf(hosts, macHostIndexes),
+      nodes: listerOf(nodes, nodeIndexes),
       clusters: { get: (key) => clusters.get(key), list: () => [...clusters.values()] },
+      poolPrefixes: () => poolPrefixesOf([poolPrefixOf(input)], hosts),
       defaultPoolPrefix: poolPrefixOf(input),
       allowedPoolPrefixes: [poolPrefixOf(input)],
       // The flag is not visible: all namespaces count as allowed.
@@ -87,7 +93,7 @@ const snapshotOf = (host: Host, input: ExplainInput): HostSnapshot => {
     host,
   );
   // All machines were just listed: a machine that is not among them does not exist.
-  const holder = holderFrom(spec.consumerRef, metadata.name, spec.consumerRef && byKey.get(keyOf(spec.consumerRef)));
+  const holder = holderFrom(spec.consumerRef, metadata.name, spec.consumerRef && listed.get(keyOf(spec.consumerRef)));
   const { server } = observed;
   return { ...observed, holder, server: server.kind === 'seen' ? { ...server, fresh: true } : server };
 };

@@ -9,7 +9,10 @@ import {
   fleetNameOf,
   hostFacts,
   hostRequirements,
+  listerOf,
+  machineIndexes,
   type MachineSnapshot,
+  macHostIndexes,
   nodeFacts,
 } from '@tartan/provider/decisions';
 import { parseFlags } from '@tartan/provider/flags';
@@ -158,7 +161,11 @@ const snapshotOf = (
   const [choice, chosen] = status.serverID
     ? [{ kind: 'not asked' } as const, undefined]
     : choiceFacts(
-        { macHosts: { list: () => [...hosts] }, machines: { list: () => [...machines] }, clock: { now: () => now } },
+        {
+          macHosts: listerOf(hosts, macHostIndexes),
+          machines: listerOf(machines, machineIndexes),
+          clock: { now: () => now },
+        },
         machine,
         wanted,
       );

@@ -20,9 +20,12 @@ export interface HostRequirements {
 }
 
 interface Supply {
-  readonly hosts: readonly Host[];
-  /** Servers that other machines have reserved: `status.serverID` of all but this one. */
-  readonly reservedByOthers: ReadonlySet<string>;
+  /** All that the machine might claim: those that it holds, the recorded one, and the pool of its zone and type. Others are allowed. */
+  readonly candidates: readonly Host[];
+  /** All Macs. Called only to tell why none is free. */
+  readonly hosts: () => readonly Host[];
+  /** Whether the server is in `status.serverID` of another machine. */
+  readonly isReservedByOther: (serverID: string) => boolean;
   readonly now: number;
 }
 
@@ -91,12 +94,13 @@ interface Candidate {
  * Which host a machine without one should reserve. First the one that it holds, then the recorded one, then the pool: hosts with the fewest
  * failures, and of these the one that has been there longest, so that all are used in turn.
  */
-export const chooseHost = (wanted: HostRequirements, { hosts, reservedByOthers, now }: Supply): Choice => {
-  const held = hosts.filter((host) => isHeldBy(host, wanted.uid)).sort(byName)[0];
+export const chooseHost = (wanted: HostRequirements, supply: Supply): Choice => {
+  const { now, isReservedByOther } = supply;
+  const held = supply.candidates.filter((host) => isHeldBy(host, wanted.uid)).sort(byName)[0];
   if (held) return { kind: 'chosen', reason: 'held', host: held };
 
-  const candidates = hosts
-    .filter(({ metadata }) => !reservedByOthers.has(metadata.name))
+  const candidates = supply.candidates
+    .filter(({ metadata }) => !isReservedByOther(metadata.name))
     .map((host): Candidate => ({ host, blockedBy: claimBlockedBy(wanted, host, now) }));
   const isFree = ({ blockedBy }: Candidate): boolean => blockedBy === undefined;
 
@@ -107,7 +111,7 @@ export const chooseHost = (wanted: HostRequirements, { hosts, reservedByOthers, 
   if (busy) return { kind: 'wait', host: busy, message: waitMessage(wanted, busy) };
   const free = pickFirst(candidates.filter(isFree));
   if (free) return { kind: 'chosen', reason: 'free', host: free };
-  return { kind: 'none', message: noAvailableHostMessage(wanted, { hosts, reservedByOthers, now }) };
+  return { kind: 'none', message: noAvailableHostMessage(wanted, supply.hosts(), supply) };
 };
 
 const waitMessage = ({ name }: HostRequirements, { metadata, status }: Host): string =>
@@ -142,14 +146,18 @@ const maxGroups = 12;
  * What was wanted, and what there is instead: counts by type, macOS and state. Contains no time and no name, so that it changes only with
  * the pool.
  */
-const noAvailableHostMessage = (wanted: HostRequirements, { hosts, reservedByOthers, now }: Supply): string => {
+const noAvailableHostMessage = (
+  wanted: HostRequirements,
+  hosts: readonly Host[],
+  { isReservedByOther, now }: Pick<Supply, 'isReservedByOther' | 'now'>,
+): string => {
   const sought = `No ${wanted.type} with ${wanted.os} is free in ${wanted.zone} whose name begins with ${wanted.poolPrefix || '(no prefix)'}.`;
   if (hosts.length === 0) {
     return `${sought} There is no Mac at all, or none has been listed yet: order one, and give it a name that begins so.`;
   }
   const groups = new Map<string, number>();
   for (const host of hosts) {
-    const isReserved = reservedByOthers.has(host.metadata.name);
+    const isReserved = isReservedByOther(host.metadata.name);
     const label = `${kindOf(host)} ${situationOf(wanted, host, claimBlockedBy(wanted, host, now), isReserved)}`;
     groups.set(label, (groups.get(label) ?? 0) + 1);
   }

@@ -81,17 +81,13 @@ export const observe = (clusters: ClusterGetter, object: Live<KubeObject>): Snap
 
 /** The objects of a Cluster and the Cluster of each: all that decides whether they are reconciled. Changes of the status do not matter. */
 export const clusterMemberSources = <T extends KubeObject>(
-  objects: Cache<T>,
+  objects: Cache<T, 'owner'>,
   clusters: Informers['clusters'],
 ): Source[] => [
   fromInformer(objects, requestForObject, anyOf(generationChanged, annotationsChanged, ownersChanged)),
   fromInformer(
     clusters,
-    (cluster) =>
-      objects
-        .list()
-        .filter((object) => ownerClusterOf(object)?.uid === cluster.metadata.uid)
-        .map((object) => keyOf(object.metadata)),
+    (cluster) => objects.byIndex('owner', cluster.metadata.uid).map((object) => keyOf(object.metadata)),
     generationChanged,
   ),
 ];

@@ -24,6 +24,7 @@ import {
   writeStatus,
 } from '../cluster/member.ts';
 import type { Cache, ControllerDeps, Informers, SecretObject } from '../controller-deps.ts';
+import type { controlPlaneIndexes } from '../indexes.ts';
 import { disownSecret, writeKubeconfig } from './act.ts';
 import { decide } from './decide.ts';
 import { type KubeconfigDeps, observe } from './observe.ts';
@@ -33,7 +34,7 @@ interface ControlPlaneOptions
   extends ControllerDeps,
     Pick<Informers, 'clusters'>,
     Omit<KubeconfigDeps, keyof ControllerDeps | 'lifeMs' | 'lookAgainMs'> {
-  controlPlanes: Cache<ExternalControlPlane>;
+  controlPlanes: Cache<ExternalControlPlane, keyof typeof controlPlaneIndexes>;
   /** Those with the label `cluster.x-k8s.io/cluster-name` suffice. They trigger reconciles and are never read from this cache. */
   secrets: Pick<Informer<SecretObject>, 'subscribe'>;
   /** Requested lifetime of a token. Default: a day; the server may grant less. */
@@ -92,11 +93,7 @@ const kubeconfigSecretSource = ({
 }: Pick<ControlPlaneOptions, 'secrets' | 'controlPlanes'>): Source =>
   fromInformer(secrets, ({ metadata: { namespace, name } }) =>
     controlPlanes
-      .list()
-      .filter((controlPlane) => {
-        const cluster = ownerClusterOf(controlPlane)?.name;
-        return controlPlane.metadata.namespace === namespace && cluster && secretNames.kubeconfig(cluster) === name;
-      })
+      .byIndex('kubeconfig', keyOf({ namespace: namespace ?? '', name }))
       .map(({ metadata }) => keyOf(metadata)),
   );
 

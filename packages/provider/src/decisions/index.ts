@@ -10,6 +10,7 @@ export type { Decision as MachineDecision, Drift } from '../machine/decision.ts'
 export { failuresOf } from '../machine/last-attempt.ts';
 export { nodeFacts } from '../machine/observe/node.ts';
 export type { HostFacts, Snapshot as MachineSnapshot } from '../machine/snapshot.ts';
+export { listerOf, machineIndexes, macHostIndexes, nodeIndexes } from '../indexes.ts';
 export { type CoreCluster, coreClusters } from '../core/kinds.ts';
 
 // Hosts.
@@ -17,6 +18,7 @@ export { type ClaimBlocker, claimBlockedBy } from '../claim/choose-host.ts';
 export { decide as decideHost, type Decision as HostDecision } from '../mac-host/decide.ts';
 export { defaultLimits as usualHostLimits, type Snapshot as HostSnapshot } from '../mac-host/snapshot.ts';
 export { holderFrom, observe as observeHost } from '../mac-host/observe.ts';
+export { poolPrefixesOf } from '../inventory/pool-prefixes.ts';
 export { stateOf as hostStateOf } from '../mac-host/snapshot.ts';
 
 // Stranded hosts.

@@ -82,8 +82,9 @@ export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readon
   const verifiedAt = new Map<string, number>();
   const verified = (fleet: string): unknown => verifiedAt.set(fleet, clock.monotonic());
   const deps: ActDeps = { newKeyPair, ...options, verifyEveryMs, store, verified };
-  const fleetsUsing = (fleet: string) => macFleets.list().filter((each) => keyNamesOf(each).includes(fleet));
-  const machinesUsing = (fleet: string) => machines.list().filter((machine) => sshKeyName(machine) === fleet);
+  const fleetsUsing = (fleet: string) =>
+    macFleets.byIndex('name', fleet).filter((each) => keyNamesOf(each).includes(fleet));
+  const machinesUsing = (fleet: string) => machines.byIndex('sshKey', fleet);
   const isWanted = (fleet: string): boolean => fleetsUsing(fleet).length > 0 || machinesUsing(fleet).length > 0;
   /** All machines that use the key are paused; or the fleet, if it has no machines. */
   const isPaused = (fleet: string): boolean => {

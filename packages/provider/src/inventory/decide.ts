@@ -1,4 +1,4 @@
-import { machine, type MacHost, type MacHostSpec } from '@tartan/api';
+import { machine, type MacHostSpec } from '@tartan/api';
 import { apiVersionOf } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { Server } from '@tartan/scaleway';
@@ -6,6 +6,7 @@ import type { Listers, Machine } from '../controller-deps.ts';
 import { omitUndefined } from '../omit-undefined.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
 import { readReleasingName } from '../mac-host/server-name.ts';
+import { poolPrefixesOf } from './pool-prefixes.ts';
 
 /** Servers without a MacHost, and the machines that name them. */
 export interface Snapshot {
@@ -87,7 +88,7 @@ export const observe = (zone: string, servers: readonly Server[], deps: ObserveD
   zone,
   servers: servers.map(({ id, name, os }) => ({ id, name, family: os?.family })),
   holders: deps.machines.flatMap((each) => holderOf(each, deps.defaultPoolPrefix)),
-  poolPrefixes: poolPrefixes({ ...deps, macHosts: deps.macHosts.list() }),
+  poolPrefixes: poolPrefixesOf(deps.allowedPoolPrefixes, deps.macHosts.list()),
   now: timestamp(deps.now),
 });
 
@@ -103,26 +104,4 @@ const holderOf = ({ metadata, spec, status }: Machine, defaultPoolPrefix: string
       provisioned: status.initialization?.provisioned === true,
     },
   ];
-};
-
-interface PoolPrefixSources {
-  /** From flags. */
-  readonly allowedPoolPrefixes: readonly string[];
-  readonly macHosts: Iterable<Pick<MacHost, 'spec'>>;
-}
-
-/**
- * Our pools: those from flags, and those that hosts were claimed from, which only managers record. Without the latter the Macs of a deleted
- * fleet would look foreign. `spec.adoptPoolPrefix` of a machine does not add a pool.
- */
-export const poolPrefixes = ({ allowedPoolPrefixes, macHosts }: PoolPrefixSources): ReadonlySet<string> => {
-  const prefixes = new Set<string>(allowedPoolPrefixes);
-  const add = (prefix: string | undefined): void => {
-    if (prefix) prefixes.add(prefix);
-  };
-  for (const { spec } of macHosts) {
-    add(spec.poolPrefix);
-    add(spec.release?.poolPrefix);
-  }
-  return prefixes;
 };

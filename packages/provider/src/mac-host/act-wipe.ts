@@ -69,7 +69,7 @@ export const requestWipe = async (
 
 /** By what machines wait for now. */
 const osFamilyFor = (deps: ActDeps, { host }: ReconcileContext): string | undefined => {
-  const family = familyToInstall(host, demandOf(deps));
+  const family = familyToInstall(host, demandOf(deps, host));
   return family && osFamilyKey(family);
 };
 

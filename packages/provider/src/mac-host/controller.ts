@@ -20,6 +20,8 @@ import {
 import { ScalewayError } from '@tartan/scaleway';
 import type { Informers, Machine, Node } from '../controller-deps.ts';
 import type { CoreCluster } from '../core/kinds.ts';
+import { hardwareKey } from '../indexes.ts';
+import { createPoolPrefixes } from '../inventory/pool-prefixes.ts';
 import { readHostPauseReasons } from '../pause/pauses.ts';
 import { act } from './act.ts';
 import { decide, type Decision } from './decide.ts';
@@ -30,7 +32,7 @@ import { createRefusalBackoff, isOutcomeUnknown, type RefusalBackoff } from './r
 import { defaultLimits, type Limits, type Release } from './snapshot.ts';
 import { refusedName, retryInMs } from './wipe.ts';
 
-type MacHostOptions = Omit<ActDeps, 'limits'> &
+type MacHostOptions = Omit<ActDeps, 'limits' | 'poolPrefixes'> &
   Pick<Informers, 'macHosts' | 'machines' | 'nodes' | 'clusters'> &
   Pick<ControllerOptions, 'metrics'> & { readonly limits?: Partial<Limits> };
 
@@ -46,7 +48,12 @@ const queueBackoff = { baseMs: 5000, maxMs: 5 * 60_000 };
  */
 export const createMacHostController = (options: MacHostOptions): Controller => {
   const { macHosts, clock } = options;
-  const deps: ActDeps = { ...options, limits: { ...defaultLimits, ...options.limits } };
+  const poolPrefixes = createPoolPrefixes(options.allowedPoolPrefixes);
+  const deps: ActDeps = {
+    ...options,
+    poolPrefixes: poolPrefixes.get,
+    limits: { ...defaultLimits, ...options.limits },
+  };
   const { pollMs } = deps.limits;
   const refusalBackoff = createRefusalBackoff(clock, pollMs);
 
@@ -66,6 +73,7 @@ export const createMacHostController = (options: MacHostOptions): Controller => 
     name: 'mac-host',
     reconcile: requeueOnConflict(reconcile),
     sources: [
+      () => poolPrefixes.follow(macHosts),
       hostSource(options),
       serverCacheSource(options),
       machineSource(options),
@@ -193,18 +201,14 @@ const machineSource = ({ macHosts, machines }: MacHostOptions): Source =>
   fromInformer(
     machines,
     (machine: Machine) => {
-      const { metadata, status } = machine;
+      const { metadata, spec, status } = machine;
       const isWaiting = waitingSince(machine) !== undefined;
-      return macHosts
-        .list()
-        .filter(
-          ({ metadata: { name }, spec: { consumerRef }, status: known }) =>
-            name === status?.serverID ||
-            consumerRef?.uid === metadata.uid ||
-            known?.name === metadata.name ||
-            (known?.state === 'pool' && isWaiting),
-        )
-        .map((host) => host.metadata.name);
+      const hosts = [
+        ...macHosts.byIndex('consumer', metadata.uid),
+        ...macHosts.byIndex('serverName', metadata.name),
+        ...(isWaiting ? macHosts.byIndex('pool', hardwareKey(spec.zone, spec.type)) : []),
+      ];
+      return [...(status?.serverID ? [status.serverID] : []), ...hosts.map((host) => host.metadata.name)];
     },
     machineChanged,
   );

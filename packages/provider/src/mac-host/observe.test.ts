@@ -3,6 +3,8 @@ import { describe, it } from 'node:test';
 import { machine, type MacHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import { apiVersionOf, type Client, KubeError, type Live } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
+import type { Node } from '../controller-deps.ts';
+import { listerOf, machineIndexes, macHostIndexes, nodeIndexes } from '../indexes.ts';
 import { createServerCache } from '../inventory/server-cache.ts';
 import { observe, readHolder } from './observe.ts';
 import { defaultLimits, type Holder } from './snapshot.ts';
@@ -48,10 +50,11 @@ describe('the holder of a Mac, as it is observed', () => {
         client,
         pool: { getServer: () => assert.fail('nobody asks Scaleway') },
         serverCache: createServerCache({ clock }),
-        machines: { get: () => found, list: () => (found ? [found] : []) },
-        macHosts: { get: () => host, list: () => [host] },
-        nodes: { get: () => undefined, list: () => [] },
+        machines: listerOf(found ? [found] : [], machineIndexes),
+        macHosts: listerOf([host], macHostIndexes),
+        nodes: listerOf<Node, keyof typeof nodeIndexes>([], nodeIndexes),
         clusters: { get: () => undefined, list: () => [] },
+        poolPrefixes: () => new Set(['tuist-pool-']),
         defaultPoolPrefix: 'tuist-pool-',
         allowedPoolPrefixes: ['tuist-pool-'],
         machineNamespaces: [],

@@ -3,7 +3,6 @@ import { type CallOptions, type Client, ignoreNotFound, keyOf } from '@tartan/ku
 import type { Clock, Random } from '@tartan/kube/clock';
 import { type HostPool, ScalewayError, type Server } from '@tartan/scaleway';
 import type { Host, Listers, Machine } from '../controller-deps.ts';
-import { poolPrefixes } from '../inventory/decide.ts';
 import type { ServerCache, ServerObservation } from '../inventory/server-cache.ts';
 import { hostPauseReasons } from '../pause/pauses.ts';
 import { type DemandDeps, demandOf, otherOSFor } from './os-demand.ts';
@@ -20,16 +19,17 @@ import {
 
 export interface ObserveDeps extends DemandDeps, Pick<Listers, 'clusters'> {
   readonly serverCache: Pick<ServerCache, 'get'>;
+  /** Our pools. */
+  readonly poolPrefixes: () => ReadonlySet<string>;
   readonly random: Random;
   readonly limits: Limits;
 }
 
 /** From caches only, without requests. The two functions below make the live reads. */
 export const observe = (observer: ObserveDeps, host: Host): Snapshot => {
-  const { serverCache, machines, clusters, clock, limits } = observer;
+  const { serverCache, machines, clusters, poolPrefixes, clock, limits } = observer;
   const { metadata, spec, status = {} } = host;
   const abandoned = abandonReason(host);
-  const demand = demandOf(observer);
   const server = viewOf(serverCache.get(spec.zone, metadata.name));
   return {
     id: metadata.name,
@@ -37,13 +37,12 @@ export const observe = (observer: ObserveDeps, host: Host): Snapshot => {
     status,
     server,
     holder: cachedHolder(spec.consumerRef, metadata.name, machines),
-    claimants: demand.machines.flatMap((each) => claimantOf(each, metadata.name, server)),
-    poolPrefixes: poolPrefixes({ ...observer, macHosts: demand.hosts }),
+    claimants: claimantsOf(machines, metadata.name, server),
+    poolPrefixes: poolPrefixes(),
     abandoned,
-    // Only for these: a cluster has many Nodes, and most Macs are neither abandoned nor released.
     schedulableNodes:
       abandoned !== undefined || spec.release ? schedulableNodesOf(observer.nodes, spec.zone, metadata.name) : [],
-    otherOS: otherOSFor(host, demand, limits),
+    otherOS: otherOSFor(host, () => demandOf(observer, host), limits),
     pauses: hostPauseReasons(host, {
       machine: (name) => machines.get(keyOf(name)),
       cluster: (name) => clusters.get(keyOf(name)),
@@ -56,10 +55,9 @@ export const observe = (observer: ObserveDeps, host: Host): Snapshot => {
 };
 
 const schedulableNodesOf = (all: ObserveDeps['nodes'], zone: string, serverID: string): string[] => {
-  const providerID = formatProviderID({ zone, serverID });
   return all
-    .list()
-    .filter(({ spec }) => spec?.providerID === providerID && spec.unschedulable !== true)
+    .byIndex('providerID', formatProviderID({ zone, serverID }))
+    .filter(({ spec }) => spec?.unschedulable !== true)
     .map(({ metadata }) => metadata.name);
 };
 
@@ -136,8 +134,12 @@ const cachedHolder = (ref: MacHostSpec['consumerRef'], id: string, machines: Lis
   return holder.kind === 'gone' || holder.kind === 'elsewhere' ? { kind: 'unseen' } : holder;
 };
 
-const claimantOf = ({ metadata, status }: Machine, id: string, view: ServerView): Claimant[] => {
-  const key = keyOf(metadata);
-  if (status?.serverID === id) return [{ key, by: 'serverID' }];
-  return view.kind === 'seen' && view.server.name === metadata.name ? [{ key, by: 'name' }] : [];
+const claimantsOf = (machines: Listers['machines'], id: string, view: ServerView): Claimant[] => {
+  const namesakes = view.kind === 'seen' ? machines.byIndex('name', view.server.name) : [];
+  return [
+    ...machines.byIndex('serverID', id).map(({ metadata }): Claimant => ({ key: keyOf(metadata), by: 'serverID' })),
+    ...namesakes
+      .filter(({ status }) => status?.serverID !== id)
+      .map(({ metadata }): Claimant => ({ key: keyOf(metadata), by: 'name' })),
+  ];
 };

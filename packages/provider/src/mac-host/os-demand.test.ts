@@ -12,6 +12,7 @@ import {
 import type { Live } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { heldBy, hostWith } from '../claim/testing/hosts.ts';
+import { listerOf, machineIndexes, macHostIndexes, nodeIndexes } from '../indexes.ts';
 import { demandOf, familyToInstall, otherOSFor } from './os-demand.ts';
 import { defaultLimits, type Release } from './snapshot.ts';
 
@@ -76,21 +77,24 @@ const takenNode = {
   kind: 'Node' as const,
   metadata: { name: 'taken', uid: 'n', resourceVersion: '1', creationTimestamp: ago(0) },
 };
-const demandFor = (machines: Machine[], hosts: Host[], defaultPoolPrefix?: string) =>
-  demandOf({
-    machines: { get: () => undefined, list: () => machines },
-    macHosts: { get: () => undefined, list: () => hosts },
-    nodes: { get: (name) => (name === 'taken' ? takenNode : undefined), list: () => [takenNode] },
-    defaultPoolPrefix,
-    allowedPoolPrefixes: ['tuist-pool-', 'x-'],
-    machineNamespaces: ['macs'],
-    clock: { now: () => now },
-  });
+const demandFor = (host: Host, machines: Machine[], hosts: Host[], defaultPoolPrefix?: string) =>
+  demandOf(
+    {
+      machines: listerOf(machines, machineIndexes),
+      macHosts: listerOf(hosts, macHostIndexes),
+      nodes: listerOf([takenNode], nodeIndexes),
+      defaultPoolPrefix,
+      allowedPoolPrefixes: ['tuist-pool-', 'x-'],
+      machineNamespaces: ['macs'],
+      clock: { now: () => now },
+    },
+    host,
+  );
 
 const installed =
   (host: Host, machines: Machine[], others: Host[] = []) =>
   () =>
-    familyToInstall(host, demandFor(machines, [...others, host]));
+    familyToInstall(host, demandFor(host, machines, [...others, host]));
 /** What is installed on `h` while a machine waits for Sequoia: 'tahoe' if it counts on the other Mac. */
 const installedNextTo = (other: Host) => installed(back('h'), [waiting('a', 'Sequoia')], [other]);
 const withoutStatus = ({ status: _status, ...host }: Host): Host => host;
@@ -293,7 +297,7 @@ const tableOfReleases: [title: string, installed: () => string | undefined, expe
     'in the default pool',
     () => {
       const machine = waiting('a', 'Sequoia', { spec: { adoptPoolPrefix: '' } });
-      return familyToInstall(back('h'), demandFor([machine], [back('h')], 'tuist-pool-'));
+      return familyToInstall(back('h'), demandFor(back('h'), [machine], [back('h')], 'tuist-pool-'));
     },
     'Sequoia',
   ],
@@ -328,7 +332,7 @@ describe('the macOS of a released Mac', () => {
 const converted = (machines: Machine[], hosts: Host[]): Record<string, string> =>
   Object.fromEntries(
     hosts.flatMap((host) => {
-      const other = otherOSFor(host, demandFor(machines, hosts), defaultLimits);
+      const other = otherOSFor(host, () => demandFor(host, machines, hosts), defaultLimits);
       if (other === undefined) return [];
       const { family = 'nothing', inMs } = other;
       return [[host.metadata.name, inMs === 0 ? family : `${family} in ${inMs / 1000} s`]];

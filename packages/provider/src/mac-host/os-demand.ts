@@ -4,6 +4,7 @@ import { isVersionedPin, osFamilyKey } from '@tartan/scaleway';
 import { claimBlockedBy, type HostRequirements, isHeldBy } from '../claim/choose-host.ts';
 import type { Host, Listers, Machine } from '../controller-deps.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
+import { hardwareKey } from '../indexes.ts';
 import { refusalOf } from '../machine/observe/cluster.ts';
 import { hostRequirements } from '../machine/observe/host.ts';
 import { abandonReason, type Limits, type Release } from './snapshot.ts';
@@ -22,8 +23,12 @@ import { faultOf, isQuarantined, wipeOf } from './wipe.ts';
  * reinstalled.
  */
 interface Demand {
+  /** Machines without a Mac, for this kind of Mac. */
   readonly machines: readonly Machine[];
+  /** Macs of this kind that are free or being released, or held by one of these machines. */
   readonly hosts: readonly Host[];
+  /** Whether a machine has reserved the Mac. */
+  readonly isReserved: (id: string) => boolean;
   readonly defaultPoolPrefix: string | undefined;
   /** Whether the machine claims a Mac as soon as one is free. */
   readonly mayClaim: (machine: Machine) => boolean;
@@ -36,17 +41,30 @@ export interface DemandDeps
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** A machine without a Mac gets none while any Node has its name. */
-export const demandOf = ({ machines, macHosts, nodes, clock, ...options }: DemandDeps): Demand => ({
-  machines: machines.list(),
-  hosts: macHosts.list(),
-  defaultPoolPrefix: options.defaultPoolPrefix,
-  mayClaim: (machine) =>
-    options.allowedPoolPrefixes.includes(hostRequirements(machine, options.defaultPoolPrefix).poolPrefix) &&
-    refusalOf(machine, options.machineNamespaces) === undefined &&
-    nodes.get(machine.metadata.name) === undefined,
-  now: clock.now(),
-});
+/** For the kind of Mac that the host is. A machine without a Mac gets none while any Node has its name. */
+export const demandOf = (
+  { machines, macHosts, nodes, clock, ...options }: DemandDeps,
+  { spec, status }: Host,
+): Demand => {
+  const hardware = hardwareKey(spec.zone, status?.type);
+  const waiting = machines.byIndex('withoutHost', hardware);
+  const hosts = new Set([
+    ...macHosts.byIndex('pool', hardware),
+    ...macHosts.byIndex('releasing', hardware),
+    ...waiting.flatMap(({ metadata }) => macHosts.byIndex('consumer', metadata.uid)),
+  ]);
+  return {
+    machines: waiting,
+    hosts: [...hosts].filter((host) => hardwareKey(host.spec.zone, host.status?.type) === hardware),
+    isReserved: (id) => machines.byIndex('serverID', id).length > 0,
+    defaultPoolPrefix: options.defaultPoolPrefix,
+    mayClaim: (machine) =>
+      options.allowedPoolPrefixes.includes(hostRequirements(machine, options.defaultPoolPrefix).poolPrefix) &&
+      refusalOf(machine, options.machineNamespaces) === undefined &&
+      nodes.get(machine.metadata.name) === undefined,
+    now: clock.now(),
+  };
+};
 
 interface WaitingMachine {
   readonly wanted: HostRequirements;
@@ -96,26 +114,16 @@ interface Assignment {
   readonly taken: ReadonlyMap<string, WaitingMachine>;
   readonly hosts: readonly Host[];
   readonly unmet: readonly WaitingMachine[];
-  /** Ids of Macs that machines have reserved. */
-  readonly reserved: ReadonlySet<string>;
 }
 
 /** The first two steps. `deciding`: the Mac whose reinstall is about to be requested, even if it was before. */
-const assign = (
-  demand: Demand,
-  { zone, type }: { zone: string; type: string | undefined },
-  deciding?: string,
-): Assignment => {
-  const { now } = demand;
-  const reserved = new Set(demand.machines.flatMap(({ status }) => status?.serverID ?? []));
-  const hosts = demand.hosts
-    .filter(({ spec, status }) => spec.zone === zone && status?.type === type)
-    .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  const waiting = waitingMachines(demand).filter(({ wanted }) => wanted.zone === zone && wanted.type === type);
+const assign = (demand: Demand, deciding?: string): Assignment => {
+  const { now, isReserved } = demand;
+  const hosts = demand.hosts.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const waiting = waitingMachines(demand);
   const taken = new Map<string, WaitingMachine>();
   const isFree = ({ wanted }: WaitingMachine, host: Host): boolean =>
-    isHeldBy(host, wanted.uid) ||
-    (!reserved.has(host.metadata.name) && claimBlockedBy(wanted, host, now) === undefined);
+    isHeldBy(host, wanted.uid) || (!isReserved(host.metadata.name) && claimBlockedBy(wanted, host, now) === undefined);
   const isComing = ({ wanted }: WaitingMachine, host: Host): boolean => {
     const release = releaseFor(wanted, host, now);
     return release !== undefined && host.metadata.name !== deciding && isInstalling(release, wanted.os, host.status);
@@ -135,7 +143,7 @@ const assign = (
     isUndecided,
   ];
   const unmet = steps.reduce((left, serves) => assignHosts(left, hosts, serves, taken), waiting);
-  return { taken, hosts, unmet, reserved };
+  return { taken, hosts, unmet };
 };
 
 /** The release after which the Mac will be in the machine's pool and can be claimed. Undefined: there is none. */
@@ -166,7 +174,7 @@ const isInstalling = (release: Release, os: string, status: Host['status'] = {})
 
 /** The family for a reinstall that is about to be requested: what a waiting machine wants, else that of the release. */
 export const familyToInstall = (host: Host, demand: Demand): string | undefined => {
-  const { taken } = assign(demand, { zone: host.spec.zone, type: host.status?.type }, host.metadata.name);
+  const { taken } = assign(demand, host.metadata.name);
   return taken.get(host.metadata.name)?.wanted.os ?? host.spec.release?.family;
 };
 
@@ -176,18 +184,18 @@ const osRetryMs = 24 * 60 * 60_000;
 /** What should happen to a free Mac, for `Snapshot.otherOS`. */
 export const otherOSFor = (
   host: Host,
-  demand: Demand,
+  demandOfKind: () => Demand,
   { demandMs, reportMs }: Limits,
 ): { family: string | undefined; inMs: number } | undefined => {
-  const { spec, status, metadata } = host;
+  const { spec, metadata } = host;
   if (spec.release || spec.consumerRef || abandonReason(host) !== undefined) return undefined;
-  // Most passes end here, after a look at each machine.
+  const demand = demandOfKind();
   if (!demand.machines.some((machine) => waitingSince(machine) !== undefined)) return undefined;
-  const { hosts, unmet, taken, reserved } = assign(demand, { zone: spec.zone, type: status?.type });
+  const { hosts, unmet, taken } = assign(demand);
   if (unmet.length === 0) return undefined;
   const assigned = new Map(taken);
   const isOther = (each: WaitingMachine, one: Host): boolean =>
-    !reserved.has(one.metadata.name) && lacksOnlyThatOS(each, one, demand.now);
+    !demand.isReserved(one.metadata.name) && lacksOnlyThatOS(each, one, demand.now);
   assignHosts(unmet, hosts, isOther, assigned);
   const mine = taken.has(metadata.name) ? undefined : assigned.get(metadata.name);
   // No Mac is reinstalled for a machine that has not looked yet; it comes last, so it takes none from the others.

@@ -1,4 +1,4 @@
-import { machine as machineKind, type MachineStatus } from '@tartan/api';
+import { type MacFleet, machine as machineKind, type MachineStatus } from '@tartan/api';
 import {
   annotationsChanged,
   anyOf,
@@ -11,7 +11,6 @@ import {
   ignoreNotFound,
   keyOf,
   labelsChanged,
-  type Live,
   nameOf,
   ownersChanged,
   type Reconciler,
@@ -19,8 +18,9 @@ import {
   requeueOnConflict,
   type Source,
 } from '@tartan/kube';
-import type { Host, Machine, Node } from '../controller-deps.ts';
+import type { Machine, Node } from '../controller-deps.ts';
 import type { CoreCluster } from '../core/kinds.ts';
+import { hardwareKey } from '../indexes.ts';
 import { cachedPauseReasons, clusterNameOf, pauseReasonsOf, readCluster } from '../pause/pauses.ts';
 import { createMissingNodeTracker } from '../pods/missing-nodes.ts';
 import { carryOut } from './act.ts';
@@ -29,7 +29,7 @@ import { createPushSlots, createRunningPushes } from './act/running-pushes.ts';
 import { decide } from './decide.ts';
 import { type ActionResult, type Decision, isPassive } from './decision.ts';
 import { type AttemptResult, withAttempt, withoutRunning } from './last-attempt.ts';
-import { createMachinePatcher, sshKeyName } from './machine.ts';
+import { createMachinePatcher } from './machine.ts';
 import { observe, remember } from './observe.ts';
 import { nodeAddresses } from './observe/node.ts';
 import { createRunnerLastSeen } from './observe/runner.ts';
@@ -137,11 +137,8 @@ const reconcileMachine = async (deps: MachineDeps, machine: Machine, signal: Abo
 /** What may change a decision. The machine's own status does not trigger: only this controller writes it. */
 const sourcesOf = (deps: MachineDeps): readonly Source[] => {
   const { machines, macHosts, macFleets, nodes, clusters, fleetKeys, missingNodes, pushes } = deps;
-  const keysOf = (wanted: (machine: Machine) => boolean): string[] =>
-    machines
-      .list()
-      .filter(wanted)
-      .map(({ metadata }) => keyOf(metadata));
+  const keysBy = (...[index, value]: Parameters<typeof machines.byIndex>): string[] =>
+    machines.byIndex(index, value).map(({ metadata }) => keyOf(metadata));
   const applyPause = (machine: Machine): void =>
     pushes.setPaused(machine.metadata.uid, cachedPauseReasons(machine, clusters).length > 0);
   return [
@@ -158,24 +155,31 @@ const sourcesOf = (deps: MachineDeps): readonly Source[] => {
       }),
     () =>
       clusters.subscribe((change) => {
-        const cluster = change.type === 'removed' ? change.previous : change.object;
-        for (const machine of machines.list()) if (belongsTo(cluster, machine)) applyPause(machine);
+        if (!clusterChanged(change)) return;
+        const { metadata } = change.type === 'removed' ? change.previous : change.object;
+        for (const machine of machines.byIndex('cluster', keyOf(metadata))) applyPause(machine);
       }),
     fromInformer(
       machines,
       requestForObject,
       anyOf(generationChanged, annotationsChanged, labelsChanged, ownersChanged),
     ),
-    fromInformer(macHosts, (host) => keysOf(affectsMachine(host))),
-    fromInformer(nodes, (node) => keysOf(({ metadata }) => metadata.name === node.metadata.name), nodeChanged),
-    fromInformer(macFleets, ({ metadata, status }) => {
-      const uids = new Set(status?.turns?.map(({ uid }) => uid));
-      return keysOf((machine) => machine.metadata.namespace === metadata.namespace && uids.has(machine.metadata.uid));
-    }),
-    fromInformer(clusters, (cluster) => keysOf((machine) => belongsTo(cluster, machine))),
+    // Its holder, the machine that has reserved it, and all that wait for such a Mac.
+    fromInformer(macHosts, ({ metadata, spec, status }) => [
+      ...(spec.consumerRef ? keysBy('uid', spec.consumerRef.uid) : []),
+      ...keysBy('serverID', metadata.name),
+      ...(status?.state === 'pool' ? keysBy('withoutHost', hardwareKey(spec.zone, status.type)) : []),
+    ]),
+    fromInformer(nodes, ({ metadata }) => keysBy('name', metadata.name), nodeChanged),
+    fromInformer(
+      macFleets,
+      ({ status }) => (status?.turns ?? []).flatMap(({ uid }) => keysBy('uid', uid)),
+      turnsChanged,
+    ),
+    fromInformer(clusters, ({ metadata }) => keysBy('cluster', keyOf(metadata)), clusterChanged),
     (enqueue) =>
       fleetKeys.subscribe((fleet) => {
-        for (const key of keysOf((machine) => sshKeyName(machine) === fleet)) enqueue(key);
+        for (const key of keysBy('sshKey', fleet)) enqueue(key);
       }),
   ];
 };
@@ -185,18 +189,14 @@ const forgetMachine = (deps: MachineDeps, { metadata: { name, uid } }: Machine):
   for (const memory of [deps.pushes, deps.runnerLastSeen, deps.requeueLimiter]) memory.forget(uid);
 };
 
-const belongsTo = ({ metadata }: Live<CoreCluster>, machine: Machine): boolean => {
-  const name = clusterNameOf(machine);
-  return name?.name === metadata.name && name.namespace === metadata.namespace;
-};
+/** The fields that `clusterFacts` reads. Core counts machines in the status, which changes with each of them. */
+const clusterChanged = fieldsChanged<CoreCluster>(({ spec, status }) => [
+  spec?.paused,
+  status?.initialization?.infrastructureProvisioned,
+  status?.infrastructureReady,
+]);
 
-/** Its holder, the machine that has reserved it, and all that wait for a Mac. */
-const affectsMachine =
-  ({ metadata, spec, status }: Host) =>
-  (machine: Machine): boolean =>
-    machine.metadata.uid === spec.consumerRef?.uid ||
-    machine.status?.serverID === metadata.name ||
-    (!machine.status?.serverID && status?.state === 'pool');
+const turnsChanged = fieldsChanged<MacFleet>(({ status }) => status?.turns);
 
 /** Ignores heartbeats, which come every few seconds from every Mac. */
 const nodeChanged = fieldsChanged<Node>(({ metadata, spec, status }) => ({

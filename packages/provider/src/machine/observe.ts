@@ -130,7 +130,7 @@ export const secretClaimant = (
   uid,
   serverID: status?.serverID,
   createdAt: Date.parse(creationTimestamp),
-  hasNamesake: machines.list().some(({ metadata }) => metadata.name === name && metadata.uid !== uid),
+  hasNamesake: machines.byIndex('name', name).some(({ metadata }) => metadata.uid !== uid),
 });
 
 const foreignSecret = ({ namespace, machine }: { namespace: string; machine: string }): LoginFacts => {
@@ -172,7 +172,8 @@ const joinFacts = async (
   const tokenID = status?.joinTokenID;
   if (tokenID === undefined && node.kind === 'ours' && node.ready === 'True')
     return { lease: undefined, identity: undefined };
-  const identity = tokenID === undefined ? undefined : identityIssuedFor(tokenID, certificateRequests.list());
+  const identity =
+    tokenID === undefined ? undefined : identityIssuedFor(tokenID, certificateRequests.byIndex('tokenID', tokenID));
   const name = { namespace: 'kube-node-lease', name: metadata.name };
   const lease = await ignoreNotFound(client.get(leases, name, { signal }));
   const renewedAt = Date.parse(lease?.spec?.renewTime ?? '');

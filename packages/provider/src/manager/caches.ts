@@ -19,6 +19,7 @@ import type { Clock, Random } from '@tartan/kube/clock';
 import type { Node, Pod, SecretObject } from '../controller-deps.ts';
 import { coreClusters, coreMachineDeployments } from '../core/kinds.ts';
 import { clientRequests, servingRequests } from '../identity/csr/controller.ts';
+import { indexesOf } from '../indexes.ts';
 import type { CoreVersion } from './core-version.ts';
 
 interface CacheOptions {
@@ -41,7 +42,17 @@ export const createCaches = (options: CacheOptions) => {
     more: Partial<
       Pick<InformerOptions<T>, 'namespace' | 'labelSelector' | 'fieldSelector' | 'transform' | 'filter'>
     > = {},
-  ): Informer<T> => createInformer({ client, resource, clock, random, log, transform: trimObject, ...more });
+  ): Informer<T> =>
+    createInformer({
+      client,
+      resource,
+      indexes: indexesOf(resource),
+      clock,
+      random,
+      log,
+      transform: trimObject,
+      ...more,
+    });
 
   return {
     machines: cacheOf(machine.resource),

@@ -82,5 +82,4 @@ const podSource =
 
 const hasVMCleanupFinalizer = (pod: Pod): boolean => hasFinalizer(pod, finalizers.vmCleanup);
 
-const podsOn = (pods: Informers['pods'], node: string) =>
-  pods.list().filter((pod) => pod.spec?.nodeName === node && hasVMCleanupFinalizer(pod));
+const podsOn = (pods: Informers['pods'], node: string) => pods.byIndex('node', node).filter(hasVMCleanupFinalizer);

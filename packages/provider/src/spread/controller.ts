@@ -21,6 +21,7 @@ import {
   type Source,
 } from '@tartan/kube';
 import type { ControllerDeps, Informers, Listers } from '../controller-deps.ts';
+import { selected } from '../indexes.ts';
 import { decide, type Snapshot } from './decide.ts';
 import { createReadyMacTracker, matchesLabels, readyMacLabels, type ReadyMacTracker } from './ready-macs.ts';
 
@@ -137,7 +138,7 @@ const observe = async (
 ): Promise<Observation> => {
   const deployment = await ignoreNotFound(client.get(deployments, name, { signal }));
   const selector = deployment?.spec?.template.spec?.nodeSelector ?? {};
-  const ready = nodes.list().filter((node) => {
+  const ready = nodes.byIndex('readyMac', selected).filter((node) => {
     const labels = readyMacLabels(node);
     return labels !== undefined && matchesLabels(labels, selector);
   });

@@ -79,10 +79,7 @@ const strandedGaugeSource =
 
 /** By name, as a cache has no order. */
 const listStranded = (macHosts: Listers['macHosts']): Host[] =>
-  macHosts
-    .list()
-    .filter(isStranded)
-    .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  macHosts.byIndex('state', 'stranded').sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
 
 const pruneReported = (said: Map<string, string>, stranded: readonly Host[]): void => {
   const current = new Set(stranded.map(({ metadata }) => metadata.uid));

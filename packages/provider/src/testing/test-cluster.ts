@@ -18,6 +18,7 @@ import {
 import { manualClock } from '@tartan/kube/clock';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
+import { indexesOf } from '../indexes.ts';
 
 type Send = Transport['send'];
 
@@ -105,7 +106,14 @@ export const createTestCluster = async (t: TestContext, options: TestClusterOpti
       await settle();
     },
     follow: async <T extends KubeObject>(resource: Resource<T>): Promise<Informer<T>> => {
-      const cache = createInformer({ client: theirs, resource, clock, random: () => 0.5, log });
+      const cache = createInformer({
+        client: theirs,
+        resource,
+        indexes: indexesOf(resource),
+        clock,
+        random: () => 0.5,
+        log,
+      });
       running.push(cache.run(stopping.signal));
       await cache.synced;
       return cache;

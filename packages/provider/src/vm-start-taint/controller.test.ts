@@ -16,6 +16,7 @@ import { manualClock } from '@tartan/kube/clock';
 import { settle } from '@tartan/kube/testing';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { createVmStartTaint } from './controller.ts';
+import { nodeIndexes } from '../indexes.ts';
 
 /** A Mac and the scheduler of an embedded Kubernetes, on virtual time. The test acts as the agent, with the identity of its Node. */
 const createHarness = async (t: TestContext) => {
@@ -51,7 +52,7 @@ const createHarness = async (t: TestContext) => {
       conditions: [{ type: 'Ready', status: 'True' }],
     },
   });
-  const cache = createInformer({ client: admin, resource: nodes, clock, random: () => 0.5, log });
+  const cache = createInformer({ client: admin, resource: nodes, indexes: nodeIndexes, clock, random: () => 0.5, log });
   const patched: (() => Promise<void>)[] = [];
   const client: typeof admin = {
     ...admin,

@@ -55,7 +55,12 @@ export const createManager = ({ client, ledger, random }: ActorDeps, { refreshes
         machines.filter((each) => each !== own).flatMap(({ status }) => status?.serverID ?? []),
       );
       // Sometimes it ignores the reservations of others, to cause more conflicts.
-      const choice = chooseHost(want, { hosts, now, reservedByOthers: random() < 0.5 ? new Set() : reservedByOthers });
+      const choice = chooseHost(want, {
+        candidates: hosts,
+        hosts: () => hosts,
+        now,
+        isReservedByOther: random() < 0.5 ? () => false : (id) => reservedByOthers.has(id),
+      });
       if (choice.kind !== 'chosen') return;
       const reservation = await reserveHost(client, own, choice.host);
       if (reservation === undefined) return;

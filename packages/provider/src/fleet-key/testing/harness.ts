@@ -1,12 +1,21 @@
 import type { TestContext } from 'node:test';
 import { macFleet, machine } from '@tartan/api';
-import { createClient, createInformer, ignoreNotFound, secrets, type Transport } from '@tartan/kube';
+import {
+  createClient,
+  createInformer,
+  ignoreNotFound,
+  type KubeObject,
+  type Resource,
+  secrets,
+  type Transport,
+} from '@tartan/kube';
 import { eventually } from '@tartan/kube/testing';
 import { createHostPool } from '@tartan/scaleway';
 import { startScaleway } from '@tartan/sim-scaleway';
 import { namespace, startKubernetes } from '../../claim/testing/harness.ts';
 import { recordingLog } from '../../identity/testing/recording.ts';
 import { createFleetKeys, type FleetKeysOptions } from '../controller.ts';
+import { indexesOf } from '../../indexes.ts';
 
 type Send = Transport['send'];
 
@@ -66,8 +75,10 @@ interface ProcessParts {
 const startProcess = async ({ transport, clock, url, more }: ProcessParts) => {
   const client = createClient(transport, { clock });
   const { log, lines } = recordingLog();
-  const machines = createInformer({ client, resource: machine.resource, clock, log, random: () => 0.5 });
-  const macFleets = createInformer({ client, resource: macFleet.resource, clock, log, random: () => 0.5 });
+  const cacheOf = <T extends KubeObject>(resource: Resource<T>) =>
+    createInformer({ client, resource, indexes: indexesOf(resource), clock, log, random: () => 0.5 });
+  const machines = cacheOf(machine.resource);
+  const macFleets = cacheOf(macFleet.resource);
   const pool = createHostPool({ ...account, apiURL: url, maxAttempts: 1, rate: 1000 });
   const redacted: string[] = [];
   const redactor = { add: (value: string) => void redacted.push(value) };

@@ -31,6 +31,7 @@ import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { coreMachineDeployments } from '../../core/kinds.ts';
 import { createFleetController } from '../controller.ts';
+import { indexesOf } from '../../indexes.ts';
 
 type Send = Transport['send'];
 
@@ -88,7 +89,14 @@ export const createHarness = async (t: TestContext) => {
     await Promise.all(running);
   });
   const follow = async <T extends KubeObject>(theirs: Client, resource: Resource<T>): Promise<Informer<T>> => {
-    const cache = createInformer({ client: theirs, resource, clock, random: () => 0.5, log });
+    const cache = createInformer({
+      client: theirs,
+      resource,
+      indexes: indexesOf(resource),
+      clock,
+      random: () => 0.5,
+      log,
+    });
     running.push(cache.run(stopping.signal));
     await cache.synced;
     return cache;

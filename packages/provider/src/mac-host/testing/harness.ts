@@ -28,6 +28,7 @@ import { type SimulatedScaleway, startScaleway } from '@tartan/sim-scaleway';
 import { type CoreCluster, coreClusters as clustersOf } from '../../core/kinds.ts';
 import { createInventory } from '../../inventory/controller.ts';
 import { createServerCache, type ServerCache } from '../../inventory/server-cache.ts';
+import { indexesOf } from '../../indexes.ts';
 import { createMacHostController } from '../controller.ts';
 
 export const coreClusters = clustersOf('v1beta2');
@@ -168,7 +169,7 @@ export const createHarness = async (t: TestContext) => {
     const stopping = new AbortController();
     const running: Promise<void>[] = [];
     const follow = async <T extends KubeObject>(resource: Resource<T>): Promise<Informer<T>> => {
-      const cache = createInformer({ client, resource, clock, random: () => 0.5, log });
+      const cache = createInformer({ client, resource, indexes: indexesOf(resource), clock, random: () => 0.5, log });
       running.push(cache.run(stopping.signal));
       await cache.synced;
       return cache;
@@ -210,7 +211,7 @@ export const createHarness = async (t: TestContext) => {
             createInventory({
               ...parts,
               ...(more.inventory === 'blind to machines'
-                ? { machines: { get: () => undefined, list: () => [], subscribe: () => () => {} } }
+                ? { machines: { get: () => undefined, list: () => [], byIndex: () => [], subscribe: () => () => {} } }
                 : {}),
               zones: [zone],
               listFailed: (failed) => void listFailures.push(failed),

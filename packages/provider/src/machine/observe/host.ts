@@ -8,6 +8,7 @@ import type { Release } from '../../claim/claim-host.ts';
 import type { Host, Listers, Machine } from '../../controller-deps.ts';
 import { hostSpecOf } from '../../host-work/host-spec.ts';
 import { type MachineSecret, readTailscaleKey } from '../../host-work/secrets.ts';
+import { hardwareKey } from '../../indexes.ts';
 import { abandonReason } from '../../mac-host/snapshot.ts';
 import { wipeOf } from '../../mac-host/wipe.ts';
 import type { MachineControllerOptions } from '../options.ts';
@@ -101,8 +102,8 @@ export const findServer = async (
 };
 
 interface ChoiceSources {
-  readonly macHosts: Pick<Listers['macHosts'], 'list'>;
-  readonly machines: Pick<Listers['machines'], 'list'>;
+  readonly macHosts: Listers['macHosts'];
+  readonly machines: Pick<Listers['machines'], 'byIndex'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
@@ -128,14 +129,22 @@ export const choiceFacts = (
 ): [ChoiceFacts, Host | undefined] => {
   // Cluster API knows the server of such a machine, so it can no longer choose.
   const bound = spec.providerID ? parseProviderID(spec.providerID) : undefined;
-  const hosts = macHosts
-    .list()
-    .filter((host) => !isGone(host) && (!spec.providerID || host.metadata.name === bound?.serverID));
-  const others = machines.list().filter((other) => other.metadata.uid !== metadata.uid);
-  const reservedByOthers = new Set(others.flatMap(({ status }) => status?.serverID ?? []));
-  const choice = chooseHost(wanted, { hosts, reservedByOthers, now: clock.now() });
+  const mayHave = (host: Host): boolean =>
+    !isGone(host) && (!spec.providerID || host.metadata.name === bound?.serverID);
+  const recorded = wanted.recordedServer === undefined ? undefined : macHosts.get(wanted.recordedServer);
+  const candidates = new Set([
+    ...macHosts.byIndex('consumer', metadata.uid),
+    ...(recorded ? [recorded] : []),
+    ...macHosts.byIndex('pool', hardwareKey(wanted.zone, wanted.type)),
+  ]);
+  const choice = chooseHost(wanted, {
+    candidates: [...candidates].filter(mayHave),
+    hosts: () => macHosts.list().filter(mayHave),
+    isReservedByOther: (id) => machines.byIndex('serverID', id).some((other) => other.metadata.uid !== metadata.uid),
+    now: clock.now(),
+  });
   if (choice.kind === 'chosen') return [{ kind: 'chosen', serverID: choice.host.metadata.name }, choice.host];
-  const namesake = wanted.recordedServer === undefined && hosts.find(({ status }) => status?.name === metadata.name);
+  const namesake = wanted.recordedServer === undefined && macHosts.byIndex('serverName', metadata.name).find(mayHave);
   const message = namesake ? `${choice.message} ${notAdoptedMessage(namesake.metadata.name)}` : choice.message;
   return [{ kind: 'none', message }, undefined];
 };

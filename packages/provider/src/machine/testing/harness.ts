@@ -41,6 +41,7 @@ import {
   type Transport,
 } from '@tartan/kube';
 import { manualClock, microTimestamp, timestamp } from '@tartan/kube/clock';
+import { indexesOf } from '../../indexes.ts';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { coreClusters } from '../../core/kinds.ts';
@@ -138,7 +139,14 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
     const stopping = new AbortController();
     const running: Promise<void>[] = [];
     const follow = async <T extends KubeObject>(resource: Resource<T>): Promise<Informer<T>> => {
-      const cache = createInformer({ client: controllerClient, resource, clock, random: () => 0.5, log });
+      const cache = createInformer({
+        client: controllerClient,
+        resource,
+        indexes: indexesOf(resource),
+        clock,
+        random: () => 0.5,
+        log,
+      });
       running.push(cache.run(stopping.signal));
       await cache.synced;
       return cache;

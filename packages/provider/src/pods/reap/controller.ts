@@ -143,9 +143,7 @@ const readMachineOf = async (
   { metadata, spec }: Live<Node>,
   signal: AbortSignal,
 ): Promise<Snapshot['machine']> => {
-  const ours = machines
-    .list()
-    .find((each) => each.metadata.name === metadata.name && each.spec.providerID === spec?.providerID);
+  const ours = machines.byIndex('name', metadata.name).find((each) => each.spec.providerID === spec?.providerID);
   const owner = ours && ownerMachineOf(ours);
   if (owner === undefined) return 'unknown';
   const at: ObjectName = { namespace: ours?.metadata.namespace ?? '', name: owner.name };

@@ -16,6 +16,7 @@ import { isHeldByAgent, trimPod } from '../../manager/caches.ts';
 import { createReleaseCounter } from '../../manager/provider-metrics.ts';
 import { createTestCluster } from '../../testing/test-cluster.ts';
 import { createPodRelease } from '../controller.ts';
+import { nodeIndexes, podIndexes } from '../../indexes.ts';
 
 const namespace = 'runners';
 const log = createLogger({ write: () => {}, clock: manualClock(), level: 'error' });
@@ -68,8 +69,19 @@ const startProcess = async (
   { nodesWith }: { nodesWith?: string } = {},
 ) => {
   const common = { client, clock, random: () => 0.5, log };
-  const podCache = createInformer({ ...common, resource: pods, filter: isHeldByAgent, transform: trimPod });
-  const nodeCache = createInformer({ ...common, resource: nodes, ...(nodesWith && { labelSelector: nodesWith }) });
+  const podCache = createInformer({
+    ...common,
+    resource: pods,
+    indexes: podIndexes,
+    filter: isHeldByAgent,
+    transform: trimPod,
+  });
+  const nodeCache = createInformer({
+    ...common,
+    resource: nodes,
+    indexes: nodeIndexes,
+    ...(nodesWith && { labelSelector: nodesWith }),
+  });
   const recorder = createEventRecorder({ client, clock, log, component: 'pod-release', instance: 'test' });
   const caches = { pods: podCache, nodes: nodeCache };
   const controller = createPodRelease({ ...caches, client, clock, log, events: recorder, count });

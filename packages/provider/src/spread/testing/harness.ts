@@ -12,6 +12,7 @@ import {
 } from '@tartan/kube';
 import { createTestCluster } from '../../testing/test-cluster.ts';
 import { createFleetSpread } from '../controller.ts';
+import { nodeIndexes } from '../../indexes.ts';
 import { macNode } from './mac-node.ts';
 
 interface DeploymentPatch {
@@ -88,7 +89,7 @@ export const createHarness = async (t: TestContext) => {
   const deployment = createDeployment();
   const { transport, ...played } = deploymentServer(deployment);
   const messages: string[] = [];
-  const cache = createInformer({ client, resource: nodes, clock, random: () => 0.5, log });
+  const cache = createInformer({ client, resource: nodes, indexes: nodeIndexes, clock, random: () => 0.5, log });
   const options = {
     deployment: { namespace: 'apps', name: 'processor' },
     client: createClient(transport, { clock }),

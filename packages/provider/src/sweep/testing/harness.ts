@@ -18,6 +18,7 @@ import { fixturesFor, namespace, startKubernetes } from '../../claim/testing/har
 import { coreClusters } from '../../core/kinds.ts';
 import { recordingLog } from '../../identity/testing/recording.ts';
 import { createSweep } from '../controller.ts';
+import { indexesOf } from '../../indexes.ts';
 import type { ReclaimPolicy } from '../decide.ts';
 import { createSweepMetrics } from '../metrics.ts';
 
@@ -145,7 +146,14 @@ const startProcess = async (
   settled: () => Promise<void>,
 ) => {
   const { clock, log } = parts;
-  const macHosts = createInformer({ client, resource: macHost.resource, clock, log, random: () => 0.5 });
+  const macHosts = createInformer({
+    client,
+    resource: macHost.resource,
+    indexes: indexesOf(macHost.resource),
+    clock,
+    log,
+    random: () => 0.5,
+  });
   const recorder = createEventRecorder({ client, clock, log, component: 'sweep', instance: 'test' });
   const sweep = createSweep({ ...parts, client, coreClusters: clusters, macHosts, events: recorder, intervalMs });
   const stopping = new AbortController();
