@@ -105,7 +105,11 @@ test('a watch of a client that is gone before it begins leaves no timer and no s
       return () => {};
     },
   };
-  const storage = { ...core.storage, subscribe: () => left.push('subscription') && (() => {}) };
+  const subscribe = () => {
+    left.push('subscription');
+    return () => {};
+  };
+  const storage = { ...core.storage, subscribe };
   const events = watch({ ...core, clock, storage }, 'allowWatchBookmarks=true&resourceVersion=1', AbortSignal.abort());
   await events.return(undefined);
   assert.deepEqual(left, []);
