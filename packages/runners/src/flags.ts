@@ -17,6 +17,7 @@ import {
   optional,
   parseFlagTable,
   type ReadFlag,
+  requestLimitFlags,
 } from '@tartan/kube/flags';
 import { defaultLimits } from './pool/limits.ts';
 
@@ -30,6 +31,7 @@ const processFlags = {
 
 const clusterFlags = {
   kubeconfig: kubeconfigFlag,
+  ...requestLimitFlags,
   namespace: flag('namespace', {
     type: optional(namespaceName),
     default: undefined,

@@ -20,11 +20,11 @@ export const list = <T extends KubeObject>(
   const { deadlineMs = rest.deadlineMs, transform = (object: Live<T>) => object } = options;
   const what = describeRequest('list', resource, { namespace });
 
-  return withCallScope({ clock: rest.clock, deadlineMs, signal, what }, async (inner) => {
+  return withCallScope({ clock: rest.clock, deadlineMs, signal, what }, async (scope) => {
     const readPage = async (continueToken: string): Promise<Page> => {
       const query = { limit: pageSize, labelSelector, fieldSelector, continue: continueToken };
       const path = requestPath(what, resource, { namespace }, query);
-      return parsePage(what, await rest.request({ what, method: 'GET', path }, { signal: inner, deadlineMs }));
+      return parsePage(what, await rest.request({ what, method: 'GET', path }, { signal: scope.signal, deadlineMs }));
     };
 
     /** Applies `transform` to each page before it reads the next one, to bound the memory. */

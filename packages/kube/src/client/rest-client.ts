@@ -5,6 +5,7 @@ import { isKubeError, KubeError } from '../errors/kube-error.ts';
 import { collectText } from '../transport/body.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../transport/transport.ts';
 import type { CallOptions } from './client.ts';
+import { type Place, type RequestFlow, unlimited } from './request-limiter.ts';
 
 export interface ClientOptions {
   clock: Clock;
@@ -12,6 +13,8 @@ export interface ClientOptions {
   userAgent?: string;
   /** 30 s by default. */
   defaultDeadlineMs?: number;
+  /** Each request waits here for its turn, within its deadline. By default requests are sent at once. */
+  flow?: RequestFlow;
 }
 
 interface RestRequest {
@@ -62,8 +65,10 @@ const parse = (what: string, text: string): unknown => {
 
 export const createRestClient = (transport: Transport, options: ClientOptions): RestClient => {
   const { clock, userAgent = defaultUserAgent, defaultDeadlineMs: deadlineMs = defaultDeadlineMs } = options;
+  const { flow = unlimited } = options;
 
-  const send = async (request: RestRequest, signal: AbortSignal): Promise<TransportResponse> => {
+  /** Rejects unless the status is 2xx. */
+  const exchange = async (request: RestRequest, signal: AbortSignal): Promise<TransportResponse> => {
     const { what, method, path, body, contentType = 'application/json' } = request;
     const response = await transport.send({
       method,
@@ -86,14 +91,36 @@ export const createRestClient = (transport: Transport, options: ClientOptions): 
     throw fromResponse({ what, code, headers, body: text, now: clock.now() });
   };
 
+  /** The caller releases the place. */
+  const send = async (
+    request: RestRequest,
+    scope: CallScope,
+  ): Promise<{ response: TransportResponse; place: Place }> => {
+    scope.expireWith = new KubeError(
+      'timeout',
+      `Cannot ${request.what}: not sent, as too many requests of this process were before it`,
+    );
+    const place = await flow.acquire(scope.signal);
+    scope.expireWith = undefined;
+    // A transport may ignore the signal; its place must not be lost with it.
+    scope.signal.addEventListener('abort', place.release, { once: true });
+    try {
+      return { response: await exchange(request, scope.signal), place };
+    } catch (error) {
+      place.release();
+      throw error;
+    }
+  };
+
   return {
     clock,
     deadlineMs,
     request: (request, { signal, deadlineMs: limit = deadlineMs } = {}) =>
-      withCallScope({ clock, deadlineMs: limit, signal, what: request.what }, async (inner) => {
+      withCallScope({ clock, deadlineMs: limit, signal, what: request.what }, async (scope) => {
         try {
-          const { body } = await send(request, inner);
-          return parse(request.what, await collectText(body, maxResponseBytes));
+          const { response, place } = await send(request, scope);
+          const text = await collectText(response.body, maxResponseBytes).finally(place.release);
+          return parse(request.what, text);
         } catch (error) {
           throw asKubeError(request.what, error);
         }
@@ -102,9 +129,10 @@ export const createRestClient = (transport: Transport, options: ClientOptions): 
       const scope = openCallScope({ clock, deadlineMs: limit, signal, what: request.what });
       try {
         scope.signal.throwIfAborted();
-        const { body } = await unlessAborted(scope.signal, send(request, scope.signal));
+        const { response, place } = await unlessAborted(scope.signal, send(request, scope));
+        place.release();
         scope.clearDeadline();
-        yield* iterateUntilAborted(scope.signal, body);
+        yield* iterateUntilAborted(scope.signal, response.body);
       } catch (error) {
         throw asKubeError(request.what, error);
       } finally {
@@ -117,6 +145,8 @@ export const createRestClient = (transport: Transport, options: ClientOptions): 
 /** Aborts a call when the caller's signal fires (`aborted`) or at its deadline (`timeout`). */
 interface CallScope {
   readonly signal: AbortSignal;
+  /** The reason at the deadline. By default a timeout, after which the server may have executed the request. */
+  expireWith: KubeError | undefined;
   /** Only the caller's signal applies from now on. */
   clearDeadline(): void;
   /** Cancels the timer and removes the listener on the caller's signal. */
@@ -137,30 +167,32 @@ const openCallScope = ({ clock, deadlineMs, signal, what }: CallScopeOptions): C
     controller.abort(new KubeError('aborted', `Cannot ${what}: ended by its caller`, { cause: signal?.reason }));
   const expire = (): void => {
     const text = `Cannot ${what}: no answer within ${deadlineMs / 1000} s. It may have been carried out`;
-    controller.abort(new KubeError('timeout', text));
+    controller.abort(scope.expireWith ?? new KubeError('timeout', text));
   };
   const clearDeadline = clock.after(deadlineMs, expire);
   signal?.addEventListener('abort', abort, { once: true });
   if (signal?.aborted) abort();
-  return {
+  const scope: CallScope = {
     signal: controller.signal,
+    expireWith: undefined,
     clearDeadline,
     close: () => {
       clearDeadline();
       signal?.removeEventListener('abort', abort);
     },
   };
+  return scope;
 };
 
-/** Runs `work` with a signal of its own. Settles when that signal fires even if `work` ignores it. */
+/** Runs `work` with a scope of its own. Settles when that signal fires even if `work` ignores it. */
 export const withCallScope = async <T>(
   options: CallScopeOptions,
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (scope: CallScope) => Promise<T>,
 ): Promise<T> => {
   const scope = openCallScope(options);
   try {
     scope.signal.throwIfAborted();
-    return await unlessAborted(scope.signal, work(scope.signal));
+    return await unlessAborted(scope.signal, work(scope));
   } finally {
     scope.close();
   }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createClient } from '../client/create-client.ts';
+import { createRequestLimiter } from '../client/request-limiter.ts';
+import { createSubresources } from '../client/subresources.ts';
 import type { Clock, Random } from '../clock/clock.ts';
 import { systemClock } from '../clock/index.ts';
 import type { ClusterConfig } from '../config/cluster-config.ts';
@@ -42,17 +44,26 @@ type ManagerWork = Omit<ManagerOptions, 'leaderElection' | 'readyz' | 'clock' | 
 
 const eventFlushMs = 2_000;
 
-/** Client, events, probes, metrics and leader election of a manager. Starts nothing before `run`. */
+/** Clients, events, probes, metrics and leader election of a manager. Starts nothing before `run`. */
 export const assembleManager = (deps: ManagerDeps, metrics: Metrics, { component, lease }: ManagerNames) => {
   const { options, clock, random, log, identity } = deps;
   const transport = withRequestMetrics(deps.transport, { host: deps.apiHost, count: metrics.countRequest });
-  const client = createClient(transport, { clock, userAgent: component });
-  const events = createEventRecorder({ client, clock, log, component, instance: identity });
+  const limiter = createRequestLimiter({ clock, ...options.requestLimits });
+  const clientOptions = (flow: string) => ({ clock, userAgent: component, flow: limiter.flow(flow) });
+  const clientFor = (flow: string) => createClient(transport, clientOptions(flow));
+  const events = createEventRecorder({
+    client: clientFor('events'),
+    clock,
+    log,
+    component,
+    instance: identity,
+  });
   const health = createHealthServers({ options, metrics, clock, log });
   const election =
     options.leaderElection &&
     createLeaderElection({
-      client,
+      // Unlimited: a leader that waits for its own controllers would lose the lease.
+      client: createClient(transport, { clock, userAgent: component }),
       clock,
       random,
       lease: { namespace: options.leaderElection.namespace, name: lease },
@@ -71,8 +82,9 @@ export const assembleManager = (deps: ManagerDeps, metrics: Metrics, { component
     },
   };
   return {
-    transport,
-    client,
+    /** The client of a controller. Flows take turns when the limits of this process are reached. */
+    clientFor,
+    subresourcesFor: (flow: string) => createSubresources(transport, clientOptions(flow)),
     events,
     /** Checked before every destructive call of this process. */
     gate: election?.gate ?? alwaysOpenGate,

@@ -1,8 +1,9 @@
+import type { RequestLimits } from '../client/request-limiter.ts';
 import { defaultElectionDurations, durationsProblem, type ElectionDurations } from '../leader/durations.ts';
 import type { LoggerOptions } from '../logs/logger.ts';
 import { flag, type FlagRule, optional, type ReadFlag } from './flag.ts';
 import { type BindAddress, bindAddress } from './network-types.ts';
-import { anyPath, bool, duration, formatDuration, namespaceName, oneOf } from './value-types.ts';
+import { anyPath, bool, duration, formatDuration, integer, namespaceName, oneOf } from './value-types.ts';
 
 /** Flags of every program that runs controllers, their constraints, and their parsed values. */
 
@@ -69,7 +70,31 @@ export const kubeconfigFlag = flag('kubeconfig', {
   help: 'Which cluster to work in, and as whom. Without it: KUBECONFIG, then the cluster whose Pod this is, then ~/.kube/config.',
 });
 
+/**
+ * A manager that starts with 5,000 machines reconciles each with about 3 requests: 15,000, or 150 s at 100 a second. 50 in flight keep that
+ * rate with answers of 0.5 s. API Priority and Fairness queues up to 300 requests of one user (`workload-low`: 6 queues of 50), so 50 are
+ * never refused while the server has its default configuration.
+ */
+export const requestLimitFlags = {
+  kubeAPIQPS: flag('kube-api-qps', {
+    type: integer({ from: 1, to: 10_000 }),
+    default: 100,
+    help: 'Requests per second to the API server, on average. Controllers take turns. Leader election is not limited.',
+  }),
+  kubeAPIBurst: flag('kube-api-burst', {
+    type: integer({ from: 1, to: 10_000 }),
+    default: 200,
+    help: 'Requests to the API server at once after a quiet time.',
+  }),
+  kubeAPIMaxInFlight: flag('kube-api-max-in-flight', {
+    type: integer({ from: 1, to: 1_000 }),
+    default: 50,
+    help: 'Requests that wait for an answer of the API server at the same time. Running watches do not count.',
+  }),
+};
+
 type ManagerFlags = typeof bindAddressFlags &
+  typeof requestLimitFlags &
   ReturnType<typeof leaderElectionFlags> &
   typeof logFlags & { readonly kubeconfig: typeof kubeconfigFlag };
 
@@ -112,6 +137,7 @@ export interface ManagerFlagValues {
   readonly metricsAddress: BindAddress | undefined;
   readonly healthAddress: BindAddress | undefined;
   readonly leaderElection: { readonly namespace: string; readonly durations: Readonly<ElectionDurations> } | undefined;
+  readonly requestLimits: Readonly<RequestLimits>;
   readonly log: Required<Pick<LoggerOptions, 'level' | 'pretty'>>;
 }
 
@@ -123,5 +149,10 @@ export const managerFlagValues = (flags: ManagerFlags, read: ReadFlag, namespace
   leaderElection: read(flags.leaderElect)
     ? { namespace: read(flags.leaderElectionNamespace) ?? namespace, durations: durationsOf(flags, read) }
     : undefined,
+  requestLimits: {
+    qps: read(flags.kubeAPIQPS),
+    burst: read(flags.kubeAPIBurst),
+    maxInFlight: read(flags.kubeAPIMaxInFlight),
+  },
   log: { level: read(flags.logLevel), pretty: read(flags.logFormat) === 'text' },
 });

@@ -68,8 +68,8 @@ export const createLeaseCandidate = (options: LeaseCandidateOptions): LeaseCandi
     call: (options: CallOptions) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> =>
-    withCallScope({ clock, deadlineMs, signal, what: `use the lease ${keyOf(lease)}` }, (inner) =>
-      call({ signal: inner, deadlineMs }),
+    withCallScope({ clock, deadlineMs, signal, what: `use the lease ${keyOf(lease)}` }, (scope) =>
+      call({ signal: scope.signal, deadlineMs }),
     );
 
   const learn = (object: Live<Lease> | undefined): LeaseRecord | undefined => {

@@ -17,6 +17,7 @@ import {
   namespaceName,
   objectName,
   optional,
+  requestLimitFlags,
   serverURL,
   stringMatching,
 } from '@tartan/kube/flags';
@@ -83,6 +84,7 @@ const processFlags = {
 
 const clusterFlags = {
   kubeconfig: kubeconfigFlag,
+  ...requestLimitFlags,
   secretsNamespace: flag('secrets-namespace', {
     type: namespaceName,
     default: 'default',

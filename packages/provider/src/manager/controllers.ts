@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type assembleManager, type Client, type Controller, createSubresources } from '@tartan/kube';
+import type { assembleManager, Client, Controller } from '@tartan/kube';
 import { createClusterController } from '../cluster/controller.ts';
 import { createControlPlaneController } from '../control-plane/controller.ts';
 import { serviceAddress } from '../control-plane/observe.ts';
@@ -31,7 +31,8 @@ import type { ProviderDeps } from './create-provider.ts';
 import type { ProviderMetrics } from './provider-metrics.ts';
 
 /** The dependencies of all controllers. */
-interface ControllersDeps extends Pick<ReturnType<typeof assembleManager>, 'client' | 'transport' | 'events' | 'gate'> {
+interface ControllersDeps
+  extends Pick<ReturnType<typeof assembleManager>, 'clientFor' | 'subresourcesFor' | 'events' | 'gate'> {
   readonly parts: ProviderDeps;
   /** For changes of servers at Scaleway. */
   readonly hostLimits: Partial<Limits>;
@@ -43,42 +44,47 @@ interface ControllersDeps extends Pick<ReturnType<typeof assembleManager>, 'clie
 
 /** All controllers. They run only on the leader. */
 export const createControllers = (deps: ControllersDeps): readonly Controller[] => {
-  const { parts, hostLimits, caches, coreVersion, client, transport, events, metrics, gate } = deps;
+  const { parts, hostLimits, caches, coreVersion, clientFor, subresourcesFor, events, metrics, gate } = deps;
   const { options, settings, pool, clock, random, log, redactor, ca } = parts;
   const { sweep, secretsNamespace, defaultPoolPrefix, allowedPoolPrefixes, machineNamespaces, apiServerURL } = options;
-  const common = { client, pool, clock, log, events, metrics, ...caches, coreClusters: coreClusters(coreVersion) };
-  const subresources = createSubresources(transport, { clock });
-  const spread = createFleetSpread({ ...common, deployment: options.fleetSpread });
+  const shared = { pool, clock, log, events, metrics, ...caches, coreClusters: coreClusters(coreVersion) };
+  /** What a controller of that name gets: a thousand due machines do not delay the requests of the others. */
+  const common = (flow: string) => ({ ...shared, client: clientFor(flow) });
+  const controlPlane = common('control-plane');
+  const identity = common('node-identity');
+  const machine = common('machine');
+  const fleet = common('fleet');
+  const spread = createFleetSpread({ ...common('fleet-spread'), deployment: options.fleetSpread });
   const serverCache = createServerCache({ clock });
   const policy = { claimNamePrefix: sweep.reclaim?.claimNamePrefix, defaultPoolPrefix };
-  const fleetKeys = createFleetKeys({ ...common, secretsNamespace, redactor });
+  const fleetKeys = createFleetKeys({ ...common('fleet-key'), secretsNamespace, redactor });
 
   return [
     // Kubernetes only: what Cluster API waits for, identities of Nodes, and Pods of Macs.
-    createClusterController(common),
+    createClusterController(common('cluster')),
     createControlPlaneController({
-      ...common,
+      ...controlPlane,
       secrets: caches.kubeconfigs,
-      tokens: subresources,
+      tokens: subresourcesFor('control-plane'),
       redactor,
-      address: (call) => serviceAddress(client, call),
+      address: (call) => serviceAddress(controlPlane.client, call),
       ca: ca ?? '',
     }),
     createApprover({
-      ...common,
-      subresources,
-      machineOf: machineLookup(client, common.coreClusters, machineNamespaces),
-      macAddressesOf: macAddressLookup(client, { tailnet: settings.tailscale !== undefined }),
+      ...identity,
+      subresources: subresourcesFor('node-identity'),
+      machineOf: machineLookup(identity.client, identity.coreClusters, machineNamespaces),
+      macAddressesOf: macAddressLookup(identity.client, { tailnet: settings.tailscale !== undefined }),
       requests: [caches.certificateRequests, caches.servingRequests],
     }),
-    createPodRelease({ ...common, count: metrics.podReleased }),
-    createPodReaper({ ...common, coreMachines: coreMachines(coreVersion), count: metrics.podReaped }),
-    createVmStartTaint(common),
+    createPodRelease({ ...common('pod-release'), count: metrics.podReleased }),
+    createPodReaper({ ...common('pod-reaper'), coreMachines: coreMachines(coreVersion), count: metrics.podReaped }),
+    createVmStartTaint(common('vm-start-taint')),
     ...(spread ? [spread] : []),
 
     // Scaleway and Macs: the pool, machines, and their fleets.
     createInventory({
-      ...common,
+      ...common('inventory'),
       serverCache,
       zones: sweep.zones,
       defaultPoolPrefix,
@@ -87,7 +93,7 @@ export const createControllers = (deps: ControllersDeps): readonly Controller[] 
       intervalMs: options.pollIntervals.inventoryMs,
     }),
     createMacHostController({
-      ...common,
+      ...common('mac-host'),
       gate,
       serverCache,
       defaultPoolPrefix,
@@ -97,24 +103,24 @@ export const createControllers = (deps: ControllersDeps): readonly Controller[] 
       random,
       limits: hostLimits,
     }),
-    createSweep({ ...common, gate, policy, figures: metrics.sweep, intervalMs: sweep.intervalMs }),
+    createSweep({ ...common('sweep'), gate, policy, figures: metrics.sweep, intervalMs: sweep.intervalMs }),
     fleetKeys.controller,
     createMachineController({
-      ...common,
+      ...machine,
       options,
       settings,
       fleetKeys,
       gate,
       hostWork: parts.hostWork ?? createHostWork({ clock }),
-      address: (call) => clusterAddress(client, { ...call, apiServerURL, ca }),
-      builderRunners: createBuilderRunners({ client, clock, redactor, apiURL: options.githubAPIURL }),
+      address: (call) => clusterAddress(machine.client, { ...call, apiServerURL, ca }),
+      builderRunners: createBuilderRunners({ client: machine.client, clock, redactor, apiURL: options.githubAPIURL }),
       randomBytes,
       redactor,
     }),
     createFleetController({
-      ...common,
+      ...fleet,
       machineDeploymentResource: coreMachineDeployments(coreVersion),
-      revisionOf: fleetRevisionOf(client, settings, secretsNamespace),
+      revisionOf: fleetRevisionOf(fleet.client, settings, secretsNamespace),
       releaseID: options.releaseID,
       retryAfterMs: options.update.retryAfterMs,
     }),

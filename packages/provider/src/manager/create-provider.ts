@@ -71,7 +71,8 @@ export const createProvider = (deps: ProviderDeps) => {
   const metrics = deps.metrics ?? createProviderMetrics({ clock });
   const names = { component: labelValues.managedBy, lease: leaderElectionID };
   const assembly = assembleManager(deps, metrics, names);
-  const { client, transport, events, gate, readyz, addresses, isLeading, serve, manage } = assembly;
+  const { clientFor, gate, readyz, addresses, isLeading, serve, manage } = assembly;
+  const client = clientFor('caches');
   const permissions = createScalewayPermissionCheck({
     pool: deps.pool,
     zones: options.sweep.zones,
@@ -88,11 +89,8 @@ export const createProvider = (deps: ProviderDeps) => {
       hostLimits: hostLimitsOf(deps),
       caches,
       coreVersion,
-      client,
-      transport,
-      events,
       metrics,
-      gate,
+      ...assembly,
     });
     metrics.state.setSource(() => {
       if (!isLeading()) return undefined;

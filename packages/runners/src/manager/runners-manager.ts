@@ -27,11 +27,13 @@ export const createRunnersManager = (deps: RunnersManagerDeps) => {
   const { namespace, limits, githubURL } = options;
   const metrics = deps.metrics ?? createRunnerMetrics({ clock });
   const names = { component: 'runners-controller', lease: runnersLeaderElectionID };
-  const { client, events, gate, addresses, isLeading, serve, manage } = assembleManager(deps, metrics, names);
-  const caches = createCaches({ client, namespace, clock, random, log });
+  const { clientFor, events, gate, addresses, isLeading, serve, manage } = assembleManager(deps, metrics, names);
+  const caches = createCaches({ client: clientFor('caches'), namespace, clock, random, log });
+  const client = clientFor('runner-pool');
   const controllers = createRunnerPoolControllers({
     ...caches,
     client,
+    sweepClient: clientFor('runner-sweep'),
     serviceForPool: createServiceForPool({
       client,
       clock,

@@ -26,6 +26,8 @@ import { statusEvents, statusOf } from './status.ts';
 import { coalesced, githubChanged, poolSources } from './watches.ts';
 
 interface RunnerPoolControllerOptions extends PoolDeps {
+  /** Default: `client`. */
+  sweepClient?: PoolDeps['client'];
   metrics?: ControllerOptions['metrics'];
 }
 
@@ -45,7 +47,7 @@ const coalesceMs = 20;
  * create, delete of serviceaccounts; get, create of secrets; get, list, watch of nodes; create, patch of events.
  */
 export const createRunnerPoolControllers = (options: RunnerPoolControllerOptions): readonly Controller[] => {
-  const { pools, clock, log, metrics, limits, poolMetrics } = options;
+  const { pools, clock, log, metrics, limits, poolMetrics, sweepClient = options.client } = options;
   const memories = createPoolMemories(clock);
 
   const reconcile: Reconciler = async (key, signal) => {
@@ -95,7 +97,7 @@ export const createRunnerPoolControllers = (options: RunnerPoolControllerOptions
     createController({
       ...common,
       name: 'runner-sweep',
-      reconcile: (key, signal) => sweep(options, memories, key, signal),
+      reconcile: (key, signal) => sweep({ ...options, client: sweepClient }, memories, key, signal),
       sources: [fromInformer(pools, requestForObject, githubChanged)],
     }),
   ];
