@@ -40,8 +40,9 @@ export const bakeBesideAgent: Fault = {
   run: async (context) => {
     const { report } = context;
     const { name, mac } = await pickReadyMachine(context);
+    const pushDuration = mac.path(`${tartHome}/.fake/host/push-disk`);
     try {
-      await writeTextFile(mac.path(`${tartHome}/.fake/host/push-disk`), `${pushSeconds}\n`);
+      await writeTextFile(pushDuration, `${pushSeconds}\n`);
       await runTart(mac, `clone ${bakedFromImage} ${bakedVM}`);
       const pushing = runTart(mac, `push ${bakedVM} ghcr.io/example/runner:1`);
       pushing.catch(() => {});
@@ -53,7 +54,7 @@ export const bakeBesideAgent: Fault = {
       await pushing;
       if (!existsSync(mac.path(`${tartHome}/vms/${bakedVM}`))) throw new Error(`the agent deleted ${bakedVM}`);
     } finally {
-      await rm(mac.path(`${tartHome}/.fake`), { recursive: true, force: true });
+      await rm(pushDuration, { force: true });
       await runTart(mac, `delete ${bakedVM}`).catch(() => {});
     }
     return `${bakedVM} still exists, and its push is complete: the agent deletes only what it has created. Nothing to do.`;
@@ -72,7 +73,14 @@ export const stuckPods: Fault = {
     try {
       await pod.untilRunning();
       const vms = await readdir(mac.path(`${tartHome}/vms`));
-      await runTart(mac, `exec ${vms.find((vm) => vm.includes(pod.name))} shutdown -h now`);
+      const shutDown = `exec ${vms.find((vm) => vm.includes(pod.name))} shutdown -h now`;
+      // A Pod runs from the start of its virtual machine, and the guest agent answers only after the boot.
+      await untilTrue(context, `the guest agent of ${pod.name} answered`, () =>
+        runTart(mac, shutDown).then(
+          () => true,
+          () => false,
+        ),
+      );
       report(`The job in ${pod.name} is done, and the guest shuts down.`);
       const ended = await pod.until('has finished', ({ status }) => status?.phase === 'Succeeded');
       const held = (ended.metadata.finalizers ?? []).includes(finalizers.vmCleanup);
