@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { macFleet, machine } from '@tartan/api';
-import { getCondition, leases, nodes, pods, secrets } from '@tartan/kube';
+import { events, getCondition, leases, nodes, pods, secrets } from '@tartan/kube';
+import { eventually } from '@tartan/kube/testing';
 import { fleetNamespace as namespace } from '@tartan/sim-fleet';
 import { catalogue } from '../../packages/cli/src/fault/catalogue.ts';
 import { type Harness, startHarness } from './harness.ts';
@@ -25,12 +27,17 @@ describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 
     });
     after(() => harness.stop());
     const playing = (name: string): Promise<string> => harness.play(played.add(name) && name);
-    const allRun = async (version: string): Promise<void> =>
-      assert.deepEqual(await harness.agents(), [`v${version}`, `v${version}`]);
+    const allRun = (version: string): Promise<true> =>
+      eventually(`both machines are Ready with agent ${version}`, async () =>
+        isDeepStrictEqual(await harness.agents(), [`v${version}`, `v${version}`]),
+      );
 
     test('fleet-wide-roll: every machine has the new agent, one of a fleet at a time', async () => {
-      assert.match(await playing('fleet-wide-roll'), /RollFinished/);
+      await playing('fleet-wide-roll');
       await allRun('0.1.1');
+      await eventually('an event reports the end of the rollout', async () =>
+        (await harness.client.list(events, { namespace })).items.some(({ reason }) => reason === 'RollFinished'),
+      );
       assert.deepEqual(
         harness.simulation.managerDeployment.running().map(({ restarts }) => restarts),
         [0],
@@ -43,8 +50,11 @@ describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 
         /The rollout of macos has stopped: .*its old process \d+ is still there/,
       );
       await allRun('0.1.3');
-      for (const { status } of (await harness.client.list(macFleet.resource, { namespace })).items)
-        assert.notEqual(getCondition(status?.conditions, 'Stalled')?.status, 'True');
+      await eventually('no fleet is stalled', async () =>
+        (await harness.client.list(macFleet.resource, { namespace })).items.every(
+          ({ status }) => getCondition(status?.conditions, 'Stalled')?.status !== 'True',
+        ),
+      );
     });
 
     test('codesign-kill: a new file runs where an overwritten one is killed', async () => {
@@ -81,12 +91,16 @@ describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 
       lost = before.find((name) => !left.includes(name));
       const mac = hosts.find(({ spec }) => spec.consumerRef?.name === lost)?.metadata.name ?? '';
       assert.ok((wiped(harness).get(mac) ?? 0) > (installs.get(mac) ?? 0));
-      assert.ok((await harness.hosts()).every(({ status }) => status?.state !== 'stranded'));
+      await eventually('no Mac is stranded', async () =>
+        (await harness.hosts()).every(({ status }) => status?.state !== 'stranded'),
+      );
     });
 
     // While its Mac is not wiped yet, the agent there registers its Node again.
     test('and no Node is left of the machine that is gone', async () => {
-      assert.ok((await harness.client.list(nodes)).items.every(({ metadata }) => metadata.name !== lost));
+      await eventually(`the Node ${lost} is gone`, async () =>
+        (await harness.client.list(nodes)).items.every(({ metadata }) => metadata.name !== lost),
+      );
     });
 
     test('host-wiped: the machine says so, and another one takes its place', async () => {
@@ -117,8 +131,12 @@ describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 
 
     test('dead-loginwindow: the console is back before the virtual machine starts', async () => {
       await playing('dead-loginwindow');
-      for (const { mac } of harness.simulation.macs.scaleway.servers())
-        if (mac && existsSync(mac.path('/var/db/tartan')) && mac.isOn()) assert.equal(mac.guiSession(), 'Aqua');
+      // The other Mac may boot at this moment.
+      await eventually('a user is logged in at the console of each prepared Mac that is on', () =>
+        harness.simulation.macs.scaleway
+          .servers()
+          .every(({ mac }) => !mac?.isOn() || !existsSync(mac.path('/var/db/tartan')) || mac.guiSession() === 'Aqua'),
+      );
       await noPods();
     });
 
@@ -139,7 +157,9 @@ describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 
 
     test('reinstall-without-wipe: the first contact detects it, and the Mac is free again in the end', async () => {
       assert.match(await playing('reinstall-without-wipe'), /in quarantine: .*not wiped/);
-      assert.ok((await harness.hosts()).every(({ status }) => status?.state !== 'quarantined'));
+      await eventually('no Mac is in quarantine', async () =>
+        (await harness.hosts()).every(({ status }) => status?.state !== 'quarantined'),
+      );
     });
 
     test('adoption-during-sweep: no Mac is wiped that a machine holds', async () => {
@@ -150,9 +170,10 @@ describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 
     test('mac-powered-off: it comes back as it was', async () => {
       played.add('mac-powered-off');
       assert.match(await poweredOff, /has power again/);
-      const all = (await harness.client.list(leases, { namespace: 'kube-node-lease' })).items;
-      assert.ok(all.length >= 2);
-      assert.ok((await harness.agents()).every((version) => version === 'v0.1.0'));
+      await eventually('both machines are Ready, with their agent and its Lease', async () => {
+        const { items } = await harness.client.list(leases, { namespace: 'kube-node-lease' });
+        return items.length >= 2 && (await harness.agents()).every((version) => version === 'v0.1.0');
+      });
     });
   });
 

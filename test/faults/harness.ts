@@ -33,7 +33,12 @@ export const startHarness = async (pool: number, parts: Pick<SimulationOptions, 
     ...parts,
   });
   const { client } = simulation.controlPlane;
+  const stopping = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  /** A fault that a failed test left running would wait for its own timeouts. */
   const stop = async (): Promise<void> => {
+    stopping.abort();
+    await Promise.all(running);
     await simulation.stop();
     rmSync(folder, { recursive: true, force: true });
   };
@@ -49,8 +54,10 @@ export const startHarness = async (pool: number, parts: Pick<SimulationOptions, 
       const fault = catalogue.find((each) => each.name === name);
       assert(fault, name);
       const lines: string[] = [];
-      const { signal } = new AbortController();
-      const { ending, text } = await runFault(fault, { simulation, report: (line) => void lines.push(line), signal });
+      const { signal } = stopping;
+      const result = runFault(fault, { simulation, report: (line) => void lines.push(line), signal });
+      running.add(result);
+      const { ending, text } = await result;
       assert.equal(ending, 'as expected', [...lines, text].join('\n'));
       return lines.join('\n');
     },
