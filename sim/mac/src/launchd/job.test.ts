@@ -202,6 +202,17 @@ describe('a job of launchd', () => {
     assert.equal(job()?.runs, 3);
   });
 
+  test('in a crash loop is seen running once, however little time passes', async () => {
+    mac.machine.faults.crashLoop.add(label);
+    await bootstrap(forever, { KeepAlive: true });
+    const seen = job();
+    assert.equal(seen?.state, 'running');
+    assert.notEqual(seen.pid, undefined);
+    assert.deepEqual([job()?.state, job()?.pid], ['not running', undefined]);
+    await mac.machine.waitForJournal('launchd.exit');
+    assert.equal(job()?.state, 'spawn scheduled');
+  });
+
   describe('leaves behind', () => {
     const node = JSON.stringify(process.execPath);
     const pidAfter = (word: string): number => Number(new RegExp(`^${word} (\\d+)$`, 'm').exec(mac.read(log))?.[1]);

@@ -56,7 +56,15 @@ export const createJob = ({ launcher, backgroundTasks, description, domain, file
   const { label } = description;
   const seconds = (count: number): number => pace(count * 1_000);
 
-  let running: { readonly pid: number; readonly gone: Promise<void>; sigtermSent: boolean } | undefined;
+  interface Running {
+    readonly pid: number;
+    readonly gone: Promise<void>;
+    sigtermSent: boolean;
+    /** Only in a crash loop. */
+    readonly crash: (() => void) | undefined;
+    hasCrashed: boolean;
+  }
+  let running: Running | undefined;
   let runs = 0;
   let lastExit: LastExit | undefined;
   let lastStart = 0;
@@ -98,9 +106,12 @@ export const createJob = ({ launcher, backgroundTasks, description, domain, file
     if (spawned.kind === 'ended at once') return onExit(spawned.exit);
     const { process: child, pid } = spawned;
     journal.record('launchd.spawn', `${label} ${pid}`);
-    const cancelCrash = faults.crashLoop.has(label)
-      ? clock.after(pace(crashAfterMs), () => child.kill('SIGKILL'))
-      : (): void => {};
+    const crash = (): void => {
+      current.hasCrashed = true;
+      child.kill('SIGKILL');
+    };
+    const isCrashing = faults.crashLoop.has(label);
+    const cancelCrash = isCrashing ? clock.after(pace(crashAfterMs), crash) : (): void => {};
     const forgetGroup = killGroupAtExit(pid);
     const gone = new Promise<void>((resolve) => {
       child.once('exit', (code, signal) => {
@@ -111,7 +122,14 @@ export const createJob = ({ launcher, backgroundTasks, description, domain, file
         resolve();
       });
     });
-    running = { pid, gone, sigtermSent: false };
+    const current: Running = {
+      pid,
+      gone,
+      sigtermSent: false,
+      crash: isCrashing ? crash : undefined,
+      hasCrashed: false,
+    };
+    running = current;
   };
 
   const signal = (name: NodeJS.Signals): boolean => {
@@ -153,8 +171,24 @@ export const createJob = ({ launcher, backgroundTasks, description, domain, file
   };
 
   const state = (): JobView['state'] => {
-    if (running) return running.sigtermSent ? 'SIGTERMed' : 'running';
+    if (running && !running.hasCrashed) return running.sigtermSent ? 'SIGTERMed' : 'running';
     return cancelSpawn ? 'spawn scheduled' : 'not running';
+  };
+
+  /**
+   * A process that crashes is seen at most once. By its timer alone a busy simulator would show it for longer than the paced sleep of
+   * whoever looks twice, which is a process of its own.
+   */
+  const view = (): JobView => {
+    const seen: JobView = {
+      state: state(),
+      runs,
+      arguments: description.arguments,
+      ...(running && !running.hasCrashed ? { pid: running.pid } : {}),
+      ...(lastExit ? { lastExit: exitText(lastExit) } : {}),
+    };
+    running?.crash?.();
+    return seen;
   };
 
   return {
@@ -162,13 +196,7 @@ export const createJob = ({ launcher, backgroundTasks, description, domain, file
     domain,
     file,
     lastExit: () => lastExit,
-    view: () => ({
-      state: state(),
-      runs,
-      arguments: description.arguments,
-      ...(running ? { pid: running.pid } : {}),
-      ...(lastExit ? { lastExit: exitText(lastExit) } : {}),
-    }),
+    view,
     load: (options) => {
       everyInterval();
       if (options.start && startsWhenLoaded(description)) start();
