@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -80,7 +82,7 @@ test('a binary that is not there is an error that says so', async (t) => {
   const spec = { ...script(''), binary: '/nonexistent/fake' };
   await assert.rejects(
     startComponent(spec, options(t)),
-    /fake could not be started \(spawn \/nonexistent\/fake ENOENT\)/,
+    /fake ended with exit code 127 before it was ready; .*\/nonexistent\/fake/s,
   );
 });
 
@@ -122,4 +124,32 @@ test('a component that ignores SIGTERM is killed', async (t) => {
   const component = await startComponent(script(`process.on('SIGTERM', () => {}); ${serving}`), settings);
   await component.stop();
   assert.ok(!isAlive(component.pid));
+});
+
+test('a component ends with its owner, even when the owner is killed', { timeout: 60_000 }, async (t) => {
+  const { dir } = options(t);
+  const server = createServer().listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  // The component ends with this connection, so that it does not outlive a failed test.
+  const spec = `{
+    name: 'fake',
+    binary: process.execPath,
+    portCount: 0,
+    args: () => ['-e', "require('net').connect(${port}, '127.0.0.1').on('error', () => {})"],
+    isReady: async () => true,
+  }`;
+  const text = `
+    import { startComponent } from ${JSON.stringify(join(import.meta.dirname, 'component.ts'))};
+    await startComponent(${spec}, { dir: ${JSON.stringify(dir)}, deadlineMilliseconds: 60_000 });`;
+  const owner = spawn(process.execPath, ['--input-type=module', '-e', text], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  t.after(() => owner.kill('SIGKILL'));
+  const [connection] = (await once(server, 'connection')) as [Socket];
+  t.after(() => connection.destroy());
+  connection.on('error', () => {}).resume();
+  owner.kill('SIGKILL');
+  await once(connection, 'close');
 });

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { sleep, systemClock, withTimeout } from '@tartan/kube/clock';
 
@@ -67,16 +67,27 @@ export const startComponent = async (spec: ComponentSpec, options: StartOptions)
     if (outcome === 'exited' && portTaken.test(text) && attempt < attempts) continue;
     throw new Error(
       `${failure(spec, outcome, process, options.deadlineMilliseconds)}; the end of its log:\n${tail(text)}`,
-      { cause: outcome },
     );
   }
 };
+
+/**
+ * Becomes the command in its arguments, beside a process that kills it when file descriptor 3 ends: its other end is held by the owner
+ * alone, so it ends with the owner, however that ends. A line on it says that there is nothing left to kill.
+ */
+const endWithOwner = '{ read -r _ <&3 || kill -KILL $$; } & exec 3<&-; exec "$@"';
 
 const spawnLogged = (spec: ComponentSpec, ports: readonly number[], log: string): ChildProcess => {
   const file = openSync(log, 'w');
   try {
     // Its own process group: Ctrl-C reaches only the parent, which stops the components in the right order.
-    return spawn(spec.binary, spec.args(ports), { stdio: ['ignore', file, file], detached: true });
+    const stdio = ['ignore', file, file, 'pipe'] as const;
+    const command = ['-c', endWithOwner, spec.name, spec.binary, ...spec.args(ports)];
+    const process = spawn('/bin/sh', command, { stdio: [...stdio], detached: true });
+    const held = process.stdio[3] as Socket;
+    held.on('error', () => {});
+    process.once('exit', () => held.end('\n'));
+    return process;
   } finally {
     closeSync(file);
   }
@@ -107,7 +118,7 @@ const componentOf = (ports: readonly number[], process: ChildProcess, stopMillis
   };
 };
 
-type Outcome = 'ready' | 'exited' | 'late' | Error;
+type Outcome = 'ready' | 'exited' | 'late';
 
 const readiness = async (
   spec: ComponentSpec,
@@ -115,15 +126,10 @@ const readiness = async (
   process: ChildProcess,
   deadline: number,
 ): Promise<Outcome> => {
-  let failed: Error | undefined;
-  process.once('error', (error) => {
-    failed = error;
-  });
   while (systemClock.monotonic() < deadline) {
     const ready = await withTimeout(systemClock, requestMilliseconds, (signal) => spec.isReady(ports, signal)).catch(
       () => false,
     );
-    if (failed !== undefined) return failed;
     if (hasExited(process)) return 'exited';
     if (ready) return 'ready';
     await sleep(systemClock, pollMilliseconds);
@@ -132,7 +138,6 @@ const readiness = async (
 };
 
 const failure = (spec: ComponentSpec, outcome: Outcome, process: ChildProcess, milliseconds: number): string => {
-  if (outcome instanceof Error) return `${spec.name} could not be started (${outcome.message})`;
   if (outcome === 'late') return `${spec.name} was not ready within ${milliseconds / 1000} s`;
   return `${spec.name} ended with ${process.signalCode ?? `exit code ${process.exitCode}`} before it was ready`;
 };
