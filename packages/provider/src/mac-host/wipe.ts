@@ -6,6 +6,8 @@ import type { Limits, Quarantine, Release, Snapshot, Wipe } from './snapshot.ts'
 
 /** The records of a wipe. Each is written before its action, and is valid only for its release. */
 
+type Recorded = Pick<Snapshot, 'status' | 'now' | 'limits'>;
+
 /** The wipe that this release requested. One older than the release belongs to another release. */
 export const wipeOf = (release: Release, { wipe }: MacHostStatus): Wipe | undefined => {
   const requestedAt = Date.parse(wipe?.requestedAt ?? '');
@@ -35,7 +37,7 @@ export const refusedWipe = (wipe: Wipe, message: string, now: number): Wipe => (
 });
 
 /** Scaleway refused the name that the release needs. Counts as an attempt: without the name the Mac is neither wiped nor freed. */
-export const refusedName = ({ status, now, limits }: Snapshot, release: Release, message: string): MacHostStatus => {
+export const refusedName = ({ status, now, limits }: Recorded, release: Release, message: string): MacHostStatus => {
   const before = wipeOf(release, status);
   const attempt = before ?? { requestedAt: timeFor(release, now) };
   const quarantine = quarantineFor(release, before, status, now, limits);
@@ -94,7 +96,7 @@ const nextQuarantine = (
  * Scaleway refused or did not answer, it is not: the Mac is free as soon as it is wiped, and an outage does not cost it a day.
  */
 export const stuckWipe = (
-  { status, now, limits }: Snapshot,
+  { status, now, limits }: Recorded,
   release: Release,
   doing: string,
 ): { wipe: Wipe; quarantine: Quarantine | undefined } => {
