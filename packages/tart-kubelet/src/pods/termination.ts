@@ -37,13 +37,13 @@ const terminationByProcess = (
     case 'crashed':
       return failed(1, ending.message);
     case 'failed':
-      return failed(exitCode === undefined || exitCode === 0 ? 1 : exitCode, ending.message);
+      return failed(exitCode || 1, ending.message);
     case 'killed':
       return failed(signalCode(ending.signal), `tart was ended by ${ending.signal}.`);
     case 'unknown':
       return exitCode === 0
         ? { exitCode: 0, reason: terminationReasons.exited, message: 'tart exited, and the guest reported no result.' }
-        : failed(exitCode ?? 1, 'The end of the virtual machine was not observed. Perhaps the Mac was restarted.');
+        : failed(1, 'The end of the virtual machine was not observed. Perhaps the Mac was restarted.');
   }
 };
 
