@@ -30,7 +30,7 @@ export const clusterNameOf = ({ metadata }: Machine): ObjectName | undefined => 
 interface PauseFacts {
   machine(name: ObjectName): Machine | undefined;
   cluster(name: ObjectName): CoreCluster | undefined;
-  clusters(): readonly CoreCluster[];
+  clusters(): readonly Live<CoreCluster>[];
 }
 
 type MachineRef = NonNullable<NonNullable<MacHostSpec['release']>['machine']>;
@@ -84,13 +84,10 @@ const hasUnknownOrigin = (host: Live<MacHost>): boolean =>
   host.spec.release ? host.spec.release.machine === undefined : host.status?.state === 'stranded';
 
 /** Paused Clusters whose infrastructure is ours. */
-const pausedMacClusters = (clusters: readonly CoreCluster[]): readonly string[] =>
+const pausedMacClusters = (clusters: readonly Live<CoreCluster>[]): readonly string[] =>
   clusters
     .filter(({ spec }) => spec?.paused === true && spec.infrastructureRef?.kind === kindNames.cluster.kind)
-    .map(
-      ({ metadata }) =>
-        `Cluster ${metadata?.namespace ?? ''}/${metadata?.name ?? ''} is paused, and the Mac may belong to it`,
-    );
+    .map(({ metadata }) => `Cluster ${keyOf(metadata)} is paused, and the Mac may belong to it`);
 
 /** With this annotation `clusterctl move` fails before it creates or deletes anything; the value does not matter. */
 export const moveBlockingPatch = { metadata: { annotations: { [annotations.blockMove]: '' } } };
@@ -123,8 +120,7 @@ export const readHostPauseReasons = async (
 ): Promise<readonly string[]> => {
   const { client, coreClusters } = reader;
   const ref = machineRefOf(host);
-  const found = ref && (await ignoreNotFound(client.get(machineKind.resource, ref, call)));
-  const machine = found?.metadata.uid === ref?.uid ? found : undefined;
+  const machine = ref && (await ignoreNotFound(client.get(machineKind.resource, ref, call)));
   const clusterName = clusterOf(ref, machine);
   const cluster = clusterName && (await readCluster(reader, clusterName, call));
   const clusters = hasUnknownOrigin(host) ? ((await ignoreNotFound(client.list(coreClusters, call)))?.items ?? []) : [];
