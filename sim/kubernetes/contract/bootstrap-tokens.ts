@@ -25,6 +25,6 @@ export const bootstrapToken = async (
     type: 'bootstrap.kubernetes.io/token',
     stringData: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null)),
   });
-  trial.leave(`${secrets}/${name}`);
+  trial.deleteAfterBehaviour(`${secrets}/${name}`);
   return { id, token: `${id}.${secret}`, path: `${secrets}/${name}` };
 };

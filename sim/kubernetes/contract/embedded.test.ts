@@ -26,7 +26,7 @@ runContract(
     };
     return { ...cluster, close };
   },
-  { title: 'the embedded Kubernetes keeps the contract in process' },
+  { title: 'the embedded Kubernetes fulfils the contract in process' },
 );
 
 runContract(
@@ -48,5 +48,5 @@ runContract(
     };
     return { ...cluster, close };
   },
-  { title: 'the embedded Kubernetes keeps the contract over HTTPS' },
+  { title: 'the embedded Kubernetes fulfils the contract over HTTPS' },
 );

@@ -32,7 +32,7 @@ runRestartContract(
       },
     };
   },
-  { title: 'the embedded Kubernetes outlives its end in process' },
+  { title: 'the embedded Kubernetes survives a restart in process' },
 );
 
 runRestartContract(
@@ -66,5 +66,5 @@ runRestartContract(
       },
     };
   },
-  { title: 'the embedded Kubernetes outlives its end over HTTPS' },
+  { title: 'the embedded Kubernetes survives a restart over HTTPS' },
 );

@@ -33,9 +33,9 @@ export const acting = (name: string, inGroup?: string): { headers: Record<string
 export const grantEverywhere = async (trial: Trial, rules: readonly Rule[], subject: Subject): Promise<string> => {
   const name = trial.unique('contract');
   await trial.create(clusterRoles, named('ClusterRole', name, { rules }));
-  trial.leave(`${clusterRoles}/${name}`);
+  trial.deleteAfterBehaviour(`${clusterRoles}/${name}`);
   await trial.create(clusterRoleBindings, binding(name, { kind: 'ClusterRole', name }, subject));
-  trial.leave(`${clusterRoleBindings}/${name}`);
+  trial.deleteAfterBehaviour(`${clusterRoleBindings}/${name}`);
   return name;
 };
 

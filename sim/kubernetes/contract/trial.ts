@@ -44,7 +44,7 @@ export interface Trial {
   /** A unique name. */
   unique(prefix: string): string;
   /** Deletes that path when the behaviour is over. */
-  leave(path: string): void;
+  deleteAfterBehaviour(path: string): void;
   /** Deletes that path when the whole run is over: emptying a namespace is slow, and no behaviour has to wait for it. */
   deleteAfterRun(path: string): void;
 }
@@ -135,7 +135,7 @@ export const startTrial = ({ cluster, deleteAfterRun }: Premises): { trial: Tria
     },
     eventually,
     unique,
-    leave: (path) => void left.push(path),
+    deleteAfterBehaviour: (path) => void left.push(path),
     deleteAfterRun,
   };
 

@@ -45,7 +45,7 @@ describe('a control plane with a data folder', () => {
     assert.equal((await second.identity.verifyToken(token, ['here']))?.namespace, 'default');
   });
 
-  it('writes nothing by being started again', async (t) => {
+  it('writes nothing at a second start', async (t) => {
     const data = newFolder(t);
     const clock = manualClock();
     const versions: string[] = [];
@@ -67,7 +67,7 @@ describe('a control plane with a data folder', () => {
     assert.equal(versions[1], versions[2]);
   });
 
-  it('with damaged keys is refused, and the folder is released', async (t) => {
+  it('is refused with damaged keys, and releases the folder', async (t) => {
     const data = newFolder(t);
     (await createKubernetes({ data })).stop();
     const file = new DatabaseSync(join(data, 'kubernetes.sqlite'));
@@ -80,7 +80,7 @@ describe('a control plane with a data folder', () => {
       );
   });
 
-  it('that is stopped refuses writes', async (t) => {
+  it('refuses writes after a stop', async (t) => {
     const clock = manualClock();
     const kubernetes = await createKubernetes({ clock, data: newFolder(t) });
     clock.advance(1000);

@@ -43,10 +43,10 @@ describe('quantities', () => {
     ['1 Gi', undefined],
   ];
   for (const [text, expected] of spellings) {
-    it(`writes ${JSON.stringify(text)} as ${expected}`, () => assert.equal(canonicalQuantity(text), expected));
+    it(`formats ${JSON.stringify(text)} as ${expected}`, () => assert.equal(canonicalQuantity(text), expected));
   }
 
-  it('keep amounts of resources to a thousandth, rounded up', () => {
+  it('round amounts of resources up to a thousandth', () => {
     assert.equal(canonicalResourceQuantity('100.5m'), '101m');
     assert.equal(canonicalResourceQuantity('-100.5m'), '-101m');
     assert.equal(canonicalResourceQuantity('1Gi'), '1Gi');
@@ -64,12 +64,12 @@ describe('quantities', () => {
     assert.equal(addQuantities('500m', '1'), '1500m');
   });
 
-  it('know what is whole', () => {
+  it('know integers', () => {
     assert.equal(isWhole('1500m'), false);
     assert.equal(isWhole('2000m'), true);
   });
 
-  it('have one spelling, which reads back as the same amount', () => {
+  it('have one canonical form, which parses to the same amount', () => {
     const suffixes = ['', 'm', 'u', 'n', 'k', 'M', 'G', 'Ki', 'Mi', 'Gi', 'e3', 'E-3'];
     fc.assert(
       fc.property(fc.integer({ min: -100000, max: 100000 }), fc.constantFrom(...suffixes), (number, suffix) => {
@@ -133,10 +133,10 @@ const table: [string | number, bigint | undefined][] = [
 ];
 
 for (const [value, expected] of table) {
-  test(`the quantity ${JSON.stringify(value)}`, () => assert.equal(parseQuantity(value), expected));
+  test(`the quantity ${JSON.stringify(value)} is parsed or refused`, () => assert.equal(parseQuantity(value), expected));
 }
 
-test('whole numbers of any size are exact, and so are thousandths of them', () => {
+test('integers of any size are exact, and so are thousandths of them', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), (value) => {
       assert.equal(parseQuantity(String(value)), value * billion);

@@ -17,7 +17,7 @@ const review = async (trial: Trial, kind: string, spec: object, as = {}, namespa
 };
 
 export const accessReviews = topic('access reviews', [
-  behaviour('answer for others what the server would answer them, and through which binding', async (trial) => {
+  behaviour('return the decision for a user, and the binding that allows it', async (trial) => {
     const jane = trial.unique('jane');
     const namespace = await trial.namespace();
     const rules = [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }];
@@ -38,7 +38,7 @@ export const accessReviews = topic('access reviews', [
     });
   }),
 
-  behaviour('answer about paths and about groups', async (trial) => {
+  behaviour('accept paths and groups', async (trial) => {
     const asked = { groups: ['system:authenticated'], nonResourceAttributes: { path: '/api', verb: 'get' } };
     assert.deepEqual(await review(trial, 'SubjectAccessReview', asked), {
       allowed: true,
@@ -49,7 +49,7 @@ export const accessReviews = topic('access reviews', [
     assert.deepEqual(await review(trial, 'SubjectAccessReview', masters), { allowed: true });
   }),
 
-  behaviour('everybody may ask about themselves, not everybody about others', async (trial) => {
+  behaviour('everybody may review their own access, only some that of others', async (trial) => {
     const jane = trial.unique('jane');
     const resourceAttributes = { verb: 'get', resource: 'pods' };
     const own = await review(trial, 'SelfSubjectAccessReview', { resourceAttributes }, acting(jane));
@@ -61,7 +61,7 @@ export const accessReviews = topic('access reviews', [
     });
   }),
 
-  behaviour('list the rules that somebody has in a namespace', async (trial) => {
+  behaviour('list the rules of a user in a namespace', async (trial) => {
     const jane = trial.unique('jane');
     const namespace = await trial.namespace();
     const rules = [
@@ -82,7 +82,7 @@ export const accessReviews = topic('access reviews', [
     assert.ok(paths.includes('/openapi/*'));
   }),
 
-  behaviour('cannot list what a Node may do, and say so', async (trial) => {
+  behaviour('return incomplete rules for a Node, and say so', async (trial) => {
     const status = await review(
       trial,
       'SelfSubjectRulesReview',

@@ -22,20 +22,20 @@ const stranger = async (trial: Trial, token: string): Promise<void> =>
   });
 
 export const authentication = topic('authentication', [
-  behaviour('a client certificate is its common name and its organizations', async (trial) => {
+  behaviour('a client certificate has its common name as user and its organizations as groups', async (trial) => {
     includes(await whoAmI(trial, 'admin'), {
       username: 'kubernetes-admin',
       groups: ['system:masters', 'system:authenticated'],
     });
   }),
 
-  behaviour('a bearer token that nobody issued is Unauthorized', async (trial) => {
+  behaviour('an unknown bearer token is Unauthorized', async (trial) => {
     await stranger(trial, 'nonsense');
     await stranger(trial, 'abcdef.0123456789abcdef');
     await stranger(trial, 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJzeXN0ZW06YWRtaW4ifQ.');
   }),
 
-  behaviour('a bootstrap token is a user of its own, in the groups that it names', async (trial) => {
+  behaviour('a bootstrap token has its own user, and the groups that it names', async (trial) => {
     const { id, token } = await bootstrapToken(trial, { 'auth-extra-groups': 'system:bootstrappers:contract' });
     await recognised(trial, token);
     assert.deepEqual(await whoAmI(trial, { token }), {
@@ -61,7 +61,7 @@ export const authentication = topic('authentication', [
     for (const { token } of [expired, unusable, garbled]) await stranger(trial, token);
   }),
 
-  behaviour('a bootstrap token is gone with its Secret', async (trial) => {
+  behaviour('a bootstrap token is invalid after its Secret is deleted', async (trial) => {
     const { token, path } = await bootstrapToken(trial);
     await recognised(trial, token);
     await trial.remove(path);
@@ -71,7 +71,7 @@ export const authentication = topic('authentication', [
     });
   }),
 
-  behaviour('a token review names the user of a token, and the mistake of a bad one', async (trial) => {
+  behaviour('a TokenReview returns the user of a token, or an error for a bad one', async (trial) => {
     const { id, token } = await bootstrapToken(trial);
     await recognised(trial, token);
     const review = async (text: string): Promise<unknown> => {
@@ -84,7 +84,7 @@ export const authentication = topic('authentication', [
     assert.match(String(read(bad, 'error')), /invalid bearer token/);
   }),
 
-  behaviour('an administrator may do everything, says the access review', async (trial) => {
+  behaviour('an administrator may do everything according to an access review', async (trial) => {
     const body = {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SelfSubjectAccessReview',

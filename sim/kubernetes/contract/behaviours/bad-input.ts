@@ -30,7 +30,7 @@ export const badInput = topic('bad input', [
     });
   }),
 
-  behaviour('a media type that nobody speaks is unsupported', async (trial) => {
+  behaviour('an unknown media type is unsupported', async (trial) => {
     const answer = await trial.post(await trial.collection('configmaps'), 'hello', {
       headers: { 'content-type': 'text/plain' },
     });
@@ -42,7 +42,7 @@ export const badInput = topic('bad input', [
     });
   }),
 
-  behaviour('YAML is a body like JSON', async (trial) => {
+  behaviour('a body may be YAML', async (trial) => {
     const yaml = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: "1"\n';
     const answer = await trial.post(await trial.collection('configmaps'), yaml, {
       headers: { 'content-type': 'application/yaml' },
@@ -60,19 +60,19 @@ export const badInput = topic('bad input', [
     });
   }),
 
-  behaviour('a kind or a subresource that does not exist is a path that does not exist', async (trial) => {
+  behaviour('an unknown kind or subresource is a 404', async (trial) => {
     refused(await trial.get('/api/v1/nonesuch'), noSuchPath);
     refused(await trial.get(await trial.collection('nonesuch')), noSuchPath);
     refused(await trial.get(`${await trial.collection('configmaps')}/a/nonesuch`), noSuchPath);
   }),
 
-  behaviour('a group that does not exist is not found, in plain text', async (trial) => {
+  behaviour('an unknown group is a 404 in plain text', async (trial) => {
     const answer = await trial.get(`/apis/${trial.unique('nonesuch')}.example.com/v1/things`);
     assert.equal(answer.code, 404);
     assert.equal(answer.text, '404 page not found\n');
   }),
 
-  behaviour('a method that a path does not take is not allowed', async (trial) => {
+  behaviour('a method that a path does not support is not allowed', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     await trial.create(configMaps, configMap('a'));
     const notAllowed = {
@@ -86,7 +86,7 @@ export const badInput = topic('bad input', [
     refused(await trial.patch(configMaps, 'merge', {}), notAllowed);
   }),
 
-  behaviour('dryRun takes All and nothing else', async (trial) => {
+  behaviour('dryRun accepts only All', async (trial) => {
     refused(await trial.post(`${await trial.collection('configmaps')}?dryRun=Some`, configMap('a')), {
       code: 422,
       reason: 'Invalid',
@@ -105,7 +105,7 @@ export const badInput = topic('bad input', [
     });
   }),
 
-  behaviour('a limit that is no number is a bad request', async (trial) => {
+  behaviour('a limit that is not a number is a bad request', async (trial) => {
     refused(await trial.get(`${await trial.collection('configmaps')}?limit=x`), {
       code: 400,
       reason: 'BadRequest',
@@ -113,14 +113,14 @@ export const badInput = topic('bad input', [
     });
   }),
 
-  behaviour('an Accept header that nobody can serve is not acceptable', async (trial) => {
+  behaviour('an Accept header without a supported type is not acceptable', async (trial) => {
     refused(await trial.get(await trial.collection('configmaps'), { headers: { accept: 'text/html' } }), {
       code: 406,
       reason: 'NotAcceptable',
     });
   }),
 
-  behaviour('of several media types in Accept the first that can be served wins', async (trial) => {
+  behaviour('of several media types in Accept the first supported one wins', async (trial) => {
     const answer = await trial.get(await trial.collection('configmaps'), {
       headers: { accept: 'text/html, application/json' },
     });
@@ -128,7 +128,7 @@ export const badInput = topic('bad input', [
     assert.equal(answer.headers['content-type'], 'application/json');
   }),
 
-  behaviour('a merge patch that is no object is a bad request', async (trial) => {
+  behaviour('a merge patch that is not an object is a bad request', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     await trial.create(configMaps, configMap('a'));
     refused(await trial.patch(`${configMaps}/a`, 'merge', '{bad'), { code: 400, reason: 'BadRequest' });

@@ -33,13 +33,13 @@ const grant = async (trial: Trial, group: string): Promise<void> => {
     });
     if (answer.code === 404) return;
     assert.equal(answer.code, 201, answer.text);
-    trial.leave(`/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/${name}`);
+    trial.deleteAfterBehaviour(`/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/${name}`);
   }
 };
 
 const submit = async (trial: Trial, spec: Record<string, unknown>): Promise<KubeObject> => {
   const created = await trial.create(requests, signingRequest(trial.unique('csr'), spec));
-  trial.leave(`${requests}/${created.metadata.name}`);
+  trial.deleteAfterBehaviour(`${requests}/${created.metadata.name}`);
   return created;
 };
 
@@ -50,7 +50,7 @@ const conditionTypes = (object: unknown): unknown[] =>
   readList(object, 'status.conditions').map((each) => read(each, 'type'));
 
 export const certificates = topic('certificates', [
-  behaviour('a bootstrapper gets a node certificate that works, without anybody approving it', async (trial) => {
+  behaviour('a bootstrap token gets a working node certificate without manual approval', async (trial) => {
     const group = `system:bootstrappers:${trial.unique('contract')}`;
     await grant(trial, group);
     const { id, token } = await bootstrapToken(trial, { 'auth-extra-groups': group });
@@ -63,7 +63,7 @@ export const certificates = topic('certificates', [
       return answer.code === 201 ? objectIn(answer) : undefined;
     });
     const path = `${requests}/${created.metadata.name}`;
-    trial.leave(path);
+    trial.deleteAfterBehaviour(path);
     includes(created.spec, {
       username: `system:bootstrap:${id}`,
       groups: ['system:bootstrappers', group, 'system:authenticated'],
@@ -79,7 +79,7 @@ export const certificates = topic('certificates', [
     });
   }),
 
-  behaviour('what another signer is for waits for approval, and is signed then', async (trial) => {
+  behaviour('a request for another signer waits for approval, and is then signed', async (trial) => {
     const { key, request } = await newCertificateRequest('jane', ['team']);
     const created = await submit(trial, {
       request,
@@ -99,7 +99,7 @@ export const certificates = topic('certificates', [
     });
   }),
 
-  behaviour('who asks is written down by the server, whatever the body says', async (trial) => {
+  behaviour('the server sets the requesting user, whatever the body says', async (trial) => {
     const { request } = await newCertificateRequest('x', []);
     const created = await submit(trial, {
       request,
@@ -110,7 +110,7 @@ export const certificates = topic('certificates', [
     includes(created.spec, { username: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] });
   }),
 
-  behaviour('approval is nothing that the main endpoint or /status can do', async (trial) => {
+  behaviour('approval is possible neither by the main endpoint nor by /status', async (trial) => {
     const { request } = await newCertificateRequest('x', []);
     const created = await submit(trial, { request, signerName: 'example.com/signer' });
     const path = `${requests}/${created.metadata.name}`;
@@ -122,7 +122,7 @@ export const certificates = topic('certificates', [
     refused(status, { code: 422, reason: 'Invalid' });
   }),
 
-  behaviour('a denial stays, and cannot become an approval', async (trial) => {
+  behaviour('a denial is final, and cannot become an approval', async (trial) => {
     const { request } = await newCertificateRequest('x', []);
     const created = await submit(trial, { request, signerName: 'example.com/signer' });
     const path = `${requests}/${created.metadata.name}/approval`;
@@ -143,14 +143,14 @@ export const certificates = topic('certificates', [
     );
   }),
 
-  behaviour('the spec cannot change', async (trial) => {
+  behaviour('the spec is immutable', async (trial) => {
     const { request } = await newCertificateRequest('x', []);
     const created = await submit(trial, { request, signerName: 'example.com/signer' });
     const edited = await trial.edit(`${requests}/${created.metadata.name}`, { spec: { usages: ['server auth'] } });
     assert.deepEqual(edited.spec, created.spec);
   }),
 
-  behaviour('a request that is no PKCS#10, or without usages, is invalid', async (trial) => {
+  behaviour('a request without valid PKCS#10 or without usages is invalid', async (trial) => {
     const name = trial.unique('csr');
     refused(await trial.post(requests, signingRequest(name, { request: Buffer.from('nonsense').toString('base64') })), {
       code: 422,
@@ -170,7 +170,7 @@ export const certificates = topic('certificates', [
     });
   }),
 
-  behaviour('the kubelet signer refuses who is no node: the request fails', async (trial) => {
+  behaviour('the kubelet signer fails a request that is not from a node', async (trial) => {
     const { request } = await newCertificateRequest('jane', ['system:nodes']);
     const created = await submit(trial, { request });
     const path = `${requests}/${created.metadata.name}`;

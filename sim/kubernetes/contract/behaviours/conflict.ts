@@ -45,7 +45,7 @@ export const conflict = topic('conflict', [
     });
   }),
 
-  behaviour('a patch of the uid is invalid', async (trial) => {
+  behaviour('a patch of the UID is invalid', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     await trial.create(configMaps, configMap('a'));
     refused(await trial.patch(`${configMaps}/a`, 'merge', { metadata: { uid: 'other' }, data: { x: '1' } }), {
@@ -55,7 +55,7 @@ export const conflict = topic('conflict', [
     });
   }),
 
-  behaviour('a PUT with the uid of another object is a Conflict', async (trial) => {
+  behaviour('a PUT with the UID of another object is a Conflict', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const created = await trial.create(configMaps, configMap('a'));
     const answer = await trial.put(`${configMaps}/a`, { ...created, metadata: { ...created.metadata, uid: 'other' } });
@@ -83,7 +83,7 @@ const when = (preconditions: Record<string, string>): Record<string, unknown> =>
 });
 
 export const preconditions = topic('preconditions of a delete', [
-  behaviour('a delete for another uid is a Conflict, and the object stays', async (trial) => {
+  behaviour('a delete with another UID is a Conflict, and the object stays', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const { uid } = (await trial.create(configMaps, configMap('a'))).metadata;
     refused(await trial.delete(`${configMaps}/a`, when({ uid: 'other' })), {
@@ -95,7 +95,7 @@ export const preconditions = topic('preconditions of a delete', [
     await trial.fetch(`${configMaps}/a`);
   }),
 
-  behaviour('a delete for an old resource version is a Conflict', async (trial) => {
+  behaviour('a delete with an old resource version is a Conflict', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const { resourceVersion } = (await trial.create(configMaps, configMap('a'))).metadata;
     const edited = await trial.edit(`${configMaps}/a`, { data: { x: '1' } });
@@ -106,7 +106,7 @@ export const preconditions = topic('preconditions of a delete', [
     });
   }),
 
-  behaviour('a delete whose preconditions hold goes through', async (trial) => {
+  behaviour('a delete with matching preconditions succeeds', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const { uid, resourceVersion } = (await trial.create(configMaps, configMap('a'))).metadata;
     await trial.remove(`${configMaps}/a`, when({ uid, resourceVersion }));

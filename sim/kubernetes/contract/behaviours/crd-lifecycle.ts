@@ -15,7 +15,7 @@ export const crdLifecycle = topic('custom resource definitions', [
   behaviour('a definition gets its default names, is accepted and established', async (trial) => {
     const { name, body } = definition({ kind: 'Gadget', plural: 'gadgets', version: anything });
     const created = await trial.create(definitions, body);
-    trial.leave(`${definitions}/${name}`);
+    trial.deleteAfterBehaviour(`${definitions}/${name}`);
     includes(created, {
       metadata: { name, generation: 1 },
       spec: {
@@ -41,7 +41,7 @@ export const crdLifecycle = topic('custom resource definitions', [
     );
   }),
 
-  behaviour('its group shows up in discovery with all its names and subresources', async (trial) => {
+  behaviour('its group is in discovery with all its names and subresources', async (trial) => {
     const { group } = await widgets(trial);
     const list = await trial.eventually(`${group} in discovery`, async () => {
       const answer = await trial.get(`/apis/${group}/v1`);
@@ -67,7 +67,7 @@ export const crdLifecycle = topic('custom resource definitions', [
     );
   }),
 
-  behaviour('its kind shows up in OpenAPI', async (trial) => {
+  behaviour('its kind is in OpenAPI', async (trial) => {
     const { group } = await widgets(trial);
     const document = await trial.eventually('OpenAPI', async () => {
       const answer = await trial.get(`/openapi/v3/apis/${group}/v1`);
@@ -123,7 +123,7 @@ export const crdLifecycle = topic('custom resource definitions', [
     });
   }),
 
-  behaviour('a deletion takes the objects with it, and then the path is gone', async (trial) => {
+  behaviour('a deletion deletes the objects, and then the path is a 404', async (trial) => {
     const { group, path } = await establish(trial, { kind: 'Doomed', plural: 'doomeds', version: anything });
     const doomeds = await trial.collection('doomeds', `${group}/v1`);
     await trial.create(doomeds, { apiVersion: `${group}/v1`, kind: 'Doomed', metadata: { name: 'a' } });
@@ -142,7 +142,7 @@ export const crdLifecycle = topic('custom resource definitions', [
     });
   }),
 
-  behaviour('an object with a finalizer holds up the deletion of its definition', async (trial) => {
+  behaviour('an object with a finalizer delays the deletion of its definition', async (trial) => {
     const { group, path } = await establish(trial, { kind: 'Held', plural: 'helds', version: anything });
     const helds = await trial.collection('helds', `${group}/v1`);
     await trial.create(helds, {
@@ -157,7 +157,7 @@ export const crdLifecycle = topic('custom resource definitions', [
     await trial.waitFor(path, (crd) => crd === undefined);
   }),
 
-  behaviour('a body needs apiVersion and kind, and those of the path', async (trial) => {
+  behaviour('a body needs the apiVersion and kind of the path', async (trial) => {
     const { collection, apiVersion, group } = await widgets(trial);
     const path = await collection();
     refused(await trial.post(path, { metadata: { name: 'a' }, spec: { size: 2 } }), {
@@ -177,7 +177,7 @@ export const crdLifecycle = topic('custom resource definitions', [
     });
   }),
 
-  behaviour('a second served version shows the same objects under its own name', async (trial) => {
+  behaviour('a second served version serves the same objects with its own apiVersion', async (trial) => {
     const { group, path } = await establish(trial, { kind: 'Twin', plural: 'twins', version: anything });
     const crd = await trial.fetch(path);
     const versions = readList(crd, 'spec.versions');

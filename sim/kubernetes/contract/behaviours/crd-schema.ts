@@ -14,14 +14,14 @@ export const crdSchema = topic('custom resources', [
     assert.deepEqual(created.spec, { size: 3, mode: 'slow', replicas: 1 });
   }),
 
-  behaviour('unknown fields stay where the schema preserves them', async (trial) => {
+  behaviour('unknown fields are kept where the schema preserves them', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const anything = { deep: { er: [1, { x: null }] } };
     const created = await trial.create(await collection(), widget(apiVersion, 'a', { anything }));
     assert.deepEqual(read(created, 'spec.anything'), anything);
   }),
 
-  behaviour('defaults are filled in on create and on update', async (trial) => {
+  behaviour('defaults are set on create and on update', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const path = await collection();
     const created = await trial.create(path, widget(apiVersion, 'a', { mode: 'fast' }));
@@ -30,7 +30,7 @@ export const crdSchema = topic('custom resources', [
     assert.equal(read(edited, 'spec.mode'), 'slow');
   }),
 
-  behaviour('a default that came later shows up in what was stored before', async (trial) => {
+  behaviour('a default that is added later applies to stored objects', async (trial) => {
     const schema = (properties: Record<string, unknown>): Record<string, unknown> => ({
       schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } } },
     });
@@ -50,20 +50,20 @@ export const crdSchema = topic('custom resources', [
     });
   }),
 
-  behaviour('null for a field that is not nullable is pruned or defaulted, a nullable one keeps it', async (trial) => {
+  behaviour('null in a non-nullable field is pruned or defaulted; a nullable field keeps it', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const created = await trial.create(await collection(), widget(apiVersion, 'a', { mode: null, maybe: null }));
     includes(created, { spec: { mode: 'slow', maybe: null } });
   }),
 
-  behaviour('int-or-string takes both', async (trial) => {
+  behaviour('int-or-string accepts both', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const path = await collection();
     includes(await trial.create(path, widget(apiVersion, 'a', { amount: 5 })), { spec: { amount: 5 } });
     includes(await trial.create(path, widget(apiVersion, 'b', { amount: '50%' })), { spec: { amount: '50%' } });
   }),
 
-  behaviour('numbers keep their kind: 1.0 is an integer, 1.5 is not', async (trial) => {
+  behaviour('numbers keep their type: 1.0 is an integer, 1.5 is not', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const path = await collection();
     const body = JSON.stringify(widget(apiVersion, 'a')).replace('"size":3', '"size":3.0');
@@ -88,7 +88,7 @@ export const crdSchema = topic('custom resources', [
     }
   }),
 
-  behaviour('unknown fields of metadata are dropped, or refused by Strict', async (trial) => {
+  behaviour('unknown fields of metadata are dropped, or rejected by Strict', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const path = await collection();
     const body = { ...widget(apiVersion, 'a'), metadata: { name: 'a', nom: 'a' } };
@@ -195,7 +195,7 @@ const rulesNotChecked: Cause = {
 
 export const crdValidation = topic('validation of custom resources', [
   ...wrong.map(([spec, cause]) =>
-    behaviour(`${JSON.stringify(spec)} is refused with ${cause.reason} of ${cause.field}`, async (trial) => {
+    behaviour(`${JSON.stringify(spec)} is rejected with ${cause.reason} of ${cause.field}`, async (trial) => {
       const { collection, apiVersion, group } = await widgets(trial);
       const causes = blocksRules.has(cause.reason ?? '') ? [cause, rulesNotChecked] : [cause];
       const texts = causes.map(({ field, message }) => `${field}: ${message}`);
@@ -208,7 +208,7 @@ export const crdValidation = topic('validation of custom resources', [
     }),
   ),
 
-  behaviour('a transition rule guards an immutable field, and lets the first value in', async (trial) => {
+  behaviour('a transition rule protects an immutable field, and accepts its first value', async (trial) => {
     const { collection, apiVersion, group } = await widgets(trial);
     const path = await collection();
     await trial.create(path, widget(apiVersion, 'a'));
@@ -224,7 +224,7 @@ export const crdValidation = topic('validation of custom resources', [
     });
   }),
 
-  behaviour('a rule over two fields answers with its message expression, at its field path', async (trial) => {
+  behaviour('a rule over two fields returns its message expression at its field path', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const path = await collection();
     await trial.create(path, widget(apiVersion, 'a', { low: 1, high: 2 }));
@@ -235,7 +235,7 @@ export const crdValidation = topic('validation of custom resources', [
     });
   }),
 
-  behaviour('a value that has become invalid may stay as long as it does not change', async (trial) => {
+  behaviour('a value that has become invalid is accepted as long as it does not change', async (trial) => {
     const version = (maximum: number): Record<string, unknown> => ({
       name: 'v1',
       served: true,

@@ -6,8 +6,8 @@ import { widget, widgets } from '../widgets.ts';
 
 const asTable = { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } };
 
-export const crdSubresources = topic('scale and columns of custom resources', [
-  behaviour('scale shows the replicas and the selector', async (trial) => {
+export const crdSubresources = topic('scale and printer columns of custom resources', [
+  behaviour('scale returns the replicas and the selector', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const path = await collection();
     const created = await trial.create(path, widget(apiVersion, 'a', { replicas: 4 }));

@@ -8,7 +8,7 @@ import { widget, widgets } from '../widgets.ts';
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 export const create = topic('create', [
-  behaviour('a created object gets a uid, a timestamp in whole seconds and a resource version', async (trial) => {
+  behaviour('a created object gets a UID, a timestamp in whole seconds and a resource version', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const answer = await trial.post(configMaps, configMap('a', { data: { key: 'value' } }));
     assert.equal(answer.code, 201);
@@ -26,7 +26,7 @@ export const create = topic('create', [
     assert.deepEqual((await trial.get(`${configMaps}/a`)).json, answer.json);
   }),
 
-  behaviour('what only the server may set is dropped from the body', async (trial) => {
+  behaviour('fields that only the server may set are dropped from the body', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const created = await trial.create(configMaps, {
       apiVersion: 'v1',
@@ -48,7 +48,7 @@ export const create = topic('create', [
     assert.equal(created.metadata.selfLink, undefined);
   }),
 
-  behaviour('a body with a resource version is refused with 500', async (trial) => {
+  behaviour('a body with a resource version is rejected with 500', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', resourceVersion: '12' } };
     refused(await trial.post(configMaps, body), {
@@ -57,12 +57,12 @@ export const create = topic('create', [
     });
   }),
 
-  behaviour('apiVersion and kind may be left out of a built-in kind', async (trial) => {
+  behaviour('apiVersion and kind are optional for a built-in kind', async (trial) => {
     const created = await trial.create(await trial.collection('configmaps'), { metadata: { name: 'a' } });
     includes(created, { apiVersion: 'v1', kind: 'ConfigMap' });
   }),
 
-  behaviour('another kind than that of the path is a bad request', async (trial) => {
+  behaviour('a kind other than that of the path is a bad request', async (trial) => {
     const answer = await trial.post(await trial.collection('configmaps'), {
       apiVersion: 'v1',
       kind: 'Secret',
@@ -75,7 +75,7 @@ export const create = topic('create', [
     });
   }),
 
-  behaviour('another namespace than that of the path is a bad request', async (trial) => {
+  behaviour('a namespace other than that of the path is a bad request', async (trial) => {
     const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' } };
     refused(await trial.post(await trial.collection('configmaps'), body), {
       code: 400,
@@ -84,7 +84,7 @@ export const create = topic('create', [
     });
   }),
 
-  behaviour('an existing name is AlreadyExists, which is not a Conflict', async (trial) => {
+  behaviour('an existing name is AlreadyExists, not a Conflict', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     await trial.create(configMaps, configMap('a'));
     refused(await trial.post(configMaps, configMap('a')), {
@@ -95,7 +95,7 @@ export const create = topic('create', [
     });
   }),
 
-  behaviour('AlreadyExists of a group other than core names the group', async (trial) => {
+  behaviour('AlreadyExists outside the core group names the group', async (trial) => {
     const { collection, group, apiVersion } = await widgets(trial);
     const path = await collection();
     await trial.create(path, widget(apiVersion, 'a'));
@@ -165,7 +165,7 @@ export const names = topic('names and metadata', [
     });
   }),
 
-  behaviour('a name of more than 253 characters is refused', async (trial) => {
+  behaviour('a name of more than 253 characters is rejected', async (trial) => {
     const name = 'a'.repeat(254);
     refused(await trial.post(await trial.collection('configmaps'), configMap(name)), {
       code: 422,
@@ -174,7 +174,7 @@ export const names = topic('names and metadata', [
     });
   }),
 
-  behaviour('generateName gets five characters that spell no words', async (trial) => {
+  behaviour('generateName appends five characters without vowels', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const first = await trial.create(configMaps, metadata({ generateName: 'mac-' }));
     const second = await trial.create(configMaps, metadata({ generateName: 'mac-' }));
@@ -183,7 +183,7 @@ export const names = topic('names and metadata', [
     assert.notEqual(first.metadata.name, second.metadata.name);
   }),
 
-  behaviour('generateName is cut so that the name has 63 characters', async (trial) => {
+  behaviour('generateName is truncated so that the name has 63 characters', async (trial) => {
     const created = await trial.create(
       await trial.collection('configmaps'),
       metadata({ generateName: 'm'.repeat(100) }),
@@ -199,7 +199,7 @@ export const names = topic('names and metadata', [
     assert.equal(created.metadata.name, 'a');
   }),
 
-  behaviour('each bad label is a cause of its own', async (trial) => {
+  behaviour('each invalid label is a cause of its own', async (trial) => {
     const answer = await trial.post(
       await trial.collection('configmaps'),
       metadata({ name: 'a', labels: { '-x': 'ok', y: '-' } }),
@@ -240,7 +240,7 @@ export const names = topic('names and metadata', [
     });
   }),
 
-  behaviour('an owner reference needs apiVersion, kind, name and uid', async (trial) => {
+  behaviour('an owner reference needs apiVersion, kind, name and UID', async (trial) => {
     const answer = await trial.post(
       await trial.collection('configmaps'),
       metadata({ name: 'a', ownerReferences: [{ apiVersion: '', kind: '', name: '', uid: '' }] }),
@@ -281,7 +281,7 @@ export const names = topic('names and metadata', [
     });
   }),
 
-  behaviour('an Event can own nothing', async (trial) => {
+  behaviour('an Event cannot be an owner', async (trial) => {
     const answer = await trial.post(
       await trial.collection('configmaps'),
       metadata({ name: 'a', ownerReferences: [{ apiVersion: 'v1', kind: 'Event', name: 'e', uid: 'u' }] }),

@@ -10,20 +10,23 @@ import type { Trial } from '../trial.ts';
 import { widget, widgets } from '../widgets.ts';
 
 export const deletion = topic('delete', [
-  behaviour('an object without finalizers is gone at once, and the answer is a Success with its uid', async (trial) => {
-    const configMaps = await trial.collection('configmaps');
-    const created = await trial.create(configMaps, configMap('a'));
-    const answer = await trial.delete(`${configMaps}/a`);
-    assert.equal(answer.code, 200);
-    assert.deepEqual(answer.json, {
-      kind: 'Status',
-      apiVersion: 'v1',
-      metadata: {},
-      status: 'Success',
-      details: { name: 'a', kind: 'configmaps', uid: created.metadata.uid },
-    });
-    assert.equal((await trial.get(`${configMaps}/a`)).code, 404);
-  }),
+  behaviour(
+    'an object without finalizers is deleted at once, and the response is a Success with its UID',
+    async (trial) => {
+      const configMaps = await trial.collection('configmaps');
+      const created = await trial.create(configMaps, configMap('a'));
+      const answer = await trial.delete(`${configMaps}/a`);
+      assert.equal(answer.code, 200);
+      assert.deepEqual(answer.json, {
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Success',
+        details: { name: 'a', kind: 'configmaps', uid: created.metadata.uid },
+      });
+      assert.equal((await trial.get(`${configMaps}/a`)).code, 404);
+    },
+  ),
 
   behaviour('the Success for a custom resource names its group', async (trial) => {
     const { collection, apiVersion, group } = await widgets(trial);
@@ -36,7 +39,7 @@ export const deletion = topic('delete', [
     });
   }),
 
-  behaviour('what does not exist cannot be deleted', async (trial) => {
+  behaviour('a delete of a missing object is NotFound', async (trial) => {
     refused(await trial.delete(`${await trial.collection('configmaps')}/a`), {
       code: 404,
       reason: 'NotFound',
@@ -45,7 +48,7 @@ export const deletion = topic('delete', [
     });
   }),
 
-  behaviour('delete of a collection takes those that the selector names, and answers them as a list', async (trial) => {
+  behaviour('a delete of a collection deletes the selected objects, and returns them as a list', async (trial) => {
     const secrets = await trial.collection('secrets');
     await trial.create(secrets, secret('a', { go: 'yes' }));
     await trial.create(secrets, secret('b', { go: 'yes' }));
@@ -66,7 +69,7 @@ export const deletion = topic('delete', [
     await trial.fetch(`${configMaps}/a`);
   }),
 
-  behaviour('a name can be used again, by an object with another uid', async (trial) => {
+  behaviour('a name can be used again by an object with another UID', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const first = await trial.create(configMaps, configMap('a'));
     await trial.remove(`${configMaps}/a`);
@@ -75,7 +78,7 @@ export const deletion = topic('delete', [
     assert.ok(Number(second.metadata.resourceVersion) > Number(first.metadata.resourceVersion) + 1);
   }),
 
-  behaviour('a propagation policy that does not exist is invalid', async (trial) => {
+  behaviour('an unknown propagation policy is invalid', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     await trial.create(configMaps, configMap('a'));
     const answer = await trial.delete(`${configMaps}/a`, {
@@ -108,27 +111,30 @@ const deleting = async (trial: Trial, finalizers?: string[]): Promise<{ path: st
 const withoutFinalizers = { metadata: { finalizers: null } };
 
 export const finalizers = topic('finalizers', [
-  behaviour('delete of a held object marks it, and answers the object', async (trial) => {
-    const configMaps = await trial.collection('configmaps');
-    const created = await trial.create(configMaps, held('a'));
-    const answer = await trial.delete(`${configMaps}/a`);
-    assert.equal(answer.code, 200);
-    includes(answer.json, {
-      kind: 'ConfigMap',
-      metadata: {
-        name: 'a',
-        uid: created.metadata.uid,
-        deletionGracePeriodSeconds: 0,
-        finalizers: ['example.com/hold'],
-      },
-    });
-    const marked = objectIn(answer);
-    assert.match(marked.metadata.deletionTimestamp ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
-    assert.deepEqual(await trial.fetch(`${configMaps}/a`), marked);
-    await trial.edit(`${configMaps}/a`, withoutFinalizers);
-  }),
+  behaviour(
+    'a delete of an object with a finalizer sets the deletion timestamp, and returns the object',
+    async (trial) => {
+      const configMaps = await trial.collection('configmaps');
+      const created = await trial.create(configMaps, held('a'));
+      const answer = await trial.delete(`${configMaps}/a`);
+      assert.equal(answer.code, 200);
+      includes(answer.json, {
+        kind: 'ConfigMap',
+        metadata: {
+          name: 'a',
+          uid: created.metadata.uid,
+          deletionGracePeriodSeconds: 0,
+          finalizers: ['example.com/hold'],
+        },
+      });
+      const marked = objectIn(answer);
+      assert.match(marked.metadata.deletionTimestamp ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+      assert.deepEqual(await trial.fetch(`${configMaps}/a`), marked);
+      await trial.edit(`${configMaps}/a`, withoutFinalizers);
+    },
+  ),
 
-  behaviour('the write that takes the last finalizer answers the object, which is gone then', async (trial) => {
+  behaviour('the write that removes the last finalizer returns the object, which is then deleted', async (trial) => {
     const { path } = await deleting(trial);
     const last = await trial.edit(path, withoutFinalizers);
     assert.equal(last.metadata.finalizers, undefined);
@@ -136,13 +142,13 @@ export const finalizers = topic('finalizers', [
     assert.equal((await trial.get(path)).code, 404);
   }),
 
-  behaviour('a PUT may take the last finalizer too', async (trial) => {
+  behaviour('a PUT may remove the last finalizer too', async (trial) => {
     const { path, object } = await deleting(trial);
     await trial.replace(path, { ...object, metadata: { ...object.metadata, finalizers: [] } });
     assert.equal((await trial.get(path)).code, 404);
   }),
 
-  behaviour('with one of two finalizers gone the object stays', async (trial) => {
+  behaviour('an object with two finalizers stays when one is removed', async (trial) => {
     const { path } = await deleting(trial, ['example.com/one', 'example.com/two']);
     const edited = await trial.edit(path, { metadata: { finalizers: ['example.com/two'] } });
     assert.deepEqual(edited.metadata.finalizers, ['example.com/two']);
@@ -150,7 +156,7 @@ export const finalizers = topic('finalizers', [
     await trial.edit(path, withoutFinalizers);
   }),
 
-  behaviour('no finalizer can be added once deletion has begun', async (trial) => {
+  behaviour('no finalizer can be added after deletion has begun', async (trial) => {
     const { path } = await deleting(trial);
     refused(await trial.patch(path, 'merge', { metadata: { finalizers: ['example.com/hold', 'example.com/late'] } }), {
       code: 422,
@@ -169,14 +175,14 @@ export const finalizers = topic('finalizers', [
     await trial.edit(path, withoutFinalizers);
   }),
 
-  behaviour('an object that is being deleted can still be edited', async (trial) => {
+  behaviour('an object being deleted can still be changed', async (trial) => {
     const { path, object } = await deleting(trial);
     const edited = await trial.edit(path, { data: { x: '1' } });
     assert.equal(edited.metadata.deletionTimestamp, object.metadata.deletionTimestamp);
     await trial.edit(path, withoutFinalizers);
   }),
 
-  behaviour('the deletion timestamp cannot be taken back', async (trial) => {
+  behaviour('the deletion timestamp cannot be removed', async (trial) => {
     const { path, object } = await deleting(trial);
     const edited = await trial.edit(path, { metadata: { deletionTimestamp: null, deletionGracePeriodSeconds: null } });
     assert.equal(edited.metadata.deletionTimestamp, object.metadata.deletionTimestamp);
@@ -184,7 +190,7 @@ export const finalizers = topic('finalizers', [
     await trial.edit(path, withoutFinalizers);
   }),
 
-  behaviour('a name that is held cannot be created again', async (trial) => {
+  behaviour('the name of an object with a finalizer cannot be created again', async (trial) => {
     const { path } = await deleting(trial);
     refused(await trial.post(path.slice(0, path.lastIndexOf('/')), held('a')), {
       code: 409,
@@ -240,7 +246,7 @@ export const grace = topic('grace period', [
     includes(await trial.fetch(path), { metadata: { deletionGracePeriodSeconds: 50 } });
   }),
 
-  behaviour('grace period 0 removes the Pod at once, and answers it', async (trial) => {
+  behaviour('grace period 0 deletes the Pod at once, and returns it', async (trial) => {
     const path = await running(trial);
     await trial.remove(path);
     const answer = await trial.delete(path, options({ gracePeriodSeconds: 0 }));
@@ -255,21 +261,21 @@ export const grace = topic('grace period', [
     includes(answer.json, { metadata: { deletionGracePeriodSeconds: 1 } });
   }),
 
-  behaviour('a Pod that no node has is gone at once', async (trial) => {
+  behaviour('a Pod without a node is deleted at once', async (trial) => {
     const pods = await readyForPods(trial);
     await trial.create(pods, pod('a'));
     await trial.remove(`${pods}/a`);
     assert.equal((await trial.get(`${pods}/a`)).code, 404);
   }),
 
-  behaviour('a Pod that has ended is gone at once', async (trial) => {
+  behaviour('a finished Pod is deleted at once', async (trial) => {
     const path = await running(trial);
     await trial.edit(`${path}/status`, { status: { phase: 'Succeeded' } });
     await trial.remove(path);
     assert.equal((await trial.get(path)).code, 404);
   }),
 
-  behaviour('a Pod with a finalizer outlives its grace period', async (trial) => {
+  behaviour('a Pod with a finalizer exists beyond its grace period', async (trial) => {
     const path = await running(trial);
     await trial.edit(path, { metadata: { finalizers: ['example.com/hold'] } });
     await trial.remove(path, options({ gracePeriodSeconds: 0 }));
@@ -280,7 +286,7 @@ export const grace = topic('grace period', [
     assert.equal((await trial.get(path)).code, 404);
   }),
 
-  behaviour('a Pod in its grace period is not removed by an update', async (trial) => {
+  behaviour('a Pod in its grace period is not deleted by an update', async (trial) => {
     const path = await running(trial);
     await trial.edit(path, { metadata: { finalizers: ['example.com/hold'] } });
     await trial.remove(path);

@@ -17,7 +17,7 @@ import {
 } from '../workloads.ts';
 
 export const deployments = topic('deployments', [
-  behaviour('what is left out is filled in', async (trial) => {
+  behaviour('defaults are set', async (trial) => {
     const { deployments: path } = await workloadPaths(trial);
     const created = await trial.create(`${path}?dryRun=All`, deployment('a'));
     assert.equal(created.metadata.generation, 1);
@@ -34,7 +34,7 @@ export const deployments = topic('deployments', [
     assert.deepEqual(read(recreate, 'spec.strategy'), { type: 'Recreate' });
   }),
 
-  behaviour('it makes a ReplicaSet of its template, told apart by a hash', async (trial) => {
+  behaviour('it creates a ReplicaSet from its template, with a hash in its name', async (trial) => {
     const { deployments: path, sets } = await workloadPaths(trial);
     const created = await trial.create(path, { ...deployment('a', { replicas: 2, minReadySeconds: 1 }) });
     const [set] = await setsWhen(trial, sets, ({ length }) => length === 1);
@@ -101,7 +101,7 @@ export const deployments = topic('deployments', [
     );
   }),
 
-  behaviour('annotations travel to the ReplicaSet and count as a change, labels do not', async (trial) => {
+  behaviour('annotations are copied to the ReplicaSet and count as a change, labels do not', async (trial) => {
     const { deployments: path, sets } = await workloadPaths(trial);
     await trial.create(path, deployment('a', { replicas: 0 }));
     await trial.edit(`${path}/a`, { metadata: { labels: { x: 'y' } } });
@@ -115,7 +115,7 @@ export const deployments = topic('deployments', [
     );
   }),
 
-  behaviour('a ReplicaSet that fits and is nobody’s is adopted', async (trial) => {
+  behaviour('a matching ReplicaSet without an owner is adopted', async (trial) => {
     const { deployments: path, sets } = await workloadPaths(trial);
     const orphan = { ...deployment('orphan', { replicas: 0 }), kind: 'ReplicaSet' };
     await trial.create(sets, { ...orphan, metadata: { name: 'orphan', labels: { app: 'demo' } } });
@@ -126,7 +126,7 @@ export const deployments = topic('deployments', [
     assert.equal((await listed(trial, sets)).length, 1);
   }),
 
-  behaviour('its ReplicaSets and their Pods go with it', async (trial) => {
+  behaviour('its ReplicaSets and their Pods are deleted with it', async (trial) => {
     const { deployments: path, sets, pods } = await workloadPaths(trial);
     await trial.create(path, deployment('a'));
     await podsWhen(trial, pods, ({ length }) => length === 1);
@@ -135,7 +135,7 @@ export const deployments = topic('deployments', [
     await podsWhen(trial, pods, ({ length }) => length === 0);
   }),
 
-  behaviour('a set that cannot make its Pods makes the Deployment say so', async (trial) => {
+  behaviour('a ReplicaSet that cannot create Pods sets a condition of the Deployment', async (trial) => {
     const { deployments: path } = await workloadPaths(trial);
     await trial.create(path, deployment('a', { template: template({ serviceAccountName: 'nobody' }) }));
     const failed = await trial.waitFor(`${path}/a`, (object) => conditionOf(object, 'ReplicaFailure') !== undefined);
@@ -148,7 +148,7 @@ export const deployments = topic('deployments', [
     await trial.waitFor(`${path}/a`, (object) => conditionOf(object, 'ReplicaFailure') === undefined);
   }),
 
-  behaviour('what makes no sense is refused', async (trial) => {
+  behaviour('invalid fields are rejected', async (trial) => {
     const { deployments: path } = await workloadPaths(trial);
     const complaints: [Record<string, unknown>, string][] = [
       [
@@ -187,7 +187,7 @@ export const deployments = topic('deployments', [
     }
   }),
 
-  behaviour('its selector cannot change', async (trial) => {
+  behaviour('its selector is immutable', async (trial) => {
     const { deployments: path } = await workloadPaths(trial);
     await trial.create(path, deployment('a', { replicas: 0 }));
     const labels = { app: 'demo', more: 'x' };
@@ -209,7 +209,7 @@ export const deployments = topic('deployments', [
     assert.deepEqual(names.sort(), ['main', 'side']);
   }),
 
-  behaviour('/scale of a Deployment is a Scale', async (trial) => {
+  behaviour('/scale of a Deployment returns a Scale', async (trial) => {
     const { deployments: path } = await workloadPaths(trial);
     await trial.create(path, deployment('a', { replicas: 0 }));
     includes(await trial.edit(`${path}/a/scale`, { spec: { replicas: 1 } }), {

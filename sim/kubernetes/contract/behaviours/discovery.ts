@@ -9,13 +9,13 @@ const named = (list: unknown, path: string, name: string): unknown =>
   readList(list, path).find((entry) => read(entry, 'name') === name);
 
 export const discovery = topic('discovery', [
-  behaviour('/version says a version that parses as 1.36', async (trial) => {
+  behaviour('/version returns a version that parses as 1.36', async (trial) => {
     const version = await trial.fetch('/version');
     includes(version, { major: '1', minor: '36' });
     assert.match(String(read(version, 'gitVersion')), /^v1\.36\.\d+/);
   }),
 
-  behaviour('/healthz, /livez and /readyz are plain "ok", for anybody', async (trial) => {
+  behaviour('/healthz, /livez and /readyz return plain "ok" to anybody', async (trial) => {
     for (const path of ['/healthz', '/livez', '/readyz']) {
       const answer = await trial.get(path, { as: 'anonymous' });
       assert.equal(answer.code, 200, path);
@@ -31,7 +31,7 @@ export const discovery = topic('discovery', [
     for (const path of ['/api', '/api/v1', '/apis', '/healthz', '/version']) assert.ok(paths.includes(path), path);
   }),
 
-  behaviour('/api names v1 and /apis names each group with its preferred version', async (trial) => {
+  behaviour('/api lists v1, and /apis lists each group with its preferred version', async (trial) => {
     includes(await trial.fetch('/api'), { kind: 'APIVersions', versions: ['v1'] });
     const groups = await trial.fetch('/apis');
     includes(groups, { kind: 'APIGroupList', apiVersion: 'v1' });
@@ -42,7 +42,7 @@ export const discovery = topic('discovery', [
     });
   }),
 
-  behaviour('/apis/<group> describes that group alone', async (trial) => {
+  behaviour('/apis/<group> describes only that group', async (trial) => {
     includes(await trial.fetch('/apis/coordination.k8s.io'), {
       kind: 'APIGroup',
       apiVersion: 'v1',
@@ -72,7 +72,7 @@ export const discovery = topic('discovery', [
     });
   }),
 
-  behaviour('pods/eviction is an Eviction of policy/v1, which is how drain finds it', async (trial) => {
+  behaviour('pods/eviction is an Eviction of policy/v1, as kubectl drain expects', async (trial) => {
     includes(named(await trial.fetch('/api/v1'), 'resources', 'pods/eviction'), {
       namespaced: true,
       group: 'policy',
@@ -91,7 +91,7 @@ export const discovery = topic('discovery', [
     });
   }),
 
-  behaviour('aggregated discovery answers with the media type that was asked for', async (trial) => {
+  behaviour('aggregated discovery returns the requested media type', async (trial) => {
     for (const path of ['/api', '/apis']) {
       const answer = await trial.get(path, { headers: { accept: `${aggregated},application/json` } });
       assert.equal(answer.code, 200);

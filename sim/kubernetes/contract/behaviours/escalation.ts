@@ -33,8 +33,8 @@ const notHeld = (name: string, lines: readonly string[]): string =>
 
 const secrets: Rule = { verbs: ['get', 'list'], apiGroups: [''], resources: ['secrets'] };
 
-export const escalation = topic('giving rights away', [
-  behaviour('nobody writes a role with rights that they do not have', async (trial) => {
+export const escalation = topic('privilege escalation', [
+  behaviour('a user cannot write a ClusterRole with rights that they do not have', async (trial) => {
     const name = await writer(trial, { ...secrets, verbs: ['get'] });
     const role = trial.unique('role');
     const rules = [
@@ -57,7 +57,7 @@ export const escalation = topic('giving rights away', [
       details: { name: role, group, kind: 'clusterroles' },
     });
     const held = [{ ...secrets, verbs: ['get'], resourceNames: ['a'] }];
-    trial.leave(`${clusterRoles}/${role}`);
+    trial.deleteAfterBehaviour(`${clusterRoles}/${role}`);
     const made = await trial.post(clusterRoles, named('ClusterRole', role, { rules: held }), acting(name));
     assert.equal(made.code, 201, made.text);
     const wider = [{ ...secrets, verbs: ['get', 'delete'] }];
@@ -69,7 +69,7 @@ export const escalation = topic('giving rights away', [
     });
   }),
 
-  behaviour('nor a Role, in whose namespace rights count that hold there', async (trial) => {
+  behaviour('a user cannot write a Role with rights that they do not have in its namespace', async (trial) => {
     const name = await writer(trial);
     const roles = await trial.collection('roles', `${group}/v1`);
     refused(await trial.post(roles, named('Role', 'r', { rules: [secrets] }), acting(name)), {
@@ -80,7 +80,7 @@ export const escalation = topic('giving rights away', [
     });
   }),
 
-  behaviour('nobody binds a role with rights that they do not have', async (trial) => {
+  behaviour('a user cannot bind a role with rights that they do not have', async (trial) => {
     const name = await writer(trial);
     const mine = trial.unique('binding');
     const body = binding(mine, { kind: 'ClusterRole', name: 'system:node-bootstrapper' }, user('joe'));
@@ -102,15 +102,15 @@ export const escalation = topic('giving rights away', [
     });
   }),
 
-  behaviour('the verbs escalate and bind are for those who may all the same', async (trial) => {
+  behaviour('the verbs escalate and bind allow it', async (trial) => {
     const role = trial.unique('role');
     const escalating = await writer(trial, { verbs: ['escalate'], apiGroups: [group], resources: ['clusterroles'] });
-    trial.leave(`${clusterRoles}/${role}`);
+    trial.deleteAfterBehaviour(`${clusterRoles}/${role}`);
     const made = await trial.post(clusterRoles, named('ClusterRole', role, { rules: [secrets] }), acting(escalating));
     assert.equal(made.code, 201, made.text);
     const only = { verbs: ['bind'], apiGroups: [group], resources: ['clusterroles'], resourceNames: [role] };
     const name = await writer(trial, only);
-    trial.leave(`${clusterRoleBindings}/${role}`);
+    trial.deleteAfterBehaviour(`${clusterRoleBindings}/${role}`);
     const bound = binding(role, { kind: 'ClusterRole', name: role }, user('joe'));
     const answer = await trial.post(clusterRoleBindings, bound, acting(name));
     assert.equal(answer.code, 201, answer.text);
@@ -118,7 +118,7 @@ export const escalation = topic('giving rights away', [
     assert.equal((await trial.post(clusterRoleBindings, other, acting(name))).code, 403);
   }),
 
-  behaviour('only who may do everything lets a role gather others', async (trial) => {
+  behaviour('only a user with all rights can write an aggregated role', async (trial) => {
     const name = await writer(trial);
     const role = trial.unique('role');
     const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { 'example.com/x': 'y' } }] };

@@ -41,7 +41,7 @@ const groupedEvent = (name: string, namespace: string): Record<string, unknown> 
 });
 
 export const events = topic('events', [
-  behaviour('an Event of core v1 is read from events.k8s.io under its other names', async (trial) => {
+  behaviour('an Event of core v1 is readable in events.k8s.io with other field names', async (trial) => {
     const { core, grouped, namespace } = await both(trial);
     const created = await trial.create(core, coreEvent('a', namespace));
     includes(created, { eventTime: null, reportingComponent: '', reportingInstance: '' });
@@ -64,7 +64,7 @@ export const events = topic('events', [
     assert.equal(other.involvedObject, undefined);
   }),
 
-  behaviour('an Event of events.k8s.io is read from core v1 under its other names', async (trial) => {
+  behaviour('an Event of events.k8s.io is readable in core v1 with other field names', async (trial) => {
     const { core, grouped, namespace } = await both(trial);
     await trial.create(grouped, groupedEvent('a', namespace));
     const other = await trial.fetch(`${core}/a`);
@@ -86,7 +86,7 @@ export const events = topic('events', [
     assert.equal(other.reportingController, undefined);
   }),
 
-  behaviour('a watch of one group sees what is written through the other', async (trial) => {
+  behaviour('a watch of one group includes Events written through the other', async (trial) => {
     const { core, grouped, namespace } = await both(trial);
     const watching = await trial.watch(grouped);
     await trial.create(core, coreEvent('a', namespace));
@@ -96,7 +96,7 @@ export const events = topic('events', [
     });
   }),
 
-  behaviour('they are selected by the object they are about, as describe does', async (trial) => {
+  behaviour('field selectors select Events by their object, as kubectl describe does', async (trial) => {
     const { core, namespace } = await both(trial);
     await trial.create(core, coreEvent('a', namespace));
     await trial.create(core, {
@@ -114,7 +114,7 @@ export const events = topic('events', [
     assert.deepEqual(await select('source=tester,involvedObject.name!=p'), ['b']);
   }),
 
-  behaviour('an Event lives in the namespace of what it is about', async (trial) => {
+  behaviour('an Event is in the namespace of its object', async (trial) => {
     const { core } = await both(trial);
     refused(await trial.post(core, coreEvent('a', 'elsewhere')), {
       code: 422,
@@ -124,7 +124,7 @@ export const events = topic('events', [
     });
   }),
 
-  behaviour('events.k8s.io asks for more: eventTime, type, controller, action', async (trial) => {
+  behaviour('events.k8s.io requires more: eventTime, type, controller, action', async (trial) => {
     const { grouped, namespace } = await both(trial);
     const { eventTime: _, ...timeless } = groupedEvent('a', namespace);
     refused(await trial.post(grouped, timeless), {
@@ -144,7 +144,7 @@ export const events = topic('events', [
     });
   }),
 
-  behaviour('a PATCH counts an Event up', async (trial) => {
+  behaviour('a PATCH increases the count of an Event', async (trial) => {
     const { core, namespace } = await both(trial);
     await trial.create(core, coreEvent('a', namespace));
     const answer = await trial.patch(`${core}/a`, 'strategic', { count: 4, lastTimestamp: '2026-01-03T00:00:00Z' });

@@ -15,7 +15,7 @@ const evict = (name: string, deleteOptions?: Record<string, unknown>): Record<st
 const onNode = { nodeName: 'ghost', tolerations: [{ operator: 'Exists' }] };
 
 export const eviction = topic('eviction', [
-  behaviour('an eviction deletes the Pod gracefully and leaves a condition that says why', async (trial) => {
+  behaviour('an eviction deletes the Pod gracefully and sets a condition with the reason', async (trial) => {
     const pods = await readyForPods(trial);
     await trial.create(pods, pod('a', onNode));
     const answer = await trial.post(`${pods}/a/eviction`, evict('a'));
@@ -28,21 +28,21 @@ export const eviction = topic('eviction', [
     includes(condition, { status: 'True', reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' });
   }),
 
-  behaviour('its delete options decide the grace period', async (trial) => {
+  behaviour('its delete options set the grace period', async (trial) => {
     const pods = await readyForPods(trial);
     await trial.create(pods, pod('a', onNode));
     await trial.create(`${pods}/a/eviction`, evict('a', { gracePeriodSeconds: 3 }));
     includes(await trial.fetch(`${pods}/a`), { metadata: { deletionGracePeriodSeconds: 3 } });
   }),
 
-  behaviour('a dry run evicts nobody', async (trial) => {
+  behaviour('a dry run evicts nothing', async (trial) => {
     const pods = await readyForPods(trial);
     await trial.create(pods, pod('a', onNode));
     await trial.create(`${pods}/a/eviction`, evict('a', { dryRun: ['All'] }));
     assert.equal((await trial.fetch(`${pods}/a`)).metadata.deletionTimestamp, undefined);
   }),
 
-  behaviour('a Pod that does not exist, or another than that of the path, is not evicted', async (trial) => {
+  behaviour('an eviction of a missing Pod, or of another than that of the path, fails', async (trial) => {
     const pods = await readyForPods(trial);
     refused(await trial.post(`${pods}/a/eviction`, evict('a')), {
       code: 404,
@@ -57,7 +57,7 @@ export const eviction = topic('eviction', [
   }),
 
   behaviour(
-    'a disruption budget that allows none refuses with 429',
+    'a disruption budget that allows no disruption rejects with 429',
     async (trial) => {
       const pods = await readyForPods(trial);
       const budgets = await trial.collection('poddisruptionbudgets', 'policy/v1');

@@ -28,7 +28,7 @@ const policy = (propagationPolicy: string): Record<string, unknown> => ({
 const gone = (object: KubeObject | undefined): boolean => object === undefined;
 
 export const garbageCollection = topic('garbage collection', [
-  behaviour('dependents go after their owner, grandchildren too', async (trial) => {
+  behaviour('dependents are deleted after their owner, also indirect ones', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const owner = await trial.create(configMaps, configMap('owner'));
     const child = await trial.create(configMaps, ownedBy('child', [owner]));
@@ -38,7 +38,7 @@ export const garbageCollection = topic('garbage collection', [
     await trial.waitFor(`${configMaps}/grandchild`, gone);
   }),
 
-  behaviour('an owner is known by its uid: one of the same name does not count', async (trial) => {
+  behaviour('an owner is identified by its UID: one with the same name does not count', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const owner = await trial.create(configMaps, configMap('owner'));
     const impostor = { ...owner, metadata: { ...owner.metadata, uid: crypto.randomUUID() } };
@@ -47,7 +47,7 @@ export const garbageCollection = topic('garbage collection', [
     await trial.fetch(`${configMaps}/owner`);
   }),
 
-  behaviour('with one of two owners left, the dependent stays and loses the dangling reference', async (trial) => {
+  behaviour('a dependent with one of two owners left stays, and loses the dangling reference', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const first = await trial.create(configMaps, configMap('first'));
     const second = await trial.create(configMaps, configMap('second'));
@@ -60,7 +60,7 @@ export const garbageCollection = topic('garbage collection', [
     assert.equal(child?.metadata.ownerReferences?.[0]?.uid, second.metadata.uid);
   }),
 
-  behaviour('Orphan leaves the dependents, without the reference', async (trial) => {
+  behaviour('Orphan keeps the dependents, without the reference', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const owner = await trial.create(configMaps, configMap('owner'));
     await trial.create(configMaps, ownedBy('child', [owner]));
@@ -71,7 +71,7 @@ export const garbageCollection = topic('garbage collection', [
     assert.equal(child.metadata.ownerReferences, undefined);
   }),
 
-  behaviour('Foreground lets the owner wait for the dependents that block it', async (trial) => {
+  behaviour('Foreground deletes the owner after the dependents that block it', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const owner = await trial.create(configMaps, configMap('owner'));
     await trial.create(configMaps, ownedBy('child', [owner], { blockOwnerDeletion: true }));
@@ -96,7 +96,7 @@ export const garbageCollection = topic('garbage collection', [
     await trial.edit(`${configMaps}/child`, { metadata: { finalizers: null } });
   }),
 
-  behaviour('a reference to a namespaced owner is looked up in the namespace of the dependent', async (trial) => {
+  behaviour('a namespaced owner is in the namespace of the dependent', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const elsewhere = await trial.fetch('/api/v1/namespaces/default/configmaps/kube-root-ca.crt');
     await trial.create(configMaps, ownedBy('child', [elsewhere]));

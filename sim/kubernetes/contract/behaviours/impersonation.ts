@@ -24,8 +24,8 @@ const robot = async (trial: Trial): Promise<{ name: string; token: string; names
   return { name: `system:serviceaccount:${namespace}:robot`, token: status?.token ?? '', namespace };
 };
 
-export const impersonation = topic('acting as somebody else', [
-  behaviour('an administrator may, and is that user from then on', async (trial) => {
+export const impersonation = topic('impersonation', [
+  behaviour("an administrator may impersonate a user, and then has that user's rights", async (trial) => {
     assert.deepEqual(await whoIs(trial, acting('bob', 'g').headers), {
       username: 'bob',
       groups: ['g', 'system:authenticated'],
@@ -37,7 +37,7 @@ export const impersonation = topic('acting as somebody else', [
   }),
 
   // For each requester the server first tries the mode that worked before, so this uses a new requester.
-  behaviour('who acts as a Node is in the group of Nodes, unless the groups are given', async (trial) => {
+  behaviour('an impersonated Node is in the group of Nodes, unless groups are given', async (trial) => {
     const { token, namespace } = await robot(trial);
     const everything = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }];
     await grantEverywhere(trial, everything, { kind: 'ServiceAccount', name: 'robot', namespace });
@@ -55,7 +55,7 @@ export const impersonation = topic('acting as somebody else', [
     });
   }),
 
-  behaviour('nobody else may, and reads which right would be the narrowest', async (trial) => {
+  behaviour('other users may not impersonate, and the error names the required right', async (trial) => {
     const { name, token } = await robot(trial);
     const refusals: [string, string][] = [
       ['bob', 'user-info'],
@@ -75,7 +75,7 @@ export const impersonation = topic('acting as somebody else', [
     });
   }),
 
-  behaviour('the right to impersonate users is enough for users and not for groups', async (trial) => {
+  behaviour('the right to impersonate users does not include groups', async (trial) => {
     const { name, token, namespace } = await robot(trial);
     const rules = [{ verbs: ['impersonate'], apiGroups: [''], resources: ['users'], resourceNames: ['bob'] }];
     await grantEverywhere(trial, rules, { kind: 'ServiceAccount', name: 'robot', namespace });

@@ -11,7 +11,7 @@ const lease = (name: string, spec: Record<string, unknown>): Record<string, unkn
 const leasesOf = 'coordination.k8s.io/v1';
 
 export const leases = topic('leases', [
-  behaviour('times have six digits behind the second, in and out', async (trial) => {
+  behaviour('times have six fractional digits in requests and responses', async (trial) => {
     const path = await trial.collection('leases', leasesOf);
     const spec = {
       holderIdentity: 'me',
@@ -25,7 +25,7 @@ export const leases = topic('leases', [
     });
   }),
 
-  behaviour('another zone is read, and comes back as UTC', async (trial) => {
+  behaviour('another time zone is accepted, and returned as UTC', async (trial) => {
     const path = await trial.collection('leases', leasesOf);
     includes(await trial.create(path, lease('a', { renewTime: '2026-01-01T02:00:00.500000+02:00' })), {
       spec: { renewTime: '2026-01-01T00:00:00.500000Z' },
@@ -44,7 +44,7 @@ export const leases = topic('leases', [
     );
   }),
 
-  behaviour('a duration is positive', async (trial) => {
+  behaviour('a duration must be positive', async (trial) => {
     refused(await trial.post(await trial.collection('leases', leasesOf), lease('a', { leaseDurationSeconds: 0 })), {
       code: 422,
       reason: 'Invalid',

@@ -8,7 +8,7 @@ import type { Trial } from '../trial.ts';
 import { widget, widgets } from '../widgets.ts';
 
 export const list = topic('list', [
-  behaviour('items come sorted by name, whatever the order of their creation', async (trial) => {
+  behaviour('items are sorted by name, whatever the order of their creation', async (trial) => {
     const secrets = await trial.collection('secrets');
     for (const name of ['b', 'c', 'a', 'a-b', 'a.b']) await trial.create(secrets, secret(name));
     const found = await trial.fetch(secrets);
@@ -24,13 +24,13 @@ export const list = topic('list', [
     assert.match(String(read(found, 'metadata.resourceVersion')), /^[1-9]\d*$/);
   }),
 
-  behaviour('a namespace that does not exist has an empty list', async (trial) => {
+  behaviour('a missing namespace has an empty list', async (trial) => {
     const found = await trial.fetch(`/api/v1/namespaces/${trial.unique('missing')}/secrets`);
     includes(found, { items: [] });
   }),
 
   behaviour(
-    'items of a built-in kind come without apiVersion and kind, those of a custom resource with both',
+    'items of a built-in kind have no apiVersion and kind, those of a custom resource have both',
     async (trial) => {
       const secrets = await trial.collection('secrets');
       await trial.create(secrets, secret('a'));
@@ -45,7 +45,7 @@ export const list = topic('list', [
     },
   ),
 
-  behaviour('a list across all namespaces holds those of each', async (trial) => {
+  behaviour('a list across all namespaces has the objects of each', async (trial) => {
     const { collection, apiVersion, group } = await widgets(trial);
     const path = await collection();
     const name = trial.unique('everywhere');
@@ -57,7 +57,7 @@ export const list = topic('list', [
     );
   }),
 
-  behaviour('pretty=true indents, and without it machines get one line', async (trial) => {
+  behaviour('pretty=true indents; other responses are one line', async (trial) => {
     const secrets = await trial.collection('secrets');
     const curl = await trial.get(`${secrets}?pretty=true`);
     assert.match(curl.text, /\n {2}"kind": "SecretList"/);
@@ -75,7 +75,7 @@ const five = async (trial: Trial): Promise<string> => {
 const tokenOf = (page: unknown): string => encodeURIComponent(String(read(page, 'metadata.continue')));
 
 export const pagination = topic('pagination', [
-  behaviour('pages follow each other, say how many remain, and the last has no token', async (trial) => {
+  behaviour('pages follow each other with the remaining count, and the last has no token', async (trial) => {
     const secrets = await five(trial);
     const first = await trial.fetch(`${secrets}?limit=2`);
     assert.deepEqual(namesOf(first), ['a', 'b']);
@@ -89,7 +89,7 @@ export const pagination = topic('pagination', [
     assert.equal(read(third, 'metadata.continue'), undefined);
   }),
 
-  behaviour('later pages show the state of the first, with its resource version', async (trial) => {
+  behaviour('later pages have the state and the resource version of the first', async (trial) => {
     const secrets = await five(trial);
     const first = await trial.fetch(`${secrets}?limit=2`);
     await trial.create(secrets, secret('bb'));
@@ -99,7 +99,7 @@ export const pagination = topic('pagination', [
     assert.equal(read(rest, 'metadata.resourceVersion'), read(first, 'metadata.resourceVersion'));
   }),
 
-  behaviour('with a selector nobody counts what remains', async (trial) => {
+  behaviour('with a selector there is no remaining count', async (trial) => {
     const secrets = await five(trial);
     const first = await trial.fetch(`${secrets}?limit=2&labelSelector=all%3Dyes`);
     assert.deepEqual(namesOf(first), ['a', 'b']);
@@ -108,14 +108,14 @@ export const pagination = topic('pagination', [
     assert.deepEqual(namesOf(rest), ['c', 'd', 'e']);
   }),
 
-  behaviour('a limit that everything fits in gives no token', async (trial) => {
+  behaviour('a limit that fits everything gives no token', async (trial) => {
     const secrets = await five(trial);
     const page = await trial.fetch(`${secrets}?limit=5`);
     assert.equal(namesOf(page).length, 5);
     assert.equal(read(page, 'metadata.continue'), undefined);
   }),
 
-  behaviour('a token that is none is a bad request', async (trial) => {
+  behaviour('an invalid token is a bad request', async (trial) => {
     refused(await trial.get(`${await trial.collection('secrets')}?limit=1&continue=xx`), {
       code: 400,
       reason: 'BadRequest',
@@ -180,7 +180,7 @@ export const selectors = topic('selectors', [
     assert.equal(await select(trial, secrets, 'label', 'cpu<10'), 'a');
   }),
 
-  behaviour('bad label selectors are bad requests that say where', async (trial) => {
+  behaviour('invalid label selectors are bad requests with the position', async (trial) => {
     const secrets = await trial.collection('secrets');
     const expected = {
       'a===b': "unable to parse requirement: found '=', expected: identifier",
@@ -203,7 +203,7 @@ export const selectors = topic('selectors', [
     assert.equal(await select(trial, secrets, 'field', 'metadata.namespace=elsewhere'), '');
   }),
 
-  behaviour('a field that is not selectable is a bad request that names those that are', async (trial) => {
+  behaviour('an unsupported field is a bad request that lists the supported ones', async (trial) => {
     refused(await trial.get(`${await trial.collection('configmaps')}?fieldSelector=spec.x%3Db`), {
       code: 400,
       reason: 'BadRequest',
@@ -247,7 +247,7 @@ export const selectors = topic('selectors', [
 
   behaviour('nodes are selected by spec.unschedulable', async (trial) => {
     const name = trial.unique('node');
-    trial.leave(`/api/v1/nodes/${name}`);
+    trial.deleteAfterBehaviour(`/api/v1/nodes/${name}`);
     await trial.create('/api/v1/nodes', {
       apiVersion: 'v1',
       kind: 'Node',
@@ -258,7 +258,7 @@ export const selectors = topic('selectors', [
     assert.equal(await select(trial, '/api/v1/nodes', 'field', `metadata.name=${name},spec.unschedulable=false`), '');
   }),
 
-  behaviour('a custom resource is selected by what its definition calls selectable', async (trial) => {
+  behaviour('a custom resource is selected by the selectableFields of its definition', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const path = await collection();
     await trial.create(path, widget(apiVersion, 'a', { mode: 'fast' }));

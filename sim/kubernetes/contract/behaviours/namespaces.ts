@@ -8,25 +8,22 @@ import { readList } from '../read.ts';
 import { widget, widgets } from '../widgets.ts';
 
 export const namespaces = topic('namespaces', [
-  behaviour('default, kube-system, kube-public and kube-node-lease are there from the start', async (trial) => {
+  behaviour('default, kube-system, kube-public and kube-node-lease exist from the start', async (trial) => {
     for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease']) {
       includes(await trial.fetch(`/api/v1/namespaces/${name}`), { status: { phase: 'Active' } });
     }
   }),
 
-  behaviour(
-    'a new namespace is Active, and carries its name as a label and the finalizer of its content',
-    async (trial) => {
-      const name = await trial.namespace();
-      includes(await trial.fetch(`/api/v1/namespaces/${name}`), {
-        metadata: { name, labels: { 'kubernetes.io/metadata.name': name } },
-        spec: { finalizers: ['kubernetes'] },
-        status: { phase: 'Active' },
-      });
-    },
-  ),
+  behaviour('a new namespace is Active, and has its name as a label and the finalizer kubernetes', async (trial) => {
+    const name = await trial.namespace();
+    includes(await trial.fetch(`/api/v1/namespaces/${name}`), {
+      metadata: { name, labels: { 'kubernetes.io/metadata.name': name } },
+      spec: { finalizers: ['kubernetes'] },
+      status: { phase: 'Active' },
+    });
+  }),
 
-  behaviour('nothing is created in a namespace that does not exist', async (trial) => {
+  behaviour('no object can be created in a missing namespace', async (trial) => {
     const name = trial.unique('missing');
     refused(await trial.post(`/api/v1/namespaces/${name}/configmaps`, configMap('a')), {
       code: 404,
@@ -36,7 +33,7 @@ export const namespaces = topic('namespaces', [
     });
   }),
 
-  behaviour('a namespace that is being deleted is Terminating and takes nothing new', async (trial) => {
+  behaviour('a namespace being deleted is Terminating and accepts no new objects', async (trial) => {
     const namespace = await trial.namespace();
     const configMaps = await trial.collection('configmaps');
     await trial.create(configMaps, {
@@ -67,7 +64,7 @@ export const namespaces = topic('namespaces', [
     await trial.edit(`${configMaps}/held`, { metadata: { finalizers: null } });
   }),
 
-  behaviour('its deletion empties it, custom resources included, and then it is gone', async (trial) => {
+  behaviour('its deletion deletes its objects, custom resources included, and then the namespace', async (trial) => {
     const namespace = await trial.namespace();
     const { collection, apiVersion } = await widgets(trial);
     const pods = await readyForPods(trial);
@@ -82,7 +79,7 @@ export const namespaces = topic('namespaces', [
     }
   }),
 
-  behaviour('default and kube-system may not be deleted', async (trial) => {
+  behaviour('default and kube-system cannot be deleted', async (trial) => {
     for (const name of ['default', 'kube-system', 'kube-public']) {
       refused(await trial.delete(`/api/v1/namespaces/${name}`), {
         code: 403,
@@ -92,7 +89,7 @@ export const namespaces = topic('namespaces', [
     }
   }),
 
-  behaviour('a finalizer of its own holds a namespace until /finalize takes it', async (trial) => {
+  behaviour('a spec finalizer keeps a namespace until /finalize removes it', async (trial) => {
     const namespace = await trial.namespace();
     const path = `/api/v1/namespaces/${namespace}`;
     const object = await trial.fetch(path);

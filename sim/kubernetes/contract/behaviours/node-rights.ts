@@ -20,7 +20,7 @@ interface Place {
 
 const place = (trial: Trial): Place => {
   const name = trial.unique('mac');
-  trial.leave(`${nodes}/${name}`);
+  trial.deleteAfterBehaviour(`${nodes}/${name}`);
   return { name, path: `${nodes}/${name}`, as: acting(`system:node:${name}`, 'system:nodes') };
 };
 
@@ -51,7 +51,7 @@ const podOn = async (trial: Trial, { name, as }: Place, podName: string, spec: o
 };
 
 export const nodeRights = topic('rights of a Node', [
-  behaviour('it creates itself with labels, taint and providerID, and no other Node', async (trial) => {
+  behaviour('a Node can create itself with labels, taint and providerID, and no other Node', async (trial) => {
     const { name, as } = place(trial);
     const made = node(
       name,
@@ -65,7 +65,7 @@ export const nodeRights = topic('rights of a Node', [
     );
   }),
 
-  behaviour('it does not register with labels that steer Pods', async (trial) => {
+  behaviour('a Node cannot register with labels that attract Pods', async (trial) => {
     const { name, as } = place(trial);
     const labels = {
       'node-restriction.kubernetes.io/tier': 'a',
@@ -80,31 +80,34 @@ export const nodeRights = topic('rights of a Node', [
     );
   }),
 
-  behaviour('it changes its own labels and status, but not taints, owners and foreign labels', async (trial) => {
-    const { name, path, as } = place(trial);
-    await trial.post(nodes, node(name), as);
-    const change = (body: object, at = path): Promise<Answer> => trial.patch(at, 'merge', body, as);
-    succeeded(await change({ metadata: { labels: { 'example.com/golden': 'x' } } }));
-    succeeded(await change({ metadata: { labels: { 'example.com/golden': null } } }));
-    succeeded(await change({ metadata: { annotations: { 'example.com/a': 'b' } } }));
-    succeeded(await change({ status: { phase: 'Running' } }, `${path}/status`));
-    const why = (what: string): string => `nodes "${name}" is forbidden: ${what}`;
-    const taints = [{ key: 'example.com/t', effect: 'NoSchedule' }];
-    forbidden(await change({ spec: { taints } }), why(`node "${name}" is not allowed to modify taints`));
-    forbidden(
-      await change({ metadata: { labels: { 'node-restriction.kubernetes.io/a': 'b' } } }),
-      why('is not allowed to modify labels: node-restriction.kubernetes.io/a'),
-    );
-    const owner = { apiVersion: 'v1', kind: 'Node', name: 'x', uid: 'y' };
-    forbidden(
-      await change({ metadata: { ownerReferences: [owner] } }),
-      why(`node "${name}" is not allowed to modify ownerReferences`),
-    );
-    const bare = await trial.put(`${path}/status`, node(name), as);
-    assert.ok(bare.code === 200 || readText(bare.json, 'message').includes('taints'), bare.text);
-  }),
+  behaviour(
+    'a Node can change its own labels and status, but not taints, owners and labels of others',
+    async (trial) => {
+      const { name, path, as } = place(trial);
+      await trial.post(nodes, node(name), as);
+      const change = (body: object, at = path): Promise<Answer> => trial.patch(at, 'merge', body, as);
+      succeeded(await change({ metadata: { labels: { 'example.com/golden': 'x' } } }));
+      succeeded(await change({ metadata: { labels: { 'example.com/golden': null } } }));
+      succeeded(await change({ metadata: { annotations: { 'example.com/a': 'b' } } }));
+      succeeded(await change({ status: { phase: 'Running' } }, `${path}/status`));
+      const why = (what: string): string => `nodes "${name}" is forbidden: ${what}`;
+      const taints = [{ key: 'example.com/t', effect: 'NoSchedule' }];
+      forbidden(await change({ spec: { taints } }), why(`node "${name}" is not allowed to modify taints`));
+      forbidden(
+        await change({ metadata: { labels: { 'node-restriction.kubernetes.io/a': 'b' } } }),
+        why('is not allowed to modify labels: node-restriction.kubernetes.io/a'),
+      );
+      const owner = { apiVersion: 'v1', kind: 'Node', name: 'x', uid: 'y' };
+      forbidden(
+        await change({ metadata: { ownerReferences: [owner] } }),
+        why(`node "${name}" is not allowed to modify ownerReferences`),
+      );
+      const bare = await trial.put(`${path}/status`, node(name), as);
+      assert.ok(bare.code === 200 || readText(bare.json, 'message').includes('taints'), bare.text);
+    },
+  ),
 
-  behaviour('it touches no other Node, and does not delete itself', async (trial) => {
+  behaviour('a Node cannot change other Nodes, and cannot delete itself', async (trial) => {
     const { name, path, as } = place(trial);
     const other = place(trial);
     await trial.create(nodes, node(other.name));
@@ -131,14 +134,14 @@ export const nodeRights = topic('rights of a Node', [
     );
   }),
 
-  behaviour('it has the one Lease that bears its name', async (trial) => {
+  behaviour('a Node can write only the Lease with its own name', async (trial) => {
     const { name, as } = place(trial);
     const lease = (of: string): object => ({
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
       metadata: { name: of },
     });
-    trial.leave(`${leases}/${name}`);
+    trial.deleteAfterBehaviour(`${leases}/${name}`);
     succeeded(await trial.post(leases, lease(name), as));
     succeeded(await trial.patch(`${leases}/${name}`, 'merge', { spec: { holderIdentity: name } }, as));
     const only = 'can only access node lease with the same name as the requesting node';
@@ -162,7 +165,7 @@ export const nodeRights = topic('rights of a Node', [
     });
   }),
 
-  behaviour('it lists its own Pods, and reads those that are bound to it', async (trial) => {
+  behaviour('a Node can list its own Pods, and read those bound to it', async (trial) => {
     const mac = place(trial);
     const { name, as } = mac;
     const path = await podOn(trial, mac, 'a');
@@ -183,7 +186,7 @@ export const nodeRights = topic('rights of a Node', [
   }),
 
   behaviour(
-    'it writes finalizers, annotations and status through pods/status, and nothing else of a Pod',
+    'a Node can write finalizers, annotations and status through pods/status, and nothing else of a Pod',
     async (trial) => {
       const mac = place(trial);
       const path = await podOn(trial, mac, 'a');
@@ -214,7 +217,7 @@ export const nodeRights = topic('rights of a Node', [
     },
   ),
 
-  behaviour('it deletes and evicts its own Pods only', async (trial) => {
+  behaviour('a Node can delete and evict its own Pods only', async (trial) => {
     const mac = place(trial);
     const { name, as } = mac;
     const path = await podOn(trial, mac, 'a');
@@ -235,7 +238,7 @@ export const nodeRights = topic('rights of a Node', [
     succeeded(await trial.delete(path, { gracePeriodSeconds: 0 }, as));
   }),
 
-  behaviour('it creates mirror Pods of its own and no others', async (trial) => {
+  behaviour('a Node can create mirror Pods for itself only', async (trial) => {
     const { name, as } = place(trial);
     const uid = readText(await trial.create(nodes, node(name)), 'metadata.uid');
     const pods = await readyForPods(trial);
@@ -282,7 +285,7 @@ export const nodeRights = topic('rights of a Node', [
     });
   }),
 
-  behaviour('it reads the Secrets and ConfigMaps that its Pods refer to, while they do', async (trial) => {
+  behaviour('a Node can read Secrets and ConfigMaps while its Pods refer to them', async (trial) => {
     const mac = place(trial);
     const { name, as } = mac;
     const [secrets, maps] = [await trial.collection('secrets'), await trial.collection('configmaps')];
@@ -335,7 +338,7 @@ export const nodeRights = topic('rights of a Node', [
     });
   }),
 
-  behaviour('it gets tokens for the service accounts of its Pods', async (trial) => {
+  behaviour('a Node can get tokens for the service accounts of its Pods', async (trial) => {
     const mac = place(trial);
     const path = await podOn(trial, mac, 'a');
     const accounts = await trial.collection('serviceaccounts');
@@ -355,12 +358,12 @@ export const nodeRights = topic('rights of a Node', [
       refused(answer, { code: 403, message: /no relationship found between node/ });
   }),
 
-  behaviour('it asks for certificates of its own name only', async (trial) => {
+  behaviour('a Node can request certificates for its own name only', async (trial) => {
     const { name, as } = place(trial);
     const ask = async (commonName: string): Promise<Answer> => {
       const { request } = await newCertificateRequest(commonName, ['system:nodes']);
       const metadata = { name: trial.unique('csr') };
-      trial.leave(`/apis/certificates.k8s.io/v1/certificatesigningrequests/${metadata.name}`);
+      trial.deleteAfterBehaviour(`/apis/certificates.k8s.io/v1/certificatesigningrequests/${metadata.name}`);
       return trial.post(
         '/apis/certificates.k8s.io/v1/certificatesigningrequests',
         {
@@ -379,7 +382,7 @@ export const nodeRights = topic('rights of a Node', [
     });
   }),
 
-  behaviour('what is not its own is not in its role either', async (trial) => {
+  behaviour('a Node has no rights on other resources by its role', async (trial) => {
     const { name, as } = place(trial);
     for (const path of ['/api/v1/namespaces', '/api/v1/configmaps', '/apis/rbac.authorization.k8s.io/v1/roles'])
       assert.equal((await trial.get(path, as)).code, 403, path);

@@ -10,7 +10,7 @@ const nodes = '/api/v1/nodes';
 const created = async (trial: Trial, spec: Record<string, unknown> = {}): Promise<{ path: string; node: unknown }> => {
   const name = trial.unique('node');
   const node = await trial.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name }, spec });
-  trial.leave(`${nodes}/${name}`);
+  trial.deleteAfterBehaviour(`${nodes}/${name}`);
   return { path: `${nodes}/${name}`, node };
 };
 
@@ -24,7 +24,7 @@ export const nodesTopic = topic('nodes', [
     assert.equal(read(node, 'metadata.namespace'), undefined);
   }),
 
-  behaviour('its own taints are kept beside that', async (trial) => {
+  behaviour('its own taints are kept', async (trial) => {
     const { node } = await created(trial, { taints: [{ key: 'example.com/x', value: 'y', effect: 'NoExecute' }] });
     assert.deepEqual(read(node, 'spec.taints'), [
       { key: 'example.com/x', value: 'y', effect: 'NoExecute' },
@@ -32,21 +32,24 @@ export const nodesTopic = topic('nodes', [
     ]);
   }),
 
-  behaviour('a Node loses the taint when it reports Ready, and has it again when it does not', async (trial) => {
-    const { path } = await created(trial);
-    const report = (status: string): Promise<unknown> =>
-      trial.patch(`${path}/status`, 'strategic', {
-        status: {
-          conditions: [{ type: 'Ready', status, reason: 'Test', lastHeartbeatTime: timestamp(systemClock.now()) }],
-        },
-      });
-    await report('True');
-    await trial.waitFor(path, (node) => node !== undefined && !hasTaint(node, 'node.kubernetes.io/not-ready'));
-    await report('False');
-    await trial.waitFor(path, (node) => hasTaint(node, 'node.kubernetes.io/not-ready'));
-  }),
+  behaviour(
+    'the not-ready taint is removed when the Node reports Ready, and set again when it does not',
+    async (trial) => {
+      const { path } = await created(trial);
+      const report = (status: string): Promise<unknown> =>
+        trial.patch(`${path}/status`, 'strategic', {
+          status: {
+            conditions: [{ type: 'Ready', status, reason: 'Test', lastHeartbeatTime: timestamp(systemClock.now()) }],
+          },
+        });
+      await report('True');
+      await trial.waitFor(path, (node) => node !== undefined && !hasTaint(node, 'node.kubernetes.io/not-ready'));
+      await report('False');
+      await trial.waitFor(path, (node) => hasTaint(node, 'node.kubernetes.io/not-ready'));
+    },
+  ),
 
-  behaviour('a cordoned Node is tainted as unschedulable, until it is uncordoned', async (trial) => {
+  behaviour('a cordoned Node has the unschedulable taint until it is uncordoned', async (trial) => {
     const { path } = await created(trial);
     await trial.patch(path, 'strategic', { spec: { unschedulable: true } });
     await trial.waitFor(path, (node) => hasTaint(node, 'node.kubernetes.io/unschedulable'));
@@ -76,7 +79,7 @@ export const nodesTopic = topic('nodes', [
     });
   }),
 
-  behaviour('the provider ID is set once', async (trial) => {
+  behaviour('the provider ID can be set once', async (trial) => {
     const { path } = await created(trial);
     await trial.edit(path, { spec: { providerID: 'scaleway://one' } });
     refused(await trial.patch(path, 'merge', { spec: { providerID: 'scaleway://two' } }), {
@@ -86,7 +89,7 @@ export const nodesTopic = topic('nodes', [
     });
   }),
 
-  behaviour('an unknown effect of a taint is not supported', async (trial) => {
+  behaviour('an unknown taint effect is not supported', async (trial) => {
     const body = {
       apiVersion: 'v1',
       kind: 'Node',

@@ -10,7 +10,7 @@ const as = (kind: string): { headers: Record<string, string> } => ({
 });
 
 export const partialMetadata = topic('partial metadata', [
-  behaviour('an object as PartialObjectMetadata is its metadata and nothing else', async (trial) => {
+  behaviour('an object as PartialObjectMetadata is only its metadata', async (trial) => {
     const secrets = await trial.collection('secrets');
     const created = await trial.create(secrets, { ...secret('a'), stringData: { key: 'value' } });
     const answer = await trial.get(`${secrets}/a`, as('PartialObjectMetadata'));
@@ -23,7 +23,7 @@ export const partialMetadata = topic('partial metadata', [
     assert.deepEqual(Object.keys(objectIn(answer)).sort(), ['apiVersion', 'kind', 'metadata']);
   }),
 
-  behaviour('a list as PartialObjectMetadataList holds the metadata of each', async (trial) => {
+  behaviour('a list as PartialObjectMetadataList has the metadata of each object', async (trial) => {
     const secrets = await trial.collection('secrets');
     await trial.create(secrets, secret('a'));
     await trial.create(secrets, secret('b'));

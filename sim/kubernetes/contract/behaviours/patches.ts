@@ -19,7 +19,7 @@ export const jsonPatch = topic('JSON patch', [
     assert.deepEqual(read(answer.json, 'data'), { x: '4', z: '3' });
   }),
 
-  behaviour('~1 and ~0 in a path stand for / and ~', async (trial) => {
+  behaviour('~1 and ~0 in a path mean / and ~', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     await trial.create(configMaps, {
       apiVersion: 'v1',
@@ -35,7 +35,7 @@ export const jsonPatch = topic('JSON patch', [
     });
   }),
 
-  behaviour('a test that fails leaves the object alone', async (trial) => {
+  behaviour('a failing test operation changes nothing', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const created = await trial.create(configMaps, configMap('a', { data: { x: '1' } }));
     const answer = await trial.patch(`${configMaps}/a`, 'json', [
@@ -50,7 +50,7 @@ export const jsonPatch = topic('JSON patch', [
     assert.deepEqual(await trial.fetch(`${configMaps}/a`), created);
   }),
 
-  behaviour('a path that is not there is invalid', async (trial) => {
+  behaviour('a missing path is invalid', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     await trial.create(configMaps, configMap('a'));
     const answer = await trial.patch(`${configMaps}/a`, 'json', [{ op: 'remove', path: '/data/x' }]);
@@ -61,7 +61,7 @@ export const jsonPatch = topic('JSON patch', [
     });
   }),
 
-  behaviour('a patch that is no list is a bad request', async (trial) => {
+  behaviour('a patch that is not a list is a bad request', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     await trial.create(configMaps, configMap('a'));
     const answer = await trial.patch(`${configMaps}/a`, 'json', { data: { x: '1' } });
@@ -81,14 +81,14 @@ export const jsonPatch = topic('JSON patch', [
 ]);
 
 export const mergePatch = topic('merge patch', [
-  behaviour('null deletes, the rest is merged', async (trial) => {
+  behaviour('null deletes a field, other fields are merged', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     await trial.create(configMaps, configMap('a', { data: { x: '1', y: '2' } }));
     const edited = await trial.edit(`${configMaps}/a`, { data: { x: null, z: '3' } });
     assert.deepEqual(edited.data, { y: '2', z: '3' });
   }),
 
-  behaviour('lists are replaced whole', async (trial) => {
+  behaviour('lists are replaced completely', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const path = await collection();
     await trial.create(path, widget(apiVersion, 'a', { ports: [{ number: 1, note: 'one' }, { number: 2 }] }));
@@ -104,7 +104,7 @@ export const mergePatch = topic('merge patch', [
     assert.deepEqual(await trial.edit(`${path}/a`, {}), created);
   }),
 
-  behaviour('what does not exist cannot be patched', async (trial) => {
+  behaviour('a patch of a missing object is NotFound', async (trial) => {
     refused(await trial.patch(`${await trial.collection('configmaps')}/a`, 'merge', {}), {
       code: 404,
       reason: 'NotFound',
@@ -112,7 +112,7 @@ export const mergePatch = topic('merge patch', [
     });
   }),
 
-  behaviour('the name cannot be patched', async (trial) => {
+  behaviour('the name is immutable', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     await trial.create(configMaps, configMap('a'));
     refused(await trial.patch(`${configMaps}/a`, 'merge', { metadata: { name: 'b' } }), {
@@ -122,7 +122,7 @@ export const mergePatch = topic('merge patch', [
     });
   }),
 
-  behaviour('a patch type that does not exist is an unsupported media type', async (trial) => {
+  behaviour('an unknown patch type is an unsupported media type', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     await trial.create(configMaps, configMap('a'));
     const answer = await trial.patch(
@@ -183,9 +183,9 @@ export const strategicPatch = topic('strategic merge patch', [
     );
   }),
 
-  behaviour('taints of a Node have no merge key here, so the list is replaced', async (trial) => {
+  behaviour('taints of a Node have no merge key, so the list is replaced', async (trial) => {
     const name = trial.unique('node');
-    trial.leave(`/api/v1/nodes/${name}`);
+    trial.deleteAfterBehaviour(`/api/v1/nodes/${name}`);
     const taint = (key: string): Record<string, string> => ({ key, effect: 'NoSchedule' });
     await trial.create('/api/v1/nodes', {
       apiVersion: 'v1',
@@ -198,7 +198,7 @@ export const strategicPatch = topic('strategic merge patch', [
     assert.ok(keys.includes('three') && !keys.includes('one') && !keys.includes('two'), keys.join());
   }),
 
-  behaviour('finalizers are a set that patches add to', async (trial) => {
+  behaviour('finalizers are merged as a set', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     await trial.create(configMaps, {
       apiVersion: 'v1',
@@ -255,7 +255,7 @@ export const strategicPatch = topic('strategic merge patch', [
     assert.deepEqual(read(replaced.json, 'metadata.labels'), { z: '3' });
   }),
 
-  behaviour('$setElementOrder decides the order of a merged list', async (trial) => {
+  behaviour('$setElementOrder sets the order of a merged list', async (trial) => {
     const pods = await readyForPods(trial);
     await trial.create(pods, pod('a'));
     await trial.patch(`${pods}/a/status`, 'strategic', { status: { conditions: [{ type: 'one', status: 'True' }] } });
@@ -271,7 +271,7 @@ export const strategicPatch = topic('strategic merge patch', [
     );
   }),
 
-  behaviour('a custom resource does not take it', async (trial) => {
+  behaviour('a custom resource does not support it', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const path = await collection();
     await trial.create(path, widget(apiVersion, 'a'));

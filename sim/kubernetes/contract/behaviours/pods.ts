@@ -10,7 +10,7 @@ const label =
   "alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
 export const pods = topic('pods', [
-  behaviour('what a spec leaves out is filled in', async (trial) => {
+  behaviour('defaults are set in the spec', async (trial) => {
     const path = await readyForPods(trial);
     const created = await trial.create(path, {
       apiVersion: 'v1',
@@ -54,7 +54,7 @@ export const pods = topic('pods', [
     includes(created, { spec: { schedulerName: 'default-scheduler' } });
   }),
 
-  behaviour('images are always pulled unless they name a tag other than latest', async (trial) => {
+  behaviour('the pull policy is Always unless the image has a tag other than latest', async (trial) => {
     const path = await readyForPods(trial);
     const images = { a: 'mac', b: 'mac:latest', c: 'mac:1', d: `mac@sha256:${'0'.repeat(64)}`, e: 'host:5000/mac' };
     const containers = Object.entries(images).map(([name, image]) => ({ name, image }));
@@ -65,7 +65,7 @@ export const pods = topic('pods', [
     );
   }),
 
-  behaviour('requests default to limits, and decide the class of service', async (trial) => {
+  behaviour('requests default to limits, and set the QoS class', async (trial) => {
     const path = await readyForPods(trial);
     const made = async (resources: Record<string, unknown>): Promise<unknown> =>
       trial.create(`${path}?dryRun=All`, pod('a', { containers: [{ name: 'main', image: 'mac', resources }] }));
@@ -77,7 +77,7 @@ export const pods = topic('pods', [
     assert.equal(read(await made({}), 'status.qosClass'), 'BestEffort');
   }),
 
-  behaviour('the service account token is mounted, unless the Pod does not want it', async (trial) => {
+  behaviour('the service account token is mounted unless the Pod opts out', async (trial) => {
     const path = await readyForPods(trial);
     const created = await trial.create(`${path}?dryRun=All`, pod('a'));
     const volume = readList(created, 'spec.volumes')[0];
@@ -93,7 +93,7 @@ export const pods = topic('pods', [
     assert.equal(read(without, 'spec.volumes'), undefined);
   }),
 
-  behaviour('a service account that does not exist is forbidden', async (trial) => {
+  behaviour('a missing service account is forbidden', async (trial) => {
     const path = await readyForPods(trial);
     refused(await trial.post(path, pod('a', { serviceAccountName: 'nobody' })), {
       code: 403,
@@ -119,7 +119,7 @@ export const pods = topic('pods', [
     });
   }),
 
-  behaviour('two containers of one name are invalid', async (trial) => {
+  behaviour('two containers with one name are invalid', async (trial) => {
     const path = await readyForPods(trial);
     const container = { name: 'main', image: 'mac' };
     refused(await trial.post(path, pod('a', { containers: [container, container] })), {
@@ -140,7 +140,7 @@ export const pods = topic('pods', [
     });
   }),
 
-  behaviour('a mount of a volume that the Pod does not have is invalid', async (trial) => {
+  behaviour('a mount of a missing volume is invalid', async (trial) => {
     const path = await readyForPods(trial);
     const containers = [{ name: 'main', image: 'mac', volumeMounts: [{ name: 'gone', mountPath: '/x' }] }];
     refused(await trial.post(path, pod('a', { containers })), {
@@ -159,7 +159,7 @@ export const pods = topic('pods', [
     });
   }),
 
-  behaviour('scheduling gates keep a Pod from the scheduler, and its condition says so', async (trial) => {
+  behaviour('scheduling gates keep a Pod from the scheduler, and set a condition', async (trial) => {
     const path = await readyForPods(trial);
     const created = await trial.create(path, pod('a', { schedulingGates: [{ name: 'example.com/gate' }] }));
     includes(read(created, 'status.conditions.0'), {
@@ -178,7 +178,7 @@ const frozen =
   /^Pod "a" is invalid: spec: Forbidden: pod updates may not change fields other than `spec\.containers\[\*\]\.image`,`spec\.initContainers\[\*\]\.image`,`spec\.activeDeadlineSeconds`,`spec\.tolerations` \(only additions to existing tolerations\),`spec\.terminationGracePeriodSeconds` \(allow it to be set to 1 if it was previously negative\)/;
 
 export const podUpdates = topic('updates of pods', [
-  behaviour('most of the spec cannot change', async (trial) => {
+  behaviour('most of the spec is immutable', async (trial) => {
     const path = await readyForPods(trial);
     await trial.create(path, pod('a'));
     for (const spec of [
@@ -191,7 +191,7 @@ export const podUpdates = topic('updates of pods', [
     }
   }),
 
-  behaviour('the image of a container can change', async (trial) => {
+  behaviour('the image of a container is mutable', async (trial) => {
     const path = await readyForPods(trial);
     await trial.create(path, pod('a'));
     const answer = await trial.patch(`${path}/a`, 'strategic', {
@@ -200,7 +200,7 @@ export const podUpdates = topic('updates of pods', [
     assert.equal(read(answer.json, 'spec.containers.0.image'), 'mac:2');
   }),
 
-  behaviour('containers can be neither added nor removed', async (trial) => {
+  behaviour('containers can neither be added nor removed', async (trial) => {
     const path = await readyForPods(trial);
     await trial.create(path, pod('a'));
     refused(await trial.patch(`${path}/a`, 'strategic', { spec: { containers: [{ name: 'more', image: 'mac:1' }] } }), {
@@ -223,7 +223,7 @@ export const podUpdates = topic('updates of pods', [
     });
   }),
 
-  behaviour('a deadline can be set and shortened, not lengthened', async (trial) => {
+  behaviour('activeDeadlineSeconds can be set and shortened, not lengthened', async (trial) => {
     const path = await readyForPods(trial);
     await trial.create(path, pod('a'));
     await trial.edit(`${path}/a`, { spec: { activeDeadlineSeconds: 50 } });
@@ -236,7 +236,7 @@ export const podUpdates = topic('updates of pods', [
     });
   }),
 
-  behaviour('labels and annotations can change', async (trial) => {
+  behaviour('labels and annotations are mutable', async (trial) => {
     const path = await readyForPods(trial);
     await trial.create(path, pod('a'));
     const edited = await trial.edit(`${path}/a`, { metadata: { labels: { x: 'y' }, annotations: { x: 'y' } } });
@@ -252,7 +252,7 @@ const bind = (name: string, node: string, more: Record<string, unknown> = {}): R
 });
 
 export const binding = topic('binding', [
-  behaviour('a binding puts a Pod on a node and says that it is scheduled', async (trial) => {
+  behaviour('a binding assigns a Pod to a node and sets PodScheduled', async (trial) => {
     const pods = await readyForPods(trial);
     await trial.create(pods, pod('a'));
     const answer = await trial.post(`${pods}/a/binding`, bind('a', 'ghost', { annotations: { x: 'y' } }));
@@ -263,7 +263,7 @@ export const binding = topic('binding', [
     includes(read(bound, 'status.conditions.0'), { type: 'PodScheduled', status: 'True' });
   }),
 
-  behaviour('POST of a Binding to the collection does the same', async (trial) => {
+  behaviour('a POST of a Binding to the collection does the same', async (trial) => {
     const pods = await readyForPods(trial);
     await trial.create(pods, pod('a'));
     const answer = await trial.post(await trial.collection('bindings'), bind('a', 'ghost'));
@@ -271,7 +271,7 @@ export const binding = topic('binding', [
     includes(await trial.fetch(`${pods}/a`), { spec: { nodeName: 'ghost' } });
   }),
 
-  behaviour('a Pod that has a node is not bound again', async (trial) => {
+  behaviour('a Pod with a node cannot be bound again', async (trial) => {
     const pods = await readyForPods(trial);
     await trial.create(pods, pod('a', { nodeName: 'first', tolerations: [{ operator: 'Exists' }] }));
     refused(await trial.post(`${pods}/a/binding`, bind('a', 'second')), {
@@ -282,7 +282,7 @@ export const binding = topic('binding', [
     });
   }),
 
-  behaviour('a Pod with scheduling gates is not bound', async (trial) => {
+  behaviour('a Pod with scheduling gates cannot be bound', async (trial) => {
     const pods = await readyForPods(trial);
     await trial.create(pods, pod('a', { schedulingGates: [{ name: 'example.com/gate' }] }));
     refused(await trial.post(`${pods}/a/binding`, bind('a', 'ghost')), {
@@ -292,7 +292,7 @@ export const binding = topic('binding', [
     });
   }),
 
-  behaviour('a Pod that is being deleted is not bound', async (trial) => {
+  behaviour('a Pod being deleted cannot be bound', async (trial) => {
     const pods = await readyForPods(trial);
     await trial.create(pods, { ...pod('a'), metadata: { name: 'a', finalizers: ['example.com/hold'] } });
     await trial.remove(`${pods}/a`);
@@ -305,7 +305,7 @@ export const binding = topic('binding', [
     await trial.edit(`${pods}/a`, { metadata: { finalizers: null } });
   }),
 
-  behaviour('a Pod that does not exist, or another than that of the path, is not bound', async (trial) => {
+  behaviour('a binding of a missing Pod, or of another than that of the path, fails', async (trial) => {
     const pods = await readyForPods(trial);
     refused(await trial.post(`${pods}/a/binding`, bind('a', 'ghost')), {
       code: 404,

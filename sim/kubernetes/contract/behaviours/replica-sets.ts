@@ -20,7 +20,7 @@ const counts = (object: unknown): unknown[] =>
   );
 
 export const replicaSets = topic('replica sets', [
-  behaviour('what is left out is filled in, in the template too', async (trial) => {
+  behaviour('defaults are set, also in the template', async (trial) => {
     const { sets } = await workloadPaths(trial);
     const { apiVersion, kind, spec, status, metadata } = await trial.create(`${sets}?dryRun=All`, replicaSet('a'));
     assert.equal(metadata.generation, 1);
@@ -58,7 +58,7 @@ export const replicaSets = topic('replica sets', [
     );
   }),
 
-  behaviour('it makes Pods from its template, which it owns', async (trial) => {
+  behaviour('it creates Pods from its template, and owns them', async (trial) => {
     const { sets, pods } = await workloadPaths(trial);
     const set = await trial.create(
       sets,
@@ -88,7 +88,7 @@ export const replicaSets = topic('replica sets', [
     }
   }),
 
-  behaviour('Events tell of each Pod it makes and deletes', async (trial) => {
+  behaviour('an Event is emitted for each Pod that it creates or deletes', async (trial) => {
     const { sets } = await workloadPaths(trial);
     const events = await trial.watch(await trial.collection('events'));
     await trial.create(sets, replicaSet('a'));
@@ -104,7 +104,7 @@ export const replicaSets = topic('replica sets', [
     assert.match(String(read(deleted.at(-1), 'object.message')), /^Deleted pod: a-/);
   }),
 
-  behaviour('its status counts Pods, those that are ready and those that stay so', async (trial) => {
+  behaviour('its status counts Pods, ready Pods and available Pods', async (trial) => {
     const { sets, pods } = await workloadPaths(trial);
     await trial.create(sets, replicaSet('a', { replicas: 2, minReadySeconds: 3600 }));
     const [first] = await podsWhen(trial, pods, ({ length }) => length === 2);
@@ -116,7 +116,7 @@ export const replicaSets = topic('replica sets', [
     await trial.waitFor(`${sets}/a`, (object) => read(object, 'status.availableReplicas') === 1);
   }),
 
-  behaviour('a Pod that vanishes is replaced', async (trial) => {
+  behaviour('a Pod that disappears is replaced', async (trial) => {
     const { sets, pods } = await workloadPaths(trial);
     await trial.create(sets, replicaSet('a'));
     const [first] = await podsWhen(trial, pods, ({ length }) => length === 1);
@@ -124,7 +124,7 @@ export const replicaSets = topic('replica sets', [
     await podsWhen(trial, pods, ([now, ...more]) => more.length === 0 && now?.metadata.uid !== first?.metadata.uid);
   }),
 
-  behaviour('a Pod that fails is replaced, and stays for whoever wants to know why', async (trial) => {
+  behaviour('a failed Pod is replaced, and is kept', async (trial) => {
     const { sets, pods } = await workloadPaths(trial);
     await trial.create(sets, replicaSet('a'));
     const [first] = await podsWhen(trial, pods, ({ length }) => length === 1);
@@ -134,7 +134,7 @@ export const replicaSets = topic('replica sets', [
     await trial.waitFor(`${sets}/a`, (object) => read(object, 'status.replicas') === 1);
   }),
 
-  behaviour('a Pod that fits and is nobody’s is adopted', async (trial) => {
+  behaviour('a matching Pod without an owner is adopted', async (trial) => {
     const { sets, pods } = await workloadPaths(trial);
     await trial.create(pods, { ...pod('orphan'), metadata: { name: 'orphan', labels: { app: 'demo' } } });
     const set = await trial.create(sets, replicaSet('a'));
@@ -144,7 +144,7 @@ export const replicaSets = topic('replica sets', [
     assert.equal((await listed(trial, pods)).length, 1);
   }),
 
-  behaviour('a Pod that no longer fits is let go, and replaced', async (trial) => {
+  behaviour('a Pod that no longer matches is released and replaced', async (trial) => {
     const { sets, pods } = await workloadPaths(trial);
     await trial.create(sets, replicaSet('a'));
     const [first] = await podsWhen(trial, pods, ({ length }) => length === 1);
@@ -158,7 +158,7 @@ export const replicaSets = topic('replica sets', [
     assert.equal(released?.metadata.uid, first?.metadata.uid);
   }),
 
-  behaviour('when there are too many, those that are not ready go first', async (trial) => {
+  behaviour('surplus Pods that are not ready are deleted first', async (trial) => {
     const { sets, pods } = await workloadPaths(trial);
     await trial.create(sets, replicaSet('a', { replicas: 3 }));
     const [, second] = await podsWhen(trial, pods, ({ length }) => length === 3);
@@ -170,7 +170,7 @@ export const replicaSets = topic('replica sets', [
     assert.ok(isReady(left));
   }),
 
-  behaviour('a deletion cost decides among those that are alike', async (trial) => {
+  behaviour('the deletion cost decides between similar Pods', async (trial) => {
     const { sets, pods } = await workloadPaths(trial);
     await trial.create(sets, replicaSet('a', { replicas: 3 }));
     const [first] = await podsWhen(trial, pods, ({ length }) => length === 3);
@@ -181,7 +181,7 @@ export const replicaSets = topic('replica sets', [
     assert.equal(left?.metadata.uid, first?.metadata.uid);
   }),
 
-  behaviour('Pods that cannot be made are a condition and an Event that say why', async (trial) => {
+  behaviour('Pods that cannot be created are reported in a condition and an Event', async (trial) => {
     const { sets } = await workloadPaths(trial);
     const events = await trial.watch(`${await trial.collection('events')}?fieldSelector=reason%3DFailedCreate`);
     await trial.create(sets, replicaSet('a', { template: template({ serviceAccountName: 'nobody' }) }));
@@ -192,7 +192,7 @@ export const replicaSets = topic('replica sets', [
     assert.match(String(read((await events.next()).object, 'message')), /^Error creating: pods "a-" is forbidden/);
   }),
 
-  behaviour('/scale shows how many there are and should be, and changes that alone', async (trial) => {
+  behaviour('/scale returns the current and desired replicas, and changes only spec.replicas', async (trial) => {
     const { sets, pods } = await workloadPaths(trial);
     await trial.create(sets, replicaSet('a', { replicas: 2 }));
     await trial.waitFor(`${sets}/a`, (object) => read(object, 'status.replicas') === 2);
@@ -222,7 +222,7 @@ export const replicaSets = topic('replica sets', [
     });
   }),
 
-  behaviour('a selector that does not find what the template makes is refused', async (trial) => {
+  behaviour('a selector that does not match the template is rejected', async (trial) => {
     const { sets } = await workloadPaths(trial);
     refused(await trial.post(sets, replicaSet('a', { selector: { matchLabels: { app: 'other' } } })), {
       code: 422,
@@ -236,7 +236,7 @@ export const replicaSets = topic('replica sets', [
     });
   }),
 
-  behaviour('its Pods run for ever, or it is refused', async (trial) => {
+  behaviour('restartPolicy must be Always, without activeDeadlineSeconds', async (trial) => {
     const { sets } = await workloadPaths(trial);
     refused(await trial.post(sets, replicaSet('a', { template: template({ restartPolicy: 'Never' }) })), {
       code: 422,
@@ -254,7 +254,7 @@ export const replicaSets = topic('replica sets', [
     });
   }),
 
-  behaviour('its selector cannot change', async (trial) => {
+  behaviour('its selector is immutable', async (trial) => {
     const { sets } = await workloadPaths(trial);
     const set = await trial.create(sets, replicaSet('a', { replicas: 0 }));
     const labels = { app: 'demo', more: 'x' };
@@ -270,7 +270,7 @@ export const replicaSets = topic('replica sets', [
     assert.equal(set.metadata.generation, 1);
   }),
 
-  behaviour('its Pods go with it, or stay without an owner', async (trial) => {
+  behaviour('its Pods are deleted with it, or orphaned', async (trial) => {
     const { sets, pods } = await workloadPaths(trial);
     await trial.create(sets, replicaSet('a'));
     const [made] = await podsWhen(trial, pods, ({ length }) => length === 1);

@@ -8,7 +8,7 @@ import { widget, widgets } from '../widgets.ts';
 const version = (object: unknown): number => Number(read(object, 'metadata.resourceVersion'));
 
 export const resourceVersions = topic('resource versions', [
-  behaviour('they grow with every write, across kinds', async (trial) => {
+  behaviour('they increase with every write, across kinds', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const configMaps = await trial.collection('configmaps');
     const path = await collection();
@@ -25,7 +25,7 @@ export const resourceVersions = topic('resource versions', [
     );
   }),
 
-  behaviour('the version of a list is that of the moment, not that of its newest item', async (trial) => {
+  behaviour('the version of a list is the current one, not that of its newest item', async (trial) => {
     const secrets = await trial.collection('secrets');
     const created = await trial.create(secrets, secret('a'));
     const later = await trial.create(await trial.collection('configmaps'), configMap('later'));
@@ -34,7 +34,7 @@ export const resourceVersions = topic('resource versions', [
     assert.ok(version(list) >= version(later));
   }),
 
-  behaviour('an exact version lists the past', async (trial) => {
+  behaviour('an exact version lists a past state', async (trial) => {
     const secrets = await trial.collection('secrets');
     await trial.create(secrets, secret('a'));
     const then = version(await trial.fetch(secrets));
@@ -48,7 +48,7 @@ export const resourceVersions = topic('resource versions', [
     assert.equal(version(past), then);
   }),
 
-  behaviour('NotOlderThan, or no match at all, lists the present', async (trial) => {
+  behaviour('NotOlderThan, or no match, lists the current state', async (trial) => {
     const secrets = await trial.collection('secrets');
     const { resourceVersion } = (await trial.create(secrets, secret('a'))).metadata;
     const second = await trial.create(secrets, secret('b'));
@@ -61,7 +61,7 @@ export const resourceVersions = topic('resource versions', [
     assert.ok(version(await trial.fetch(`${secrets}?resourceVersion=${resourceVersion}`)) >= Number(resourceVersion));
   }),
 
-  behaviour('a version of the future is a Timeout that says to try again', async (trial) => {
+  behaviour('a future version is a Timeout that says to retry', async (trial) => {
     refused(await trial.get(`${await trial.collection('secrets')}?resourceVersion=999999999`), {
       code: 504,
       reason: 'Timeout',
@@ -73,7 +73,7 @@ export const resourceVersions = topic('resource versions', [
     });
   }),
 
-  behaviour('a version that is no number is a bad request', async (trial) => {
+  behaviour('a version that is not a number is a bad request', async (trial) => {
     refused(await trial.get(`${await trial.collection('secrets')}?resourceVersion=abc`), {
       code: 400,
       reason: 'BadRequest',
@@ -81,7 +81,7 @@ export const resourceVersions = topic('resource versions', [
     });
   }),
 
-  behaviour('resourceVersionMatch is refused where it makes no sense', async (trial) => {
+  behaviour('resourceVersionMatch is rejected where it does not apply', async (trial) => {
     const secrets = await trial.collection('secrets');
     const expected = {
       'resourceVersionMatch=Exact': 'Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided',

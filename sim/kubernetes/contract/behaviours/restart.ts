@@ -25,7 +25,7 @@ const crash = async ({ cluster }: Trial): Promise<void> => {
 const version = (object: unknown): number => Number(readText(object, 'metadata.resourceVersion'));
 
 export const restart = topic('restart', [
-  behaviour('what was acknowledged is there again, with its version', async (trial) => {
+  behaviour('acknowledged objects still exist, with their versions', async (trial) => {
     const secrets = await trial.collection('secrets');
     const created = await trial.create(secrets, secret('a'));
     await trial.create(secrets, secret('b'));
@@ -38,7 +38,7 @@ export const restart = topic('restart', [
     assert.equal((await trial.get(`${secrets}/c`)).code, 404);
   }),
 
-  behaviour('versions go on from where they were', async (trial) => {
+  behaviour('versions continue to increase', async (trial) => {
     const secrets = await trial.collection('secrets');
     await trial.create(secrets, secret('a'));
     await trial.remove(`${secrets}/a`);
@@ -56,7 +56,7 @@ export const restart = topic('restart', [
     assert.equal((await trial.put(`${configMaps}/a`, { ...old, data: { x: '2' } })).code, 409);
   }),
 
-  behaviour('a watch goes on from a version before the end, or is told that it is gone', async (trial) => {
+  behaviour('a watch continues from an earlier version, or is Expired', async (trial) => {
     const secrets = await trial.collection('secrets');
     const { metadata } = await trial.create(secrets, secret('a'));
     await trial.create(secrets, secret('b'));
@@ -72,13 +72,13 @@ export const restart = topic('restart', [
     assert.equal((await events.next()).object.metadata.name, 'c');
   }),
 
-  behaviour('a watch that was open ends', async (trial) => {
+  behaviour('an open watch ends', async (trial) => {
     const events = await trial.watch(await trial.collection('secrets'));
     await crash(trial);
     await events.rest();
   }),
 
-  behaviour('tokens of service accounts stay valid', async (trial) => {
+  behaviour('service account tokens stay valid', async (trial) => {
     const accounts = await trial.collection('serviceaccounts');
     await trial.waitFor(`${accounts}/default`, (account) => account !== undefined);
     const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } };
@@ -87,7 +87,7 @@ export const restart = topic('restart', [
     includes(await whoAmI(trial, { token }), { username: `system:serviceaccount:${await trial.namespace()}:default` });
   }),
 
-  behaviour('the authority that signs is the same', async (trial) => {
+  behaviour('the certificate authority is the same', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const before = await trial.waitFor(`${configMaps}/kube-root-ca.crt`, (object) => object !== undefined);
     await crash(trial);
@@ -112,7 +112,7 @@ export const restart = topic('restart', [
     assert.deepEqual(again, created);
   }),
 
-  behaviour('a deletion that had begun comes to its end', async (trial) => {
+  behaviour('a deletion that had begun is completed', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const body = { ...configMap('a'), metadata: { name: 'a', finalizers: ['example.com/hold'] } };
     const owner = await trial.create(configMaps, body);

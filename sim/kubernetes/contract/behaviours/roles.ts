@@ -24,7 +24,7 @@ const forbidden = (answer: Answer, message: string, details: Record<string, unkn
 const pods = { apiGroups: [''], resources: ['pods'] };
 
 export const roles = topic('roles', [
-  behaviour('who has no role may do nothing, and reads what and where', async (trial) => {
+  behaviour('a user without a role has no rights, and the error names verb, resource and namespace', async (trial) => {
     const jane = trial.unique('jane');
     const namespace = await trial.namespace();
     const as = acting(jane);
@@ -87,7 +87,7 @@ export const roles = topic('roles', [
       forbidden(await answer, `${what}: ${cannot(sentence)}`, details);
   }),
 
-  behaviour('a namespace lies in itself', async (trial) => {
+  behaviour('access to a namespace can be granted by a Role in that namespace', async (trial) => {
     const jane = trial.unique('jane');
     const namespace = await trial.namespace();
     forbidden(
@@ -100,7 +100,7 @@ export const roles = topic('roles', [
     assert.equal((await trial.get('/api/v1/namespaces', acting(jane))).code, 403);
   }),
 
-  behaviour('everybody who is known may discover, and everybody may ask for health and version', async (trial) => {
+  behaviour('authenticated users may use discovery, and everybody may read health and version', async (trial) => {
     const jane = acting(trial.unique('jane'));
     for (const path of ['/api', '/apis', '/apis/coordination.k8s.io/v1', '/openapi/v3', '/version', '/livez'])
       assert.equal((await trial.get(path, jane)).code, 200, path);
@@ -112,7 +112,7 @@ export const roles = topic('roles', [
     }
   }),
 
-  behaviour('a Role holds in its namespace, a ClusterRole with a RoleBinding too', async (trial) => {
+  behaviour('a Role applies in its namespace, and so does a ClusterRole bound by a RoleBinding', async (trial) => {
     const [jane, joe] = [trial.unique('jane'), trial.unique('joe')];
     const here = await trial.collection('pods');
     await grantHere(trial, [{ ...pods, verbs: ['list'] }], user(jane));
@@ -130,7 +130,7 @@ export const roles = topic('roles', [
     assert.equal((await trial.get(here.replace(/pods$/, 'secrets'), acting(joe))).code, 403);
   }),
 
-  behaviour('a ClusterRoleBinding holds everywhere, and ends with it', async (trial) => {
+  behaviour('a ClusterRoleBinding applies everywhere, until it is deleted', async (trial) => {
     const jane = trial.unique('jane');
     const name = await grantEverywhere(trial, [{ ...pods, verbs: ['list', 'watch'] }], user(jane));
     await untilAllowed(trial, '/api/v1/pods', acting(jane));
@@ -139,7 +139,7 @@ export const roles = topic('roles', [
     await untilRefused(trial, '/api/v1/pods', acting(jane));
   }),
 
-  behaviour('a change of the role is a change of the right', async (trial) => {
+  behaviour('a change of a role changes the rights of its subjects', async (trial) => {
     const jane = trial.unique('jane');
     const name = await grantEverywhere(trial, [{ ...pods, verbs: ['list'] }], user(jane));
     await untilAllowed(trial, '/api/v1/pods', acting(jane));
@@ -148,7 +148,7 @@ export const roles = topic('roles', [
     await untilAllowed(trial, '/api/v1/nodes', acting(jane));
   }),
 
-  behaviour('groups and service accounts are subjects as users are', async (trial) => {
+  behaviour('groups and service accounts are subjects like users', async (trial) => {
     const namespace = await trial.namespace();
     const group = trial.unique('group');
     await grantEverywhere(trial, [{ ...pods, verbs: ['list'] }], { kind: 'Group', name: group });
@@ -165,7 +165,7 @@ export const roles = topic('roles', [
     await grantEverywhere(trial, [{ ...pods, verbs: ['watch'] }], { kind: 'Group', name: all });
   }),
 
-  behaviour('a right to names is a right to these, and to lists of one of them', async (trial) => {
+  behaviour('a rule with resourceNames applies to these names, and to lists of one of them', async (trial) => {
     const jane = trial.unique('jane');
     const maps = await trial.collection('configmaps');
     for (const name of ['a', 'b']) await trial.create(maps, configMap(name));
@@ -181,7 +181,7 @@ export const roles = topic('roles', [
     assert.equal((await trial.post(maps, configMap('a'), acting(jane))).code, 403);
   }),
 
-  behaviour('subresources are resources of their own', async (trial) => {
+  behaviour('subresources need their own rules', async (trial) => {
     const [jane, joe] = [trial.unique('jane'), trial.unique('joe')];
     const here = await trial.collection('pods');
     await grantHere(trial, [{ ...pods, verbs: ['*'] }], user(jane));
@@ -193,7 +193,7 @@ export const roles = topic('roles', [
     assert.equal((await trial.get(`${here}/none`, acting(joe))).code, 403);
   }),
 
-  behaviour('a star stands for all verbs, groups, resources and subresources', async (trial) => {
+  behaviour('* matches all verbs, groups, resources and subresources', async (trial) => {
     const jane = trial.unique('jane');
     const namespace = await trial.namespace();
     await grantHere(trial, [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }], user(jane));
@@ -206,7 +206,7 @@ export const roles = topic('roles', [
     assert.equal((await trial.get('/metrics', acting(jane))).code, 403);
   }),
 
-  behaviour('paths that are no resources are granted by path, with a star at the end', async (trial) => {
+  behaviour('nonResourceURLs are matched by path, with * at the end', async (trial) => {
     const jane = trial.unique('jane');
     await grantEverywhere(trial, [{ verbs: ['get'], nonResourceURLs: ['/contract/*', '/exact'] }], user(jane));
     await untilAllowed(trial, '/contract/a', acting(jane));
@@ -217,11 +217,11 @@ export const roles = topic('roles', [
     assert.equal((await trial.post('/exact', {}, acting(jane))).code, 403);
   }),
 
-  behaviour('a binding to a role that does not exist is told with every refusal', async (trial) => {
+  behaviour('a binding to a missing role is named in every denial', async (trial) => {
     const jane = trial.unique('jane');
     const name = trial.unique('nothing');
     await trial.create(clusterRoleBindings, binding(name, { kind: 'ClusterRole', name }, user(jane)));
-    trial.leave(`${clusterRoleBindings}/${name}`);
+    trial.deleteAfterBehaviour(`${clusterRoleBindings}/${name}`);
     const sentence = `User "${jane}" cannot list resource "pods" in API group "" at the cluster scope`;
     const why = `RBAC: clusterrole.rbac.authorization.k8s.io "${name}" not found`;
     await trial.eventually('the binding to be known', async () => {
@@ -233,7 +233,7 @@ export const roles = topic('roles', [
     });
   }),
 
-  behaviour('an aggregated role takes in the rules of those it selects', async (trial) => {
+  behaviour('an aggregated role contains the rules of the roles that it selects', async (trial) => {
     const jane = trial.unique('jane');
     const label = trial.unique('aggregate');
     const name = await grantEverywhere(trial, [], user(jane));
@@ -243,7 +243,7 @@ export const roles = topic('roles', [
     const rules = [{ verbs: ['list'], apiGroups: [''], resources: ['nodes'] }];
     const labels = { [`example.com/${label}`]: 'true' };
     await trial.create(clusterRoles, { ...named('ClusterRole', part, { rules }), metadata: { name: part, labels } });
-    trial.leave(`${clusterRoles}/${part}`);
+    trial.deleteAfterBehaviour(`${clusterRoles}/${part}`);
     const role = await trial.waitFor(`${clusterRoles}/${name}`, (object) => readList(object, 'rules').length > 0);
     assert.deepEqual(read(role, 'rules'), rules);
     await untilAllowed(trial, '/api/v1/nodes', acting(jane));
@@ -251,7 +251,7 @@ export const roles = topic('roles', [
     await untilRefused(trial, '/api/v1/nodes', acting(jane));
   }),
 
-  behaviour('admin, edit and view are there from the start and take in what is labelled for them', async (trial) => {
+  behaviour('admin, edit and view exist from the start and aggregate labelled roles', async (trial) => {
     const jane = trial.unique('jane');
     const namespace = await trial.namespace();
     await trial.create(
@@ -264,7 +264,7 @@ export const roles = topic('roles', [
     const leases = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
     await untilAllowed(trial, await trial.collection('pods'), acting(jane));
     await trial.create(clusterRoles, { ...named('ClusterRole', part, { rules }), metadata: { name: part, labels } });
-    trial.leave(`${clusterRoles}/${part}`);
+    trial.deleteAfterBehaviour(`${clusterRoles}/${part}`);
     await untilAllowed(trial, leases, acting(jane));
     await trial.remove(`${clusterRoles}/${part}`);
     await untilRefused(trial, leases, acting(jane));

@@ -22,7 +22,7 @@ import {
 } from '../workloads.ts';
 
 export const rollouts = topic('rollouts', [
-  behaviour('a new template rolls out a few Pods at a time', async (trial) => {
+  behaviour('a new template is rolled out a few Pods at a time', async (trial) => {
     const { deployments: path, sets, pods } = await workloadPaths(trial);
     const strategy = { rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } };
     await trial.create(path, deployment('a', { replicas: 4, strategy }));
@@ -44,7 +44,7 @@ export const rollouts = topic('rollouts', [
     assert.equal(revision(await trial.fetch(`${path}/a`)), '2');
   }),
 
-  behaviour('a roll stops while its new Pods are not available', async (trial) => {
+  behaviour('a rollout stops while its new Pods are not available', async (trial) => {
     const { deployments: path, sets, pods } = await workloadPaths(trial);
     const strategy = { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } };
     await trial.create(path, deployment('a', { replicas: 3, strategy }));
@@ -62,7 +62,7 @@ export const rollouts = topic('rollouts', [
     assert.equal(sizes(await listed(trial, sets)), 'mac:1 2, mac:2 1');
   }),
 
-  behaviour('Recreate ends the last old Pod before it makes the first new one', async (trial) => {
+  behaviour('Recreate deletes the last old Pod before it creates the first new one', async (trial) => {
     const { deployments: path, sets, pods } = await workloadPaths(trial);
     // Pods that are bound to a node stay until their kubelet has ended them.
     const spec = { strategy: { type: 'Recreate' }, template: template({ nodeName: trial.unique('node') }) };
@@ -80,7 +80,7 @@ export const rollouts = topic('rollouts', [
     assert.equal(read(second, 'spec.containers.0.image'), 'mac:2');
   }),
 
-  behaviour('while it is paused a new template waits, but not a new number', async (trial) => {
+  behaviour('while paused, a new template waits, but new replicas do not', async (trial) => {
     const { deployments: path, sets, pods } = await workloadPaths(trial);
     await trial.create(path, deployment('a'));
     await playKubelet(trial, pods);
@@ -101,7 +101,7 @@ export const rollouts = topic('rollouts', [
     assert.equal(revision(await trial.fetch(`${path}/a`)), '2');
   }),
 
-  behaviour('an old template brings its ReplicaSet back, as the newest revision', async (trial) => {
+  behaviour('an old template reuses its ReplicaSet, as the newest revision', async (trial) => {
     const { deployments: path, sets, pods } = await workloadPaths(trial);
     await trial.create(path, deployment('a'));
     await playKubelet(trial, pods);
@@ -118,7 +118,7 @@ export const rollouts = topic('rollouts', [
     assert.equal(history, '1');
   }),
 
-  behaviour('old revisions beyond the limit are forgotten', async (trial) => {
+  behaviour('old revisions beyond the limit are deleted', async (trial) => {
     const { deployments: path, sets, pods } = await workloadPaths(trial);
     await trial.create(path, deployment('a', { revisionHistoryLimit: 1 }));
     await playKubelet(trial, pods);
@@ -131,7 +131,7 @@ export const rollouts = topic('rollouts', [
     assert.deepEqual(left.map((set) => String(revision(set))).sort(), ['2', '3']);
   }),
 
-  behaviour('no progress for too long is a condition, and progress ends it', async (trial) => {
+  behaviour('a missed progress deadline is a condition, and progress clears it', async (trial) => {
     const { deployments: path, pods } = await workloadPaths(trial);
     await trial.create(path, deployment('a', { progressDeadlineSeconds: 1 }));
     const late = await trial.waitFor(
@@ -153,7 +153,7 @@ export const rollouts = topic('rollouts', [
     includes(conditionOf(done, 'Progressing'), { status: 'True' });
   }),
 
-  behaviour('Events tell of each change of size', async (trial) => {
+  behaviour('an Event is emitted for each change of size', async (trial) => {
     const { deployments: path } = await workloadPaths(trial);
     const events = await trial.watch(`${await trial.collection('events')}?fieldSelector=reason%3DScalingReplicaSet`);
     await trial.create(path, deployment('a'));
@@ -168,7 +168,7 @@ export const rollouts = topic('rollouts', [
     assert.match(String(read((await events.next()).object, 'message')), /^Scaled down replica set a-\w+ from 1 to 0$/);
   }),
 
-  behaviour('a new number in the midst of a roll is shared out', async (trial) => {
+  behaviour('new replicas during a rollout are distributed proportionally', async (trial) => {
     const { deployments: path, sets, pods } = await workloadPaths(trial);
     const strategy = { rollingUpdate: { maxSurge: 0, maxUnavailable: 2 } };
     await trial.create(path, deployment('a', { replicas: 4, strategy }));

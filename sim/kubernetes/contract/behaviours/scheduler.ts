@@ -27,7 +27,7 @@ const readyNode = async (trial: Trial, spec: Record<string, unknown> = {}): Prom
       conditions: [{ type: 'Ready', status: 'True', reason: 'Test', lastHeartbeatTime: timestamp(systemClock.now()) }],
     },
   });
-  trial.leave(`/api/v1/nodes/${name}`);
+  trial.deleteAfterBehaviour(`/api/v1/nodes/${name}`);
   return { name, nodeSelector: { 'example.com/contract': name } };
 };
 
@@ -61,7 +61,7 @@ const refusal = async (trial: Trial, path: string, why: RegExp): Promise<void> =
 };
 
 export const scheduler = topic('scheduler', [
-  behaviour('a Pod goes to the node that its selector names', async (trial) => {
+  behaviour('a Pod is bound to a node that matches its selector', async (trial) => {
     const pods = await readyForPods(trial);
     const place = await readyNode(trial);
     await trial.create(pods, wanting('a', place));
@@ -70,7 +70,7 @@ export const scheduler = topic('scheduler', [
     includes(conditionOf(bound), { type: 'PodScheduled', status: 'True' });
   }),
 
-  behaviour('an Event tells of it', async (trial) => {
+  behaviour('an Event reports the binding', async (trial) => {
     const pods = await readyForPods(trial);
     const place = await readyNode(trial);
     const events = await trial.watch(`${await trial.collection('events')}?fieldSelector=reason%3DScheduled`);
@@ -83,7 +83,7 @@ export const scheduler = topic('scheduler', [
     });
   }),
 
-  behaviour('a Pod that no node fits waits, and says why, until one comes', async (trial) => {
+  behaviour('a Pod without a suitable node stays Pending with a reason, until there is one', async (trial) => {
     const pods = await readyForPods(trial);
     const name = trial.unique('late');
     await trial.create(pods, wanting('a', { name, nodeSelector: { 'example.com/late': name } }));
@@ -97,7 +97,7 @@ export const scheduler = topic('scheduler', [
     assert.equal(read(await scheduled(trial, `${pods}/a`), 'spec.nodeName'), place.name);
   }),
 
-  behaviour('a taint that is not tolerated keeps a Pod away, a toleration lets it in', async (trial) => {
+  behaviour('a Pod needs a toleration for a taint', async (trial) => {
     const pods = await readyForPods(trial);
     const place = await readyNode(trial, {
       taints: [{ key: 'example.com/dedicated', value: 'x', effect: 'NoSchedule' }],
@@ -109,7 +109,7 @@ export const scheduler = topic('scheduler', [
     await scheduled(trial, `${pods}/b`);
   }),
 
-  behaviour('a Pod that asks for more than is free waits', async (trial) => {
+  behaviour('a Pod that requests more than is free stays Pending', async (trial) => {
     const pods = await readyForPods(trial);
     const place = await readyNode(trial);
     await trial.create(pods, wanting('a', place, needing({ cpu: '3', memory: '1Gi' })));
@@ -122,7 +122,7 @@ export const scheduler = topic('scheduler', [
     await scheduled(trial, `${pods}/b`);
   }),
 
-  behaviour('a node takes as many Pods as it says', async (trial) => {
+  behaviour('a node gets as many Pods as its capacity', async (trial) => {
     const pods = await readyForPods(trial);
     const place = await readyNode(trial);
     for (const name of ['a', 'b']) {
@@ -133,7 +133,7 @@ export const scheduler = topic('scheduler', [
     await refusal(trial, `${pods}/c`, /1 Too many pods/);
   }),
 
-  behaviour('a cordoned node takes none', async (trial) => {
+  behaviour('a cordoned node gets no Pod', async (trial) => {
     const pods = await readyForPods(trial);
     const place = await readyNode(trial, { unschedulable: true });
     await trial.create(pods, wanting('a', place));
@@ -142,7 +142,7 @@ export const scheduler = topic('scheduler', [
     await scheduled(trial, `${pods}/a`);
   }),
 
-  behaviour('a Pod for another scheduler, or with gates, is left alone', async (trial) => {
+  behaviour('a Pod for another scheduler, or with gates, is ignored', async (trial) => {
     const pods = await readyForPods(trial);
     const place = await readyNode(trial);
     await trial.create(pods, wanting('other', place, { schedulerName: 'nobody' }));
@@ -156,7 +156,7 @@ export const scheduler = topic('scheduler', [
     await scheduled(trial, `${pods}/gated`);
   }),
 
-  behaviour('node affinity is a selector with operators', async (trial) => {
+  behaviour('node affinity supports operators', async (trial) => {
     const pods = await readyForPods(trial);
     const place = await readyNode(trial);
     const affinity = (operator: string): Record<string, unknown> => ({

@@ -23,7 +23,7 @@ const claimsOf = (token: unknown): unknown =>
   JSON.parse(Buffer.from(String(token).split('.')[1] ?? '', 'base64url').toString());
 
 export const serviceAccounts = topic('service accounts', [
-  behaviour('every namespace gets a default ServiceAccount, also after somebody deletes it', async (trial) => {
+  behaviour('every namespace has a default ServiceAccount, also after its deletion', async (trial) => {
     const path = `${await trial.collection('serviceaccounts')}/default`;
     const first = await trial.waitFor(path, (object) => object !== undefined);
     await trial.remove(path);
@@ -31,7 +31,7 @@ export const serviceAccounts = topic('service accounts', [
   }),
 
   behaviour(
-    'every namespace gets the certificate authority as a ConfigMap, also after somebody spoils it',
+    'every namespace has a ConfigMap with the certificate authority, also after somebody changes it',
     async (trial) => {
       const path = `${await trial.collection('configmaps')}/kube-root-ca.crt`;
       const isRight = (object: unknown): boolean =>
@@ -42,7 +42,7 @@ export const serviceAccounts = topic('service accounts', [
     },
   ),
 
-  behaviour('a token request answers a token for the API server, with its expiration', async (trial) => {
+  behaviour('a token request returns a token for the API server, with its expiration', async (trial) => {
     const { path, uid } = await account(trial, 'robot');
     const namespace = await trial.namespace();
     const answer = await trial.post(`${path}/token`, wish({ expirationSeconds: 600 }));
@@ -67,7 +67,7 @@ export const serviceAccounts = topic('service accounts', [
     );
   }),
 
-  behaviour('the token says who one is', async (trial) => {
+  behaviour('the token authenticates as its account', async (trial) => {
     const { path, uid } = await account(trial, 'robot');
     const namespace = await trial.namespace();
     const requested = await trial.create(`${path}/token`, wish({}));
@@ -79,7 +79,7 @@ export const serviceAccounts = topic('service accounts', [
     });
   }),
 
-  behaviour('the token dies with its account', async (trial) => {
+  behaviour('the token is invalid after its account is deleted', async (trial) => {
     const { path } = await account(trial, 'robot');
     const requested = await trial.create(`${path}/token`, wish({}));
     const token = String(read(requested, 'status.token'));
@@ -92,7 +92,7 @@ export const serviceAccounts = topic('service accounts', [
     });
   }),
 
-  behaviour('a token for another audience is none for the API server', async (trial) => {
+  behaviour('a token for another audience is invalid at the API server', async (trial) => {
     const { path } = await account(trial, 'robot');
     const requested = await trial.create(`${path}/token`, wish({ audiences: ['vault'] }));
     refused(await trial.get('/api', { as: { token: String(read(requested, 'status.token')) } }), {
@@ -118,7 +118,7 @@ export const serviceAccounts = topic('service accounts', [
     });
   }),
 
-  behaviour('a token cannot be bound to a Pod that does not exist or that runs as somebody else', async (trial) => {
+  behaviour('a token cannot be bound to a missing Pod, or to a Pod of another account', async (trial) => {
     const pods = await readyForPods(trial);
     const { path } = await account(trial, 'robot');
     refused(await trial.post(`${path}/token`, wish({ boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'a' } })), {
@@ -134,7 +134,7 @@ export const serviceAccounts = topic('service accounts', [
     });
   }),
 
-  behaviour('a token lives at least ten minutes', async (trial) => {
+  behaviour('a token is valid for at least ten minutes', async (trial) => {
     const { path } = await account(trial, 'robot');
     refused(await trial.post(`${path}/token`, wish({ expirationSeconds: 5 })), {
       code: 422,
@@ -144,7 +144,7 @@ export const serviceAccounts = topic('service accounts', [
     });
   }),
 
-  behaviour('an account that does not exist gets no token', async (trial) => {
+  behaviour('a missing account gets no token', async (trial) => {
     refused(await trial.post(`${await trial.collection('serviceaccounts')}/nobody/token`, wish({})), {
       code: 404,
       reason: 'NotFound',

@@ -9,7 +9,7 @@ import { read } from '../read.ts';
 import { widget, widgets } from '../widgets.ts';
 
 export const statusSplit = topic('status and spec', [
-  behaviour('the main endpoint keeps the old status', async (trial) => {
+  behaviour('the main endpoint ignores changes of the status', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const path = await collection();
     await trial.create(path, widget(apiVersion, 'a'));
@@ -37,14 +37,14 @@ export const statusSplit = topic('status and spec', [
     assert.equal(written.metadata.finalizers, undefined);
   }),
 
-  behaviour('GET of /status answers the whole object', async (trial) => {
+  behaviour('a GET of /status returns the whole object', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const path = await collection();
     const created = await trial.create(path, widget(apiVersion, 'a'));
     assert.deepEqual(await trial.fetch(`${path}/a/status`), created);
   }),
 
-  behaviour('/status of a Pod leaves the spec alone but changes labels', async (trial) => {
+  behaviour('/status of a Pod ignores the spec but changes labels', async (trial) => {
     const pods = await readyForPods(trial);
     await trial.create(pods, pod('a'));
     const edited = await trial.edit(`${pods}/a/status`, {
@@ -63,7 +63,7 @@ export const statusSplit = topic('status and spec', [
     includes(edited, { status: { phase: 'Pending' } });
   }),
 
-  behaviour('a status of the wrong shape is refused by the schema', async (trial) => {
+  behaviour('an invalid status is rejected by the schema', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const path = await collection();
     await trial.create(path, widget(apiVersion, 'a'));
@@ -72,7 +72,7 @@ export const statusSplit = topic('status and spec', [
 ]);
 
 export const generation = topic('generation', [
-  behaviour('a change of the spec counts, a change of labels does not', async (trial) => {
+  behaviour('a change of the spec increases it, a change of labels does not', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const path = await collection();
     await trial.create(path, widget(apiVersion, 'a'));
@@ -84,7 +84,7 @@ export const generation = topic('generation', [
     assert.equal(resized.metadata.generation, 2);
   }),
 
-  behaviour('a write to /status never counts', async (trial) => {
+  behaviour('a write to /status does not increase it', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const path = await collection();
     await trial.create(path, widget(apiVersion, 'a'));
@@ -92,7 +92,7 @@ export const generation = topic('generation', [
     assert.equal(edited.metadata.generation, 1);
   }),
 
-  behaviour('without a status subresource a change of status counts', async (trial) => {
+  behaviour('without a status subresource a change of status increases it', async (trial) => {
     const { group } = await establish(trial, {
       kind: 'Plain',
       plural: 'plains',
@@ -111,7 +111,7 @@ export const generation = topic('generation', [
     assert.equal((await trial.get(`${path}/a/status`)).code, 404);
   }),
 
-  behaviour('the start of a deletion counts', async (trial) => {
+  behaviour('the start of a deletion increases it', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const path = await collection();
     const body = widget(apiVersion, 'a');
@@ -122,7 +122,7 @@ export const generation = topic('generation', [
     await trial.edit(`${path}/a`, { metadata: { finalizers: null } });
   }),
 
-  behaviour('a Pod starts with generation 1, which grows with its spec', async (trial) => {
+  behaviour('a Pod starts with generation 1, which increases with its spec', async (trial) => {
     const pods = await readyForPods(trial);
     const created = await trial.create(pods, pod('a'));
     assert.equal(created.metadata.generation, 1);

@@ -38,7 +38,7 @@ export const tables = topic('tables', [
     assert.deepEqual(readList(answer.json, 'rows.0.cells').slice(0, 2), ['one', 2]);
   }),
 
-  behaviour('includeObject=Object puts whole objects into the rows, None leaves them out', async (trial) => {
+  behaviour('includeObject=Object includes whole objects in the rows, None omits them', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     await trial.create(configMaps, configMap('one', { data: { a: '1' } }));
     const whole = await trial.get(`${configMaps}/one?includeObject=Object`, asTable);
@@ -47,7 +47,7 @@ export const tables = topic('tables', [
     assert.equal(read(none.json, 'rows.0.object'), null);
   }),
 
-  behaviour('in a watch as Table only the first event carries the columns', async (trial) => {
+  behaviour('in a watch as Table only the first event has the columns', async (trial) => {
     const secrets = await trial.collection('secrets');
     const stream = await trial.cluster.stream({
       method: 'GET',
@@ -95,7 +95,7 @@ export const tables = topic('tables', [
     assert.deepEqual(cells.slice(5), ['<none>', '<none>', '<none>', '<none>']);
   }),
 
-  behaviour('a Table of a version that does not exist is not acceptable unless JSON is too', async (trial) => {
+  behaviour('a Table of an unknown version is not acceptable unless JSON is accepted too', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const table = 'application/json;as=Table;v=v9;g=meta.k8s.io';
     assert.equal((await trial.get(configMaps, { headers: { accept: table } })).code, 406);

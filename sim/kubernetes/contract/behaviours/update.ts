@@ -15,7 +15,7 @@ export const update = topic('update', [
     assert.notEqual(read(answer.json, 'metadata.resourceVersion'), created.metadata.resourceVersion);
   }),
 
-  behaviour('PUT to a name that does not exist is NotFound', async (trial) => {
+  behaviour('a PUT to a missing name is NotFound', async (trial) => {
     refused(await trial.put(`${await trial.collection('configmaps')}/a`, configMap('a')), {
       code: 404,
       reason: 'NotFound',
@@ -24,7 +24,7 @@ export const update = topic('update', [
     });
   }),
 
-  behaviour('PUT of another name than that of the path is a bad request', async (trial) => {
+  behaviour('a PUT with another name than that of the path is a bad request', async (trial) => {
     refused(await trial.put(`${await trial.collection('configmaps')}/a`, configMap('b')), {
       code: 400,
       reason: 'BadRequest',
@@ -32,14 +32,14 @@ export const update = topic('update', [
     });
   }),
 
-  behaviour('PUT without a resource version overwrites a ConfigMap', async (trial) => {
+  behaviour('a PUT without a resource version overwrites a ConfigMap', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     await trial.create(configMaps, configMap('a'));
     const replaced = await trial.replace(`${configMaps}/a`, configMap('a', { data: { x: '1' } }));
     includes(replaced, { data: { x: '1' } });
   }),
 
-  behaviour('PUT without a resource version is invalid for a custom resource', async (trial) => {
+  behaviour('a PUT without a resource version is invalid for a custom resource', async (trial) => {
     const { collection, apiVersion, group } = await widgets(trial);
     const path = await collection();
     await trial.create(path, widget(apiVersion, 'a'));
@@ -63,7 +63,7 @@ export const update = topic('update', [
   }),
 
   behaviour(
-    'PUT without a resource version is invalid for a Lease, and to a new name it creates one',
+    'a PUT without a resource version is invalid for a Lease, and creates one with a new name',
     async (trial) => {
       const leases = await trial.collection('leases', 'coordination.k8s.io/v1');
       const body = {
@@ -82,7 +82,7 @@ export const update = topic('update', [
     },
   ),
 
-  behaviour('creationTimestamp, uid and generation of the body are not taken over', async (trial) => {
+  behaviour('creationTimestamp, uid and generation of the body are ignored', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const path = await collection();
     const created = await trial.create(path, widget(apiVersion, 'a'));
@@ -100,7 +100,7 @@ export const update = topic('update', [
     assert.equal(replaced.metadata.resourceVersion, created.metadata.resourceVersion);
   }),
 
-  behaviour('an immutable ConfigMap refuses new data and cannot become mutable', async (trial) => {
+  behaviour('an immutable ConfigMap rejects new data and cannot become mutable', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const created = await trial.create(configMaps, configMap('a', { data: { x: '1' }, immutable: true }));
     refused(await trial.put(`${configMaps}/a`, { ...created, data: { x: '2' } }), {
@@ -116,7 +116,7 @@ export const update = topic('update', [
     await trial.edit(`${configMaps}/a`, { metadata: { labels: { still: 'possible' } } });
   }),
 
-  behaviour('an immutable Secret refuses new data', async (trial) => {
+  behaviour('an immutable Secret rejects new data', async (trial) => {
     const secrets = await trial.collection('secrets');
     await trial.create(secrets, {
       apiVersion: 'v1',
@@ -132,7 +132,7 @@ export const update = topic('update', [
     });
   }),
 
-  behaviour('the type of a Secret cannot change', async (trial) => {
+  behaviour('the type of a Secret is immutable', async (trial) => {
     const secrets = await trial.collection('secrets');
     const created = await trial.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a' } });
     assert.equal(created.type, 'Opaque');
@@ -143,7 +143,7 @@ export const update = topic('update', [
     });
   }),
 
-  behaviour('stringData of a Secret is written into data, and never read back', async (trial) => {
+  behaviour('stringData of a Secret is written to data, and never returned', async (trial) => {
     const secrets = await trial.collection('secrets');
     const created = await trial.create(secrets, {
       apiVersion: 'v1',

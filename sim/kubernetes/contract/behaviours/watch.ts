@@ -32,7 +32,7 @@ export const watch = topic('watch', [
     );
   }),
 
-  behaviour('a watch from a version replays what came after it, once and in order', async (trial) => {
+  behaviour('a watch from a version replays later changes, once and in order', async (trial) => {
     const secrets = await trial.collection('secrets');
     const first = await trial.create(secrets, secret('a'));
     await trial.create(secrets, secret('b'));
@@ -49,7 +49,7 @@ export const watch = topic('watch', [
     );
   }),
 
-  behaviour('list and then watch from its version misses nothing, while others write', async (trial) => {
+  behaviour('a list and a watch from its version miss nothing during concurrent writes', async (trial) => {
     const secrets = await trial.collection('secrets');
     const names = Array.from({ length: 20 }, (_, index) => `s${String(index).padStart(2, '0')}`);
     const writing = (async () => {
@@ -67,7 +67,7 @@ export const watch = topic('watch', [
     assert.deepEqual([...known, ...later], [...names, 'zz-last']);
   }),
 
-  behaviour('without a version, or from "0", it begins with an ADDED for what is there', async (trial) => {
+  behaviour('without a version, or from "0", a watch begins with an ADDED for each existing object', async (trial) => {
     const secrets = await trial.collection('secrets');
     await trial.create(secrets, secret('a'));
     await trial.edit(`${secrets}/a`, { metadata: { labels: { x: '1' } } });
@@ -79,7 +79,7 @@ export const watch = topic('watch', [
   }),
 
   behaviour(
-    'an object that enters the selector is ADDED, one that leaves is DELETED as it was, with the new version',
+    'an object that enters the selector is ADDED, one that leaves it is DELETED in its last state, with the new version',
     async (trial) => {
       const secrets = await trial.collection('secrets');
       await trial.create(secrets, secret('a', { in: 'no' }));
@@ -100,7 +100,7 @@ export const watch = topic('watch', [
     },
   ),
 
-  behaviour('a field selector narrows a watch in the same way', async (trial) => {
+  behaviour('a field selector limits a watch in the same way', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const path = await collection();
     const events = await trial.watch(`${path}?fieldSelector=spec.mode%3Dfast`);
@@ -112,7 +112,7 @@ export const watch = topic('watch', [
     assert.equal(read(seen[1], 'object.spec.mode'), 'fast');
   }),
 
-  behaviour('DELETED carries the version of the deletion, newer than the last write', async (trial) => {
+  behaviour('DELETED has the version of the deletion, newer than the last write', async (trial) => {
     const secrets = await trial.collection('secrets');
     const created = await trial.create(secrets, secret('a'));
     const events = await trial.watch(`${secrets}?resourceVersion=${created.metadata.resourceVersion}`);
@@ -125,7 +125,7 @@ export const watch = topic('watch', [
     assert.ok(version(deleted.object) < version(next));
   }),
 
-  behaviour('a deletion with finalizers is a MODIFIED, and a DELETED when the last is gone', async (trial) => {
+  behaviour('a deletion with finalizers is a MODIFIED, and a DELETED when the last one is removed', async (trial) => {
     const secrets = await trial.collection('secrets');
     const events = await trial.watch(secrets);
     await trial.create(secrets, {
@@ -164,7 +164,7 @@ export const watch = topic('watch', [
     assert.equal(brief([await events.next()]), 'ADDED b');
   }),
 
-  behaviour('a watch by metadata.name sees only that object', async (trial) => {
+  behaviour('a watch by metadata.name includes only that object', async (trial) => {
     const secrets = await trial.collection('secrets');
     const events = await trial.watch(`${secrets}?fieldSelector=metadata.name%3Db`);
     await trial.create(secrets, secret('a'));
@@ -172,7 +172,7 @@ export const watch = topic('watch', [
     assert.equal(brief([await events.next()]), 'ADDED b');
   }),
 
-  behaviour('a watch of all namespaces sees each', async (trial) => {
+  behaviour('a watch of all namespaces includes each', async (trial) => {
     const { collection, apiVersion, group } = await widgets(trial);
     const name = trial.unique('everywhere');
     const events = await trial.watch(`/apis/${group}/v1/widgets?fieldSelector=metadata.name%3D${name}`);
@@ -180,7 +180,7 @@ export const watch = topic('watch', [
     includes(await events.next(), { type: 'ADDED', object: { metadata: { namespace: await trial.namespace() } } });
   }),
 
-  behaviour('many watchers of one collection see the same', async (trial) => {
+  behaviour('many watchers of one collection get the same events', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const watchers = await Promise.all(
       Array.from({ length: 5 }, () => trial.watch(`${configMaps}?labelSelector=mine`)),
@@ -192,7 +192,7 @@ export const watch = topic('watch', [
   }),
 ]);
 
-export const watchOptions = topic('beginning and end of a watch', [
+export const watchOptions = topic('start and end of a watch', [
   behaviour('timeoutSeconds ends the stream', async (trial) => {
     const secrets = await trial.collection('secrets');
     const events = await trial.watch(`${secrets}?timeoutSeconds=1`);
@@ -200,7 +200,7 @@ export const watchOptions = topic('beginning and end of a watch', [
   }),
 
   behaviour(
-    'with allowWatchBookmarks a bookmark comes before the stream times out, and without it none',
+    'with allowWatchBookmarks a bookmark is sent before the stream times out, and none without it',
     async (trial) => {
       const secrets = await trial.collection('secrets');
       await trial.create(secrets, secret('a'));
@@ -218,7 +218,7 @@ export const watchOptions = topic('beginning and end of a watch', [
     },
   ),
 
-  behaviour('sendInitialEvents gives what is there, then a bookmark that says so, then what comes', async (trial) => {
+  behaviour('sendInitialEvents sends the existing objects, then an annotated bookmark, then changes', async (trial) => {
     const secrets = await trial.collection('secrets');
     await trial.create(secrets, secret('a'));
     const last = await trial.create(secrets, secret('b'));
@@ -234,7 +234,7 @@ export const watchOptions = topic('beginning and end of a watch', [
     assert.equal(brief([await events.next()]), 'ADDED c');
   }),
 
-  behaviour('sendInitialEvents of a custom resource that nobody has made is the bookmark alone', async (trial) => {
+  behaviour('sendInitialEvents of a custom resource without objects sends only the bookmark', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const events = await trial.watch(
       `${await collection()}?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=`,
@@ -245,7 +245,7 @@ export const watchOptions = topic('beginning and end of a watch', [
     });
   }),
 
-  behaviour('sendInitialEvents needs resourceVersionMatch=NotOlderThan, and is nothing for a list', async (trial) => {
+  behaviour('sendInitialEvents needs resourceVersionMatch=NotOlderThan, and is invalid for a list', async (trial) => {
     const secrets = await trial.collection('secrets');
     refused(await trial.get(`${secrets}?watch=true&sendInitialEvents=true`), {
       code: 422,
@@ -261,7 +261,7 @@ export const watchOptions = topic('beginning and end of a watch', [
     });
   }),
 
-  behaviour('resourceVersionMatch without sendInitialEvents is nothing for a watch', async (trial) => {
+  behaviour('resourceVersionMatch without sendInitialEvents is invalid for a watch', async (trial) => {
     const secrets = await trial.collection('secrets');
     refused(await trial.get(`${secrets}?watch=true&resourceVersion=1&resourceVersionMatch=NotOlderThan`), {
       code: 422,
@@ -271,7 +271,7 @@ export const watchOptions = topic('beginning and end of a watch', [
     });
   }),
 
-  behaviour('a version that history no longer reaches is an ERROR event of 410 Expired, and the end', async (trial) => {
+  behaviour('a compacted version gives an ERROR event with 410 Expired, and ends the watch', async (trial) => {
     // The watch history of a CRD begins with its creation, so version 1 is too old.
     const { group } = await establish(trial, {
       kind: 'Young',

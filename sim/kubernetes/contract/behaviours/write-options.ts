@@ -6,7 +6,7 @@ import { read } from '../read.ts';
 import { widget, widgets } from '../widgets.ts';
 
 export const dryRun = topic('dry run', [
-  behaviour('a create answers the object as it would be, and keeps nothing', async (trial) => {
+  behaviour('a create returns the resulting object, and stores nothing', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const path = await collection();
     const answer = await trial.post(`${path}?dryRun=All`, widget(apiVersion, 'a'));
@@ -17,7 +17,7 @@ export const dryRun = topic('dry run', [
     assert.equal((await trial.get(`${path}/a`)).code, 404);
   }),
 
-  behaviour('an update answers the change with the old resource version', async (trial) => {
+  behaviour('an update returns the change with the old resource version', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     const created = await trial.create(configMaps, configMap('a'));
     const would = await trial.edit(`${configMaps}/a?dryRun=All`, { data: { x: '1' } });
@@ -34,7 +34,7 @@ export const dryRun = topic('dry run', [
     assert.deepEqual(await trial.fetch(`${configMaps}/a`), created);
   }),
 
-  behaviour('what would be refused is refused', async (trial) => {
+  behaviour('an invalid write is rejected as usual', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     await trial.create(configMaps, configMap('a'));
     refused(await trial.post(`${configMaps}?dryRun=All`, configMap('a')), { code: 409, reason: 'AlreadyExists' });
@@ -49,7 +49,7 @@ export const dryRun = topic('dry run', [
 const doubled = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"x":"1"},"data":{"x":"2"}}';
 
 export const fieldValidation = topic('field validation', [
-  behaviour('Strict refuses unknown fields, all of them in one answer', async (trial) => {
+  behaviour('Strict rejects all unknown fields in one response', async (trial) => {
     const body = configMap('a', { dat: { x: '1' }, metadata: { name: 'a', nam: 'a' } });
     refused(await trial.post(`${await trial.collection('configmaps')}?fieldValidation=Strict`, body), {
       code: 400,
@@ -59,7 +59,7 @@ export const fieldValidation = topic('field validation', [
     });
   }),
 
-  behaviour('Strict refuses a key that comes twice', async (trial) => {
+  behaviour('Strict rejects a duplicate key', async (trial) => {
     refused(await trial.post(`${await trial.collection('configmaps')}?fieldValidation=Strict`, doubled), {
       code: 400,
       reason: 'BadRequest',
@@ -67,7 +67,7 @@ export const fieldValidation = topic('field validation', [
     });
   }),
 
-  behaviour('Warn, which is the default, takes the object and warns of each field', async (trial) => {
+  behaviour('Warn, which is the default, accepts the object and warns of each field', async (trial) => {
     const configMaps = await trial.collection('configmaps');
     for (const [name, query] of [
       ['a', ''],
@@ -80,7 +80,7 @@ export const fieldValidation = topic('field validation', [
     }
   }),
 
-  behaviour('Ignore takes the object in silence, and of a doubled key the last', async (trial) => {
+  behaviour('Ignore accepts the object without warnings, and of a duplicate key the last', async (trial) => {
     const answer = await trial.post(`${await trial.collection('configmaps')}?fieldValidation=Ignore`, doubled);
     assert.equal(answer.code, 201);
     assert.equal(answer.headers.warning, undefined);
@@ -96,7 +96,7 @@ export const fieldValidation = topic('field validation', [
     });
   }),
 
-  behaviour('Strict knows the schema of a custom resource', async (trial) => {
+  behaviour('Strict uses the schema of a custom resource', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const path = await collection();
     const answer = await trial.post(`${path}?fieldValidation=Strict`, widget(apiVersion, 'a', { sise: 3 }));
@@ -109,7 +109,7 @@ export const fieldValidation = topic('field validation', [
     assert.equal(warned.headers.warning, '299 - "unknown field \\"spec.sise\\""');
   }),
 
-  behaviour('Strict holds for patches too', async (trial) => {
+  behaviour('Strict applies to patches too', async (trial) => {
     const { collection, apiVersion } = await widgets(trial);
     const path = await collection();
     await trial.create(path, widget(apiVersion, 'a'));
@@ -127,7 +127,7 @@ export const fieldValidation = topic('field validation', [
     });
   }),
 
-  behaviour('a value of the wrong type is a bad request, however fields are validated', async (trial) => {
+  behaviour('a value of the wrong type is a bad request with any field validation', async (trial) => {
     const body = configMap('a', { data: { x: 5 } });
     refused(await trial.post(`${await trial.collection('configmaps')}?fieldValidation=Ignore`, body), {
       code: 400,

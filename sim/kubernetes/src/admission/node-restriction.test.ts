@@ -34,8 +34,8 @@ describe('a token request of a Node', () => {
     boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid: `uid-of-${name}`, ...more },
   });
 
-  it('is granted for a Pod of its own and an audience that a volume of it names', () => ask(bound('own')));
-  it('is granted for the API server when a volume says so by naming none', () => ask(bound('api', [])));
+  it('is granted for a Pod of its own and an audience of one of its volumes', () => ask(bound('own')));
+  it('is granted for the API server when a volume names no audience', () => ask(bound('api', [])));
   it('is not checked for other users', () => ask({}, ['system:masters']));
 
   const unbound = 'node requested token not bound to a pod';
@@ -61,7 +61,7 @@ describe('a token request of a Node', () => {
     });
   }
 
-  it('is refused when the Pod is not there', () => {
+  it('is refused when the Pod does not exist', () => {
     assert.throws(() => ask(bound('gone')), { code: 404, message: 'pods "gone" not found' });
   });
 });

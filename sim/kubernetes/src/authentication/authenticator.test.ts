@@ -71,7 +71,7 @@ describe('authentication', () => {
     }
   });
 
-  it('reads user and groups from a certificate, which goes before a token', async () => {
+  it('reads user and groups from a certificate, which wins over a token', async () => {
     const certificate = { commonName: 'system:node:mac-1', organizations: ['system:nodes'], fingerprint: 'ab' };
     const user = await authenticate(request({ authorization: 'Bearer nonsense' }, { certificate }), api, identity);
     assert.deepEqual(user, {
@@ -88,7 +88,7 @@ describe('authentication', () => {
     assert.equal((await authenticate(both, api, identity)).name, 'system:bootstrap:abcdef');
   });
 
-  it('takes a bootstrap token and sorts its groups', async () => {
+  it('accepts a bootstrap token and sorts its groups', async () => {
     putSecret(good);
     assert.deepEqual(await authenticate(bearer(`abcdef.${secret}`), api, identity), {
       name: 'system:bootstrap:abcdef',
@@ -125,14 +125,14 @@ describe('authentication', () => {
     });
   }
 
-  it('lets a bootstrap token live until it expires', async () => {
+  it('accepts a bootstrap token until it expires', async () => {
     putSecret({ ...good, expiration: '2026-01-01T01:00:00+01:00' });
     await refused(authenticate(bearer(`abcdef.${secret}`), api, identity));
     putSecret({ ...good, expiration: '2026-01-01T02:00:00+01:00' });
     assert.ok(await authenticate(bearer(`abcdef.${secret}`), api, identity));
   });
 
-  it('refuses what is no token', async () => {
+  it('refuses an invalid token', async () => {
     for (const token of [
       'x',
       'abcdef.0123456789abcde',
@@ -177,7 +177,7 @@ describe('a service-account token', () => {
     assert.match(extra?.['authentication.kubernetes.io/credential-id']?.[0] ?? '', /^JTI=/);
   });
 
-  it('tells the Pod and the Node that it is bound to', async () => {
+  it('names the Pod and the Node that it is bound to', async () => {
     place('serviceaccounts', 'builder');
     place('pods', 'p');
     const { extra } = await login({ pod: { name: 'p', uid: 'uid-of-p' }, node: { name: 'gone', uid: 'n' } });
@@ -209,7 +209,7 @@ describe('a service-account token', () => {
     ['secrets', 'secret'],
     ['nodes', 'node'],
   ] as const) {
-    it(`dies with the ${claim} that it is bound to`, async () => {
+    it(`is invalid after the ${claim} that it is bound to is deleted`, async () => {
       place('serviceaccounts', 'builder');
       const bound = { [claim]: { name: 'thing', uid: 'uid-of-thing' } };
       await refused(login(bound));
@@ -222,7 +222,7 @@ describe('a service-account token', () => {
     });
   }
 
-  it('is good for the API server only if it is meant for it', async () => {
+  it('is valid at the API server only with its audience', async () => {
     place('serviceaccounts', 'builder');
     await refused(login({ audiences: ['vault'] }));
   });

@@ -85,7 +85,7 @@ describe('impersonation', () => {
       reason: 'so it is',
     });
 
-  it('says which of the narrow rights is missing first', () => {
+  it('names the first missing one of the constrained permissions', () => {
     const refused: [string, string][] = [
       ['bob', 'impersonate-on:user-info:list'],
       ['system:serviceaccount:n:a', 'impersonate-on:serviceaccount:list'],
@@ -99,7 +99,7 @@ describe('impersonation', () => {
     }
   });
 
-  it('goes with both narrow rights, or with the one old right, to every part of the user', () => {
+  it('is allowed with both constrained permissions, or with the legacy permission, for every part of the user', () => {
     const headers = { 'impersonate-user': 'bob', 'impersonate-group': 'g1' };
     const narrow = [
       'impersonate-on:user-info:list pods ',
@@ -129,7 +129,7 @@ describe('impersonation', () => {
     );
   });
 
-  it('lets a service account act as the Node that its Pod runs on', () => {
+  it('lets a service account impersonate the Node of its Pod', () => {
     const by: User = {
       name: 'system:serviceaccount:n:a',
       groups: [],
@@ -149,7 +149,7 @@ describe('impersonation', () => {
     );
   });
 
-  it('words a refusal in the way that worked for the requester before', () => {
+  it('words a refusal by the mode that worked for the requester before', () => {
     const impersonate = impersonation(allowing('impersonate users bob'));
     impersonate(request, { 'impersonate-user': 'bob' });
     assert.equal(

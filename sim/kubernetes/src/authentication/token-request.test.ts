@@ -39,7 +39,7 @@ describe('a token request', () => {
     api.put('secrets', { metadata: { name: 's', namespace: 'default' } });
   });
 
-  it('answers a token for an hour and for the API server, if nothing else is asked for', async () => {
+  it('returns a token for an hour and for the API server by default', async () => {
     const { status, ...answer } = (await ask({ metadata: {}, spec: {} })) as unknown as {
       status: { token: string; expirationTimestamp: string };
     };
@@ -140,7 +140,7 @@ describe('a token request', () => {
     });
   }
 
-  it('is refused for an account that is not there', async () => {
+  it('is refused for a missing account', async () => {
     await assert.rejects(ask({ spec: {} }, 'nope'), { message: 'serviceaccounts "nope" not found', code: 404 });
   });
 });

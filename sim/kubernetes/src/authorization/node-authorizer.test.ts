@@ -42,7 +42,7 @@ const in_n = (name: string) => ({ namespace: 'n', name });
 const nothing = '';
 const unrelated = "no relationship found between node 'mac-1' and this object";
 
-describe('what a Node may do', () => {
+describe('requests of a Node that are allowed', () => {
   const allowed: [string, string, Partial<Attributes>?][] = [
     ['create', 'nodes'],
     ['get', 'nodes', { name: 'mac-1' }],
@@ -74,7 +74,7 @@ describe('what a Node may do', () => {
       assert.deepEqual(asks(verb, resource, more), { allowed: true, reason: '' }));
 });
 
-describe('what a Node may not do', () => {
+describe('requests of a Node that are denied', () => {
   const refused: [string, string, Partial<Attributes>, string][] = [
     ['get', 'nodes', { name: 'mac-2' }, "node 'mac-1' cannot read 'mac-2', only its own Node object"],
     ['list', 'nodes', {}, "node 'mac-1' cannot read all nodes, only its own Node object"],
@@ -130,7 +130,7 @@ describe('what a Node may not do', () => {
     it(`${verb} ${resource} ${JSON.stringify(more)}: ${reason}`, () =>
       assert.deepEqual(asks(verb, resource, more), { allowed: false, reason }));
 
-  it('anything, if it is not in the group of Nodes or does not say which it is', () => {
+  it('all, if the user is not in the group of Nodes or has no Node name', () => {
     const stranger = { name: 'system:node:mac-1', groups: ['system:authenticated'] };
     assert.deepEqual(asks('create', 'nodes', {}, stranger), { allowed: false, reason: '' });
     const nameless = { name: 'system:node:', groups: ['system:nodes'] };
@@ -140,7 +140,7 @@ describe('what a Node may not do', () => {
     });
   });
 
-  it('is always decided', () => {
+  it('any request has a decision', () => {
     const text = fc.oneof(
       fc.string(),
       fc.constantFrom('pods', 'secrets', 'nodes', 'leases', 'get', 'list', 'constructor', '__proto__', 'toString'),
@@ -160,11 +160,11 @@ describe('what a Node may not do', () => {
   });
 });
 
-describe('what the Pods of a Node need', () => {
+describe('objects that the Pods of a Node refer to', () => {
   const pod = (spec: object, metadata: object = {}) => ({ metadata: { name: 'p', namespace: 'n', ...metadata }, spec });
   const on = (nodeName: string) => ({ nodeName, imagePullSecrets: [{ name: 's' }] });
 
-  it('is known from the moment a Pod is bound until it is gone', () => {
+  it('are known from the binding of a Pod until its deletion', () => {
     const cluster = fakeApi();
     cluster.put('pods', pod(on('before')));
     const graph = nodeGraph(cluster);
@@ -181,18 +181,18 @@ describe('what the Pods of a Node need', () => {
     graph.stop();
   });
 
-  it('counts Pods: what two need stays until the second goes', () => {
+  it('are counted: those of two Pods are known until the second is deleted', () => {
     const cluster = fakeApi();
     const graph = nodeGraph(cluster);
     for (const name of ['p', 'q']) cluster.put('pods', pod(on('mac-1'), { name }));
-    const leave = (name: string) => cluster.put('pods', pod(on(''), { name }));
-    leave('p');
+    const deletePod = (name: string) => cluster.put('pods', pod(on(''), { name }));
+    deletePod('p');
     assert.ok(graph.related('mac-1', 'secrets', 'n', 's'));
-    leave('q');
+    deletePod('q');
     assert.ok(!graph.related('mac-1', 'secrets', 'n', 's'));
   });
 
-  it('is nothing for a mirror Pod, which the Node made itself', () => {
+  it('are ignored for a mirror Pod, which the Node created itself', () => {
     const cluster = fakeApi();
     const graph = nodeGraph(cluster);
     cluster.put('pods', pod(on('mac-1'), { annotations: { 'kubernetes.io/config.mirror': '' } }));

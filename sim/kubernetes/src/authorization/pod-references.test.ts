@@ -9,7 +9,7 @@ import { podReferences } from './pod-references.ts';
 const pod = (spec: unknown): KubeObject =>
   ({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec }) as unknown as KubeObject;
 
-describe('what a Pod refers to', () => {
+describe('the references of a Pod', () => {
   const secrets: Record<string, object> = {
     'a pull secret': { imagePullSecrets: [{ name: 's' }] },
     'a variable': { containers: [{ env: [{ valueFrom: { secretKeyRef: { name: 's' } } }] }] },
@@ -37,7 +37,7 @@ describe('what a Pod refers to', () => {
       assert.deepEqual(podReferences(pod(spec)), { secrets: [], configMaps: ['c'], serviceAccounts: [] });
     });
 
-  it('is found in any Pod without complaint', () => {
+  it('are found in any Pod without an error', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (spec) => {
         for (const list of Object.values(podReferences(pod(spec)))) assert.ok(Array.isArray(list));
@@ -47,7 +47,7 @@ describe('what a Pod refers to', () => {
   });
 });
 
-describe('labels that a Node may not touch', () => {
+describe('labels that a Node may not change', () => {
   const table: [string, boolean][] = [
     ['node-restriction.kubernetes.io/a', true],
     ['x.node-restriction.kubernetes.io/a', true],

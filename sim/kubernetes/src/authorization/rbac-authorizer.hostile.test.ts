@@ -175,7 +175,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('ask' as const), asked: anyAttributes, user: fc.constantFrom(...users) }),
 );
 
-describe('roles under random writes and questions', () => {
+describe('RBAC under random writes and requests', () => {
   let kubernetes: Kubernetes;
   before(async () => {
     kubernetes = await createKubernetes({ clock: manualClock(), controllers: false });
@@ -249,7 +249,7 @@ describe('roles under random writes and questions', () => {
     }
   };
 
-  it('every answer is that of a naive reading of what stands there', () => {
+  it('decides like a naive implementation', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 5, maxLength: 30 }), (steps) => {
         for (const each of steps) take(each);
@@ -278,7 +278,7 @@ describe('roles under random writes and questions', () => {
 });
 
 describe('rules', () => {
-  it('allow what a naive reading allows', () => {
+  it('allow what a naive implementation allows', () => {
     fc.assert(
       fc.property(anyRule, anyAttributes, (rule, asked) => {
         assert.equal(ruleAllows(rule, asked), naivelyAllows(rule, asked));
@@ -287,7 +287,7 @@ describe('rules', () => {
     );
   });
 
-  it('are read from anything without complaint', () => {
+  it('are parsed from any input without an error', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), anyAttributes, (fields, asked) => {
         assert.equal(typeof ruleAllows(policyRule(fields), asked), 'boolean');
@@ -295,7 +295,7 @@ describe('rules', () => {
     );
   });
 
-  it('that are covered allow nothing that those which cover them do not', () => {
+  it('that are covered allow nothing beyond those that cover them', () => {
     fc.assert(
       fc.property(fc.array(anyRule, { maxLength: 3 }), anyRule, anyAttributes, (held, wanted, asked) => {
         fc.pre(missingRules(held, [wanted]).length === 0);

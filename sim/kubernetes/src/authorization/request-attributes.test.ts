@@ -70,7 +70,7 @@ describe('a Forbidden error', () => {
     assert.deepEqual(status.details, {});
   });
 
-  it('is safe to show in a browser', () => {
+  it('is escaped for browsers', () => {
     const { status } = forbiddenError({ ...asked('GET', '/x'), nonResourcePath: '/<b>&' }, '');
     assert.equal(status.message, 'forbidden: User "jane" cannot get path "/&lt;b&gt;&amp;"');
   });

@@ -128,12 +128,12 @@ describe('compile', () => {
     });
   }
 
-  it('marks the place below the line', () => {
+  it('marks the position below the line', () => {
     const program = compile('self.s == "x" &&\nself.zz');
     assert.deepEqual(program, { failure: "ERROR: <input>:2:5: undefined field 'zz'\n | self.zz\n | ....^" });
   });
 
-  it('tells a rule about a transition from others', () => {
+  it('distinguishes transition rules from others', () => {
     const uses = (source: string): boolean => {
       const program = compile(source);
       return 'usesOldSelf' in program && program.usesOldSelf;
@@ -142,16 +142,16 @@ describe('compile', () => {
     assert.equal(uses('self.s == "oldSelf"'), false);
   });
 
-  it('knows an optional old value as one', () => {
+  it('treats an optional old value as optional', () => {
     assert.ok('failure' in compile('oldSelf.hasValue()'));
     assert.ok('run' in compile('oldSelf.hasValue()', true));
   });
 
-  it('sees nothing in a schema that says nothing', () => {
+  it('knows no fields of a schema without properties', () => {
     assert.equal(scopeOf({}, false), undefined);
   });
 
-  it('ends soon with a pattern that would keep a backtracking matcher busy', () => {
+  it('does not backtrack exponentially', () => {
     assert.equal(evaluate(`"${'a'.repeat(5000)}!".matches("^(a+)+$")`), false);
   });
 });

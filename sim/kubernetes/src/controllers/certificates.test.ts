@@ -108,7 +108,7 @@ describe('the certificate controllers', () => {
     );
   });
 
-  it('serve requests that come while they run, and none after they stop', async () => {
+  it('handle requests created while they run, and none after they stop', async () => {
     const api = fakeApi(allowAll, [resource]);
     const stops = [certificateApprover, certificateSigner(identity)].map((controller) => controller.start(api));
     await submit(api, node);
@@ -131,16 +131,16 @@ describe('the certificate controllers', () => {
     ['names a host', { ...node, dnsNames: ['kubernetes'] }, {}],
     ['is for signing certificates', node, { usages: [...usages, 'cert sign'] }],
   ] as const) {
-    it(`do not approve what ${why}, not even when everything is allowed`, async () => {
+    it(`do not approve a request that ${why}, even when everything is allowed`, async () => {
       assert.deepEqual(await run(wanted, spec, allowAll), {});
     });
   }
 
-  it('do not approve what its requester may not ask for', async () => {
+  it('do not approve a request that its requester may not make', async () => {
     assert.deepEqual(await run(node, {}, () => ({ allowed: false, reason: '' })), {});
   });
 
-  it('sign what a user approved, and nothing that was denied', async () => {
+  it('sign requests that a user approved, and none that was denied', async () => {
     const approved = { conditions: [{ type: 'Approved', status: 'True' }] };
     const bob = { commonName: 'bob' };
     const spec = { signerName: 'kubernetes.io/kube-apiserver-client', usages: ['client auth'] };
@@ -152,7 +152,7 @@ describe('the certificate controllers', () => {
     assert.deepEqual(types(await run(bob, { ...spec, signerName: 'example.com/s' }, allowAll, approved)), ['Approved']);
   });
 
-  it('say why they cannot sign what was approved', async () => {
+  it('report why they cannot sign an approved request', async () => {
     const status = await run({ commonName: 'bob' }, {}, allowAll, {
       conditions: [{ type: 'Approved', status: 'True' }],
     });
@@ -167,13 +167,13 @@ describe('the certificate controllers', () => {
     [1, 600],
     [2 ** 31, 31_536_000],
   ] as const) {
-    it(`let a certificate live for ${expected} s when ${requested} s were asked for`, () => {
+    it(`issue a certificate for ${expected} s when ${requested} s were requested`, () => {
       assert.equal(certificateSeconds(requested), expected);
     });
   }
 });
 
-describe('what a signer asks of a request', () => {
+describe('the requirements of a signer', () => {
   const subject = {
     commonName: 'system:node:n',
     organizations: ['system:nodes'],

@@ -8,7 +8,7 @@ import { tokenCleaner } from './token-cleaner.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-test('Pods on a Node that does not exist are failed and removed after the quarantine', () => {
+test('Pods on a missing Node are failed and deleted after the quarantine', () => {
   const cluster = testCluster();
   cluster.create('namespaces', 'a');
   cluster.create('nodes', 'm1', { spec: {} });
@@ -34,7 +34,7 @@ test('Pods on a Node that does not exist are failed and removed after the quaran
   assert.deepEqual(cluster.errors, []);
 });
 
-test('a Node that comes in time saves its Pods', () => {
+test('Pods are kept when their Node comes in time', () => {
   const cluster = testCluster();
   cluster.create('namespaces', 'a');
   cluster.run(podGc);
@@ -45,7 +45,7 @@ test('a Node that comes in time saves its Pods', () => {
   assert.deepEqual(cluster.list('pods'), ['a/p']);
 });
 
-test('Events go an hour after they were last written', () => {
+test('Events are deleted an hour after their last write', () => {
   const cluster = testCluster();
   cluster.create('namespaces', 'a');
   cluster.create('events', 'a/old', { count: 1 });
@@ -63,7 +63,7 @@ test('Events go an hour after they were last written', () => {
   assert.deepEqual(cluster.errors, []);
 });
 
-test('bootstrap tokens in kube-system go when they expire, and only those', () => {
+test('expired bootstrap tokens in kube-system are deleted, and no others', () => {
   const cluster = testCluster();
   for (const name of ['kube-system', 'a']) cluster.create('namespaces', name);
   cluster.run(tokenCleaner);
@@ -78,7 +78,7 @@ test('bootstrap tokens in kube-system go when they expire, and only those', () =
   assert.deepEqual(cluster.list('secrets'), ['a/elsewhere', 'kube-system/for-ever', 'kube-system/opaque']);
 });
 
-test('a token that is prolonged in time stays', () => {
+test('a token that is extended in time is kept', () => {
   const cluster = testCluster();
   cluster.create('namespaces', 'kube-system');
   cluster.run(tokenCleaner);

@@ -17,7 +17,7 @@ const gathering = (...labels: string[]): object => ({
 });
 
 describe('aggregated roles', () => {
-  it('have the rules of those they select, by selector and name, each once', () => {
+  it('have the rules of the roles that they select, by selector and name, each once', () => {
     const all = [
       role('b', [reads('pods')], { one: 'true' }),
       role('a', [reads('nodes'), reads('pods')], { one: 'true', two: 'true' }),
@@ -28,7 +28,7 @@ describe('aggregated roles', () => {
     assert.deepEqual(aggregatedRules(whole, [...all, whole]), [reads('nodes'), reads('pods'), reads('leases')]);
   });
 
-  it('are empty if they select nothing, and no others are aggregated', () => {
+  it('are empty if they select nothing, and other roles are not changed', () => {
     assert.deepEqual(aggregatedRules(role('whole', [reads('pods')], {}, gathering('x')), []), []);
     assert.equal(aggregatedRules(role('plain', [reads('pods')]), []), undefined);
   });
@@ -41,7 +41,7 @@ describe('the bootstrap roles', () => {
     return api.get(resource, '', name) ?? assert.fail(name);
   };
 
-  it('are filled: view goes into edit, and edit into admin', async () => {
+  it('are aggregated: view into edit, and edit into admin', async () => {
     const { api, stop } = await start();
     const rules = (name: string) => rulesIn(found(api, 'clusterroles', name)).map((rule) => JSON.stringify(rule));
     const [view, edit, admin] = [rules('view'), rules('edit'), rules('admin')];
@@ -52,7 +52,7 @@ describe('the bootstrap roles', () => {
     stop();
   });
 
-  it('come back when they are missing, and are left alone when they stand', async () => {
+  it('are restored when they are missing, and kept when they exist', async () => {
     const storage = memoryStorage();
     const first = await start(storage);
     const bindings = first.api.find('rbac.authorization.k8s.io', 'clusterrolebindings') ?? assert.fail();

@@ -61,7 +61,7 @@ const pod = (api: LoopbackClient, name: string, metadata: Partial<ObjectMeta> = 
 
 const podNamed = (api: LoopbackClient, name: string) => asPod(get(api, 'pods', 'default', name) ?? assert.fail(name));
 
-test('a Pod is bound, its Node stops its heartbeats, and the Pod is evicted after five minutes', async (context) => {
+test('a Pod is evicted five minutes after its Node stops its heartbeats', async (context) => {
   const { api, clock, defects } = await start(context);
   mac(api, clock, 'm1');
   pod(api, 'p');
@@ -89,7 +89,7 @@ test('a Pod is bound, its Node stops its heartbeats, and the Pod is evicted afte
   assert.deepEqual(defects, []);
 });
 
-test('the Pod of a Node that is removed is removed too', async (context) => {
+test('the Pod of a deleted Node is deleted', async (context) => {
   const { api, clock, defects } = await start(context);
   mac(api, clock, 'm1');
   pod(api, 'p');
@@ -100,7 +100,7 @@ test('the Pod of a Node that is removed is removed too', async (context) => {
   assert.deepEqual(defects, []);
 });
 
-test('a namespace is emptied and goes', async (context) => {
+test('a deleted namespace is emptied and removed', async (context) => {
   const { api, clock, defects } = await start(context);
   create(api, 'namespaces', '', { name: 'team' });
   clock.advance(0);
@@ -117,7 +117,7 @@ test('a namespace is emptied and goes', async (context) => {
   assert.deepEqual(defects, []);
 });
 
-test('custom resources own and are owned', async (context) => {
+test('custom resources can be owners and dependents', async (context) => {
   const { api, clock, defects } = await start(context);
   const names = { plural: 'machines', singular: 'machine', kind: 'Machine', listKind: 'MachineList' };
   const schema = { openAPIV3Schema: { type: 'object' } };

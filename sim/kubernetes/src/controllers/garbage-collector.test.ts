@@ -44,7 +44,7 @@ test('a chain of dependents is deleted', () => {
   assert.deepEqual(cluster.list('configmaps'), []);
 });
 
-test('what was orphaned before the start goes too', () => {
+test('dependents orphaned before the start are deleted too', () => {
   const cluster = testCluster();
   cluster.create('namespaces', 'a');
   const owner = cluster.create('configmaps', 'a/owner');
@@ -65,7 +65,7 @@ test('an owner of the same name with another UID is not the owner', () => {
   assert.deepEqual(cluster.list('secrets'), []);
 });
 
-test('an owner in another namespace is not there, and an Event says so', () => {
+test('an owner in another namespace counts as missing, and an Event reports it', () => {
   const cluster = start();
   const owner = cluster.create('configmaps', 'b/owner');
   cluster.create('secrets', 'a/child', {}, by(owner));
@@ -99,7 +99,7 @@ test('a cluster-scoped dependent of a namespaced owner stays', () => {
   assert.deepEqual(cluster.list('nodes'), ['mac']);
 });
 
-test('with a solid owner only the dangling reference is removed', () => {
+test('with an existing owner only the dangling reference is removed', () => {
   const cluster = start();
   const dead = cluster.create('configmaps', 'a/dead');
   const living = cluster.create('configmaps', 'a/living');
@@ -110,7 +110,7 @@ test('with a solid owner only the dangling reference is removed', () => {
   assert.deepEqual(cluster.get('secrets', 'a/child')?.metadata.ownerReferences, by(living).ownerReferences);
 });
 
-test('a dependent with a finalizer of its own is marked, and stays until that is gone', () => {
+test('a dependent with a finalizer is marked for deletion, and stays until the finalizer is removed', () => {
   const cluster = start();
   const owner = cluster.create('configmaps', 'a/owner');
   cluster.create('secrets', 'a/child', {}, { ...by(owner), finalizers: ['x.y/z'] });
@@ -121,7 +121,7 @@ test('a dependent with a finalizer of its own is marked, and stays until that is
   assert.deepEqual(cluster.list('secrets'), []);
 });
 
-test('what is being deleted already is left alone until it is gone', () => {
+test('an object being deleted is left alone', () => {
   const cluster = start();
   const dead = cluster.create('configmaps', 'a/dead');
   const living = cluster.create('configmaps', 'a/living');
@@ -133,7 +133,7 @@ test('what is being deleted already is left alone until it is gone', () => {
   assert.deepEqual(cluster.get('secrets', 'a/child')?.metadata.ownerReferences, ownerReferences);
 });
 
-test('a foreground deletion waits for those that block it', () => {
+test('a foreground deletion waits for blocking dependents', () => {
   const cluster = start();
   const owner = cluster.create('configmaps', 'a/owner');
   cluster.create('secrets', 'a/blocks', {}, { ...by(owner, blocking), finalizers: ['x.y/z'] });
@@ -150,7 +150,7 @@ test('a foreground deletion waits for those that block it', () => {
   assert.deepEqual(cluster.list('configmaps'), []);
 });
 
-test('a foreground deletion does not wait for those that do not block it', () => {
+test('a foreground deletion does not wait for other dependents', () => {
   const cluster = start();
   const owner = cluster.create('configmaps', 'a/owner');
   cluster.create('secrets', 'a/slow', {}, { ...by(owner), finalizers: ['x.y/z'] });
@@ -175,7 +175,7 @@ test('a foreground deletion deletes the last dependents of a chain first', () =>
   assert.deepEqual(cluster.list('configmaps'), []);
 });
 
-test('a dependent that lets go of its owner no longer blocks it', () => {
+test('a dependent without its owner reference no longer blocks the owner', () => {
   const cluster = start();
   const owner = cluster.create('configmaps', 'a/owner');
   cluster.create('secrets', 'a/child', {}, { ...by(owner, blocking), finalizers: ['x.y/z'] });
@@ -201,7 +201,7 @@ test('a cycle of owners that block each other is resolved', () => {
   assert.deepEqual(cluster.errors, []);
 });
 
-test('an orphaning deletion frees the dependents and then goes', () => {
+test('an orphaning deletion removes the references and then the owner', () => {
   const cluster = start();
   const owner = cluster.create('configmaps', 'a/owner');
   cluster.create('secrets', 'a/child', {}, by(owner));
@@ -213,7 +213,7 @@ test('an orphaning deletion frees the dependents and then goes', () => {
   assert.equal(cluster.get('secrets', 'a/child')?.metadata.ownerReferences, undefined);
 });
 
-test('custom resources that are defined later are owners and dependents like all others', () => {
+test('custom resources defined later are owners and dependents like all others', () => {
   const cluster = start();
   cluster.define(testResource('machines', 'Machine', { group: 'x.dev', custom: true }));
   cluster.clock.advance(0);
@@ -229,7 +229,7 @@ test('custom resources that are defined later are owners and dependents like all
   assert.deepEqual(cluster.list('machines'), []);
 });
 
-test('a reference to a kind that is not served waits until it is', () => {
+test('a reference to an unknown kind waits until the kind is served', () => {
   const cluster = start();
   const ownerReferences = [{ apiVersion: 'x.dev/v1', kind: 'Machine', name: 'm', uid: 'nobody' }];
   cluster.create('secrets', 'a/child', {}, { ownerReferences });

@@ -28,14 +28,14 @@ const fine = {
   NamespaceFinalizersRemaining: 'False All content-preserving finalizers finished',
 };
 
-test('a fresh cluster has four namespaces, and a second start does not mind', () => {
+test('a fresh cluster has four namespaces, and a second start keeps them', () => {
   const cluster = start();
   const stop = cluster.run(namespaceController);
   stop();
   assert.deepEqual(cluster.list('namespaces'), ['a', 'default', 'kube-node-lease', 'kube-public', 'kube-system']);
 });
 
-test('a namespace goes with all that is in it, custom resources too', () => {
+test('a namespace is deleted with all its objects, custom resources too', () => {
   const cluster = start();
   cluster.define(testResource('machines', 'Machine', { group: 'x.dev', custom: true }));
   cluster.create('machines', 'a/m');
@@ -50,7 +50,7 @@ test('a namespace goes with all that is in it, custom resources too', () => {
   assert.deepEqual(cluster.errors, []);
 });
 
-test('nothing but Pods is touched while Pods are ending', () => {
+test('only Pods are deleted while Pods are terminating', () => {
   const cluster = start();
   cluster.create('pods', 'a/p', { spec: { nodeName: 'n', terminationGracePeriodSeconds: 30 } });
   cluster.create('configmaps', 'a/c');
@@ -65,7 +65,7 @@ test('nothing but Pods is touched while Pods are ending', () => {
   assert.equal(cluster.get('namespaces', 'a'), undefined);
 });
 
-test('a Pod that does not end in its time is a failure that can be read', () => {
+test('a Pod that exceeds its grace period is reported as a failure', () => {
   const cluster = start();
   cluster.create('pods', 'a/p', { spec: { nodeName: 'n', terminationGracePeriodSeconds: 30 } });
   cluster.delete('namespaces', 'a');
@@ -78,7 +78,7 @@ test('a Pod that does not end in its time is a failure that can be read', () => 
   assert.deepEqual(cluster.errors, []);
 });
 
-test('what finalizers hold is said in the conditions, and the namespace goes when they are gone', () => {
+test('remaining finalizers are reported in conditions, and the namespace is removed after them', () => {
   const cluster = start();
   cluster.create('configmaps', 'a/c', {}, { finalizers: ['x.y/z'] });
   cluster.create('configmaps', 'a/d', {}, { finalizers: ['x.y/z', 'x.y/w'] });
@@ -95,7 +95,7 @@ test('what finalizers hold is said in the conditions, and the namespace goes whe
   assert.equal(cluster.get('namespaces', 'a'), undefined);
 });
 
-test('a namespace that was being deleted before the start goes too', () => {
+test('a namespace that was being deleted before the start is removed too', () => {
   const cluster = testCluster();
   cluster.create('namespaces', 'a');
   cluster.delete('namespaces', 'a');
@@ -104,7 +104,7 @@ test('a namespace that was being deleted before the start goes too', () => {
   assert.equal(cluster.get('namespaces', 'a'), undefined);
 });
 
-test('every namespace has a ServiceAccount and the root certificate, and gets them back', () => {
+test('every namespace has a ServiceAccount and the root certificate, which are restored', () => {
   const cluster = start();
   cluster.run(serviceAccounts);
   cluster.run((onError) => rootCaPublisher('PEM', onError));
@@ -150,13 +150,13 @@ const early = Date.parse('2026-01-01T00:00:00Z');
 const late = Date.parse('2026-01-01T01:00:00Z');
 const nothing = { remaining: new Map(), finalizers: new Map(), failures: [] };
 
-test('the same findings again are no change', () => {
+test('the same findings cause no change', () => {
   const first = namespaceConditions([], nothing, early);
   assert.equal(first?.length, 5);
   assert.equal(namespaceConditions(first ?? [], nothing, late), undefined);
 });
 
-test('conditions of others stay, and only what changed its status has a new time', () => {
+test('conditions of others are kept, and lastTransitionTime changes only with the status', () => {
   const foreign = { type: 'Mine', status: 'True' };
   const first = namespaceConditions([foreign], nothing, early) ?? [];
   const failed = namespaceConditions(first, { ...nothing, failures: ['b', 'a'] }, late) ?? [];

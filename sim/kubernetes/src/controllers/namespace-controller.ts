@@ -38,11 +38,11 @@ const listed = (counts: ReadonlyMap<string, number>, text: (name: string, count:
 
 const failingConditions = ({ remaining, finalizers, failures }: NamespaceContent): ConditionContent[] => {
   const found: ConditionContent[] = [];
-  const trouble = (type: string, reason: string, message: string): void => {
+  const report = (type: string, reason: string, message: string): void => {
     found.push({ type, status: 'True', reason, message });
   };
   if (failures.length > 0) {
-    trouble(
+    report(
       'NamespaceDeletionContentFailure',
       'ContentDeletionFailed',
       `Failed to delete all resource types, ${failures.length} remaining: ${[...failures].sort().join(', ')}`,
@@ -50,11 +50,11 @@ const failingConditions = ({ remaining, finalizers, failures }: NamespaceContent
   }
   if (remaining.size > 0) {
     const list = listed(remaining, (name, count) => `${name} has ${count} resource instances`);
-    trouble('NamespaceContentRemaining', 'SomeResourcesRemain', `Some resources are remaining: ${list}`);
+    report('NamespaceContentRemaining', 'SomeResourcesRemain', `Some resources are remaining: ${list}`);
   }
   if (finalizers.size > 0) {
     const list = listed(finalizers, (name, count) => `${name} in ${count} resource instances`);
-    trouble(
+    report(
       'NamespaceFinalizersRemaining',
       'SomeFinalizersRemain',
       `Some content in the namespace has finalizers remaining: ${list}`,

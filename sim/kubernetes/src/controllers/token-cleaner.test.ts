@@ -23,5 +23,5 @@ const table: [string, KubeObject, number][] = [
   ['no bootstrap token', secret('2020-01-01T00:00:00Z', 'Opaque'), Number.POSITIVE_INFINITY],
 ];
 for (const [name, token, expected] of table) {
-  test(`life of a bootstrap token: ${name}`, () => assert.equal(timeLeft(token, now), expected));
+  test(`lifetime of a bootstrap token: ${name}`, () => assert.equal(timeLeft(token, now), expected));
 }

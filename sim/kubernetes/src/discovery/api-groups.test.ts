@@ -18,12 +18,12 @@ const ordered = [
   'v01',
 ];
 
-test('versions are ordered by stability, then by number; what is none comes last', () => {
+test('versions are ordered by stability, then by number; others come last', () => {
   assert.deepEqual([...ordered].sort(compareVersions), ordered);
   assert.deepEqual([...ordered].reverse().sort(compareVersions), ordered);
 });
 
-test('the order of versions does not depend on where one begins', () => {
+test('the order of versions is a total order', () => {
   fc.assert(
     fc.property(fc.shuffledSubarray(ordered), (some) => {
       assert.deepEqual(
@@ -34,7 +34,7 @@ test('the order of versions does not depend on where one begins', () => {
   );
 });
 
-test('built-in groups come in the order of their priority, custom ones behind them by name', () => {
+test('built-in groups are ordered by priority, custom ones follow by name', () => {
   const names = groupsOf([{ ...widget('v1'), group: 'a.example' }, ...served]).map(({ name }) => name);
   assert.deepEqual(names, [
     '',
@@ -51,7 +51,7 @@ test('built-in groups come in the order of their priority, custom ones behind th
   ]);
 });
 
-test('what was given is not reordered', () => {
+test('the input is not mutated', () => {
   const given = [...served];
   groupsOf(given);
   assert.deepEqual(

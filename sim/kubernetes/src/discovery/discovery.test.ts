@@ -22,7 +22,7 @@ const refusal = (run: () => unknown): string => {
   return 'nothing is wrong';
 };
 
-test('every list of resources is the one of the real server', () => {
+test('every list of resources equals that of the real server', () => {
   for (const { group, version, resources } of catalogue.groups) {
     const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
     const list = jsonOf<{ resources: unknown[]; groupVersion: string; apiVersion?: string }>(ask(path));
@@ -54,7 +54,7 @@ test('a custom resource is listed like on the real server, byte for byte', () =>
   assert.equal(answerOf(ask('/apis/example.com')).body, group);
 });
 
-test('/api and /apis name versions and groups, with or without a slash at the end', () => {
+test('/api and /apis list versions and groups, with or without a trailing slash', () => {
   assert.deepEqual(jsonOf(ask('/api', { host: 'localhost:6443' })), {
     kind: 'APIVersions',
     versions: ['v1'],
@@ -68,7 +68,7 @@ test('/api and /apis name versions and groups, with or without a slash at the en
   }
 });
 
-test('all of discovery comes at once if asked for, with the exact media type', () => {
+test('aggregated discovery is returned on request, with the exact media type', () => {
   const core = answerOf(ask('/api', { accept: aggregated }));
   assert.equal(core.headers['content-type'], 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList');
   assert.equal(core.headers['vary'], 'Accept');
@@ -94,7 +94,7 @@ test('aggregated discovery answers 304 until something changes', () => {
   assert.equal(answerOf(changed).code, 200);
 });
 
-test('clients that ask for something older or unknown read what they can, or that they cannot', () => {
+test('clients that request an older or unknown format get a fallback, or a 406', () => {
   const only = (parameters: string): Record<string, string> => ({ accept: `application/json;${parameters}` });
   const list = 'as=APIGroupDiscoveryList';
   const refused =
@@ -142,7 +142,7 @@ test('an unknown version of a built-in group has a Status; an unknown group, or 
   }
 });
 
-test('only what the router knows minds the method', () => {
+test('only known paths check the method', () => {
   const notAllowed = '405 the server does not allow this method on the requested resource';
   for (const path of ['/api', '/api/v1', '/apis/coordination.k8s.io/v1']) {
     assert.equal(

@@ -24,7 +24,7 @@ const urlOf = (path: string, resources = served): string =>
   jsonOf<{ paths: Record<string, { serverRelativeURL: string }> }>(ask('/openapi/v3', {}, 'GET', resources)).paths[path]
     ?.serverRelativeURL ?? '';
 
-test('the root names every path, those of custom resources too', () => {
+test('the root lists every path, those of custom resources too', () => {
   const { paths } = jsonOf<{ paths: string[] }>(ask('/'));
   for (const path of ['/api', '/api/v1', '/apis/example.com', '/apis/example.com/v1beta1', '/version', '/readyz']) {
     assert.ok(paths.includes(path), path);
@@ -51,7 +51,7 @@ test('health is ok', () => {
   }
 });
 
-test('the index of OpenAPI leads to the documents, which may be kept forever', () => {
+test('the OpenAPI index links to the documents, which are cacheable forever', () => {
   const url = urlOf('apis/example.com/v1');
   const answer = ask(url);
   assert.equal(answer.code, 200);
@@ -62,12 +62,12 @@ test('the index of OpenAPI leads to the documents, which may be kept forever', (
   assert.equal(ask('/openapi/v3/apis/example.com/v1').headers['cache-control'], undefined);
 });
 
-test('a document under an old hash has moved', () => {
+test('a document under an old hash redirects', () => {
   const answer = ask('/openapi/v3/apis/example.com/v1?hash=123');
   assert.deepEqual([answer.code, answer.headers['location']], [301, urlOf('apis/example.com/v1')]);
 });
 
-test('a hash changes with what it stands for, and with nothing else', () => {
+test('a hash changes exactly with its document', () => {
   const changed = served.map((resource) =>
     resource.custom ? { ...resource, schema: { type: 'object' as const, description: 'other' } } : resource,
   );
@@ -83,7 +83,7 @@ test('a hash changes with what it stands for, and with nothing else', () => {
   assert.notEqual(urlOf('apis/example.com/v1beta1', more), urlOf('apis/example.com/v1beta1'));
 });
 
-test('documents hold what they refer to, and nothing that is not served', () => {
+test('documents contain all their references, and nothing that is not served', () => {
   for (const path of ['api/v1', 'apis/apiextensions.k8s.io/v1', 'apis/example.com/v1']) {
     const text = String(ask(`/openapi/v3/${path}`).body);
     const { components } = JSON.parse(text) as Document;
@@ -96,7 +96,7 @@ test('documents hold what they refer to, and nothing that is not served', () => 
   }
 });
 
-test('kubectl finds by the kind of a patch that the server validates fields and can try without doing', () => {
+test('PATCH operations declare field validation and dry run, as kubectl expects', () => {
   for (const [path, item, kind] of [
     ['api/v1', '/api/v1/namespaces/{namespace}/pods/{name}', { group: '', version: 'v1', kind: 'Pod' }],
     ['api/v1', '/api/v1/nodes/{name}', { group: '', version: 'v1', kind: 'Node' }],
@@ -113,7 +113,7 @@ test('kubectl finds by the kind of a patch that the server validates fields and 
   }
 });
 
-test('a custom resource is described by its author, with what every object has besides', () => {
+test('a custom resource has the schema of its author, with apiVersion, kind and metadata', () => {
   const { components, info } = jsonOf<Document>(ask('/openapi/v3/apis/example.com/v1'));
   const schema = components.schemas['com.example.v1.Widget'];
   assert.equal(info.title, 'Kubernetes CRD Swagger');
@@ -124,7 +124,7 @@ test('a custom resource is described by its author, with what every object has b
   assert.deepEqual(Object.keys(schema['properties'] as object).sort(), ['apiVersion', 'kind', 'metadata', 'spec']);
 });
 
-test('OpenAPI is served as JSON or not at all', () => {
+test('OpenAPI is served only as JSON', () => {
   const answer = ask('/openapi/v3/api/v1', { accept: 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf' });
   assert.deepEqual([answer.code, answer.body], [406, '']);
   for (const path of ['/openapi/v3/', '/openapi/v3/api/v9', '/openapi/v3/nope'])
@@ -132,7 +132,7 @@ test('OpenAPI is served as JSON or not at all', () => {
   assert.equal(ask('/openapi/v2').body, '404 page not found\n');
 });
 
-test('version 2 of OpenAPI describes nothing, so that kubectl can say that a kind does not exist', () => {
+test('OpenAPI v2 is empty, so that kubectl can report unknown kinds', () => {
   const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
   assert.deepEqual([ask('/openapi/v2', { accept }).code, ask('/openapi/v2', { accept }).body], [200, '']);
 });

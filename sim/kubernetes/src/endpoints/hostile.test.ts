@@ -308,7 +308,7 @@ describe('a hostile client', () => {
 
   after(() => kubernetes.stop());
 
-  test('always gets an answer, and a refusal is a Status that says why', async () => {
+  test('always gets a response, and an error is a Status with a reason', async () => {
     const method = fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'BREW');
     await fc.assert(
       fc.asyncProperty(method, path, query, headers, body, async (method, path, query, headers, body) => {
@@ -334,12 +334,12 @@ describe('a hostile client', () => {
     );
   });
 
-  test('cannot change what every object inherits', () => {
+  test('cannot change Object.prototype', () => {
     assert.deepEqual(Object.keys(Object.prototype), []);
     assert.equal(({} as Record<string, unknown>)['x'], undefined);
   });
 
-  test('leaves a server behind that still works', async () => {
+  test('leaves a working server', async () => {
     const made = await send({
       method: 'POST',
       path: '/api/v1/namespaces/default/configmaps',

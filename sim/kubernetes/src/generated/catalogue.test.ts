@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import type { Schema } from '../schema/schema.ts';
 import { catalogue, linker, rawSchemaName, rawSchemas, schemaOf } from './catalogue.ts';
 
-test('the catalogue says which Kubernetes it was read from, and what that serves', () => {
+test('the catalogue has the version of its Kubernetes, and its resources', () => {
   assert.match(catalogue.version, /^v1\.36\./);
   const core = catalogue.groups.find(({ group, version }) => group === '' && version === 'v1');
   const eviction = core?.resources.find(({ name }) => name === 'pods/eviction');
   assert.deepEqual([eviction?.group, eviction?.version, eviction?.kind], ['policy', 'v1', 'Eviction']);
 });
 
-test('every kind of the catalogue has a schema in which no reference is left', () => {
+test('every kind of the catalogue has a schema without unresolved references', () => {
   const seen = new Set<Schema>();
   const visit = (schema: Schema, path: string): void => {
     if (seen.has(schema)) return;
@@ -32,7 +32,7 @@ test('every kind of the catalogue has a schema in which no reference is left', (
   assert.ok(seen.size > 500);
 });
 
-test('what a list is merged by survives the linking', () => {
+test('merge keys of lists are kept by the linking', () => {
   const containers = schemaOf('', 'v1', 'Pod')?.properties?.['spec']?.properties?.['containers'];
   assert.equal(containers?.['x-kubernetes-patch-merge-key'], 'name');
   assert.equal(containers?.items?.properties?.['name']?.type, 'string');
@@ -48,7 +48,7 @@ test('a schema of schemas contains itself', () => {
   assert.equal(not.properties?.['not'], not);
 });
 
-test('a kind that is not in the catalogue has no schema', () => {
+test('an unknown kind has no schema', () => {
   assert.equal(schemaOf('apps', 'v9', 'Nothing'), undefined);
   assert.equal(rawSchemaName('', 'v1', 'toString'), undefined);
   assert.ok(rawSchemas[rawSchemaName('', 'v1', 'Pod') ?? '']);
@@ -56,7 +56,7 @@ test('a kind that is not in the catalogue has no schema', () => {
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-test('a reference becomes the schema it names, and both ways to it lead to the same object', () => {
+test('a reference becomes the schema it names, and two references become the same object', () => {
   const link = linker({
     Pod: { type: 'object', properties: { metadata: ref('Meta'), other: ref('Meta') } },
     Meta: { type: 'object', properties: { name: { type: 'string' } } },
@@ -110,7 +110,7 @@ test('a schema that contains itself becomes a cycle, also through items, additio
   assert.equal(item?.properties?.['list']?.items, item);
 });
 
-test('alternatives are linked, the group-version-kind mark is left out, and an unknown name is undefined', () => {
+test('alternatives are linked, the group-version-kind extension is dropped, and an unknown name is undefined', () => {
   const link = linker({
     Either: { oneOf: [{ type: 'string' }, ref('Number')], 'x-kubernetes-group-version-kind': [{ kind: 'Either' }] },
     Number: { type: 'number' },

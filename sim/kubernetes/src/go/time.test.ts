@@ -23,7 +23,7 @@ describe('micro times', () => {
     ['2024-02-29T00:00:00.000000Z', '2024-02-29T00:00:00.000000Z'],
   ];
   for (const [text, expected] of accepted) {
-    it(`reads ${text}`, () => assert.equal(canonicalMicroTime(text), expected));
+    it(`parses ${text}`, () => assert.equal(canonicalMicroTime(text), expected));
   }
 
   const refusals: [string, string][] = [
@@ -53,7 +53,7 @@ describe('micro times', () => {
 });
 
 describe('times', () => {
-  it('lose what is less than a second', () => {
+  it('are truncated to a second', () => {
     assert.equal(canonicalTime('2026-01-01T10:00:00.5+02:00'), '2026-01-01T08:00:00Z');
     assert.equal(canonicalTime('2026-01-01T00:00:00.123456789Z'), '2026-01-01T00:00:00Z');
   });

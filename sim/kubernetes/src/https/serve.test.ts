@@ -94,15 +94,15 @@ describe('the HTTPS server', () => {
 
   const shown = ({ certificate, key }: KeyPair): { cert: string; key: string } => ({ cert: certificate, key });
 
-  describe('the HTTPS shell', () => {
-    it('hands on method, path, query, headers and body', async () => {
+  describe('the HTTPS server', () => {
+    it('passes on method, path, query, headers and body', async () => {
       const served = await start();
       const answer = await ask(served, '/a%2Fb/c?x=1&x=2', { method: 'POST', headers: { 'X-A': ['1', '2'] } }, 'body');
       assert.equal(answer.headers['content-length'], String(answer.body.length));
       assert.deepEqual(json(answer), { method: 'POST', path: '/a%2Fb/c', query: 'x=1&x=2', size: 4, a: '1, 2' });
     });
 
-    it('serves under every name a client on this machine may use', async () => {
+    it('has a certificate for every local name', async () => {
       const served = await start();
       for (const servername of ['localhost', 'kubernetes.default.svc']) {
         assert.equal((await ask(served, '/', { servername })).code, 200);
@@ -110,7 +110,7 @@ describe('the HTTPS server', () => {
       await assert.rejects(ask(served, '/', { servername: 'example.com' }), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
     });
 
-    it('answers a HEAD with headers alone', async () => {
+    it('answers a HEAD without a body', async () => {
       const served = await start(() => Promise.resolve(jsonResponse(200, { a: 1 })));
       const { headers, body } = await ask(served, '/', { method: 'HEAD' });
       assert.deepEqual([headers['content-length'], body.length], ['8', 0]);
@@ -150,14 +150,14 @@ describe('the HTTPS server', () => {
       }
     });
 
-    it('says clearly that a port is taken', async () => {
+    it('reports a port in use', async () => {
       const { port } = await start();
       await assert.rejects(start(echo, {}, port), {
         message: `Port ${port} on 127.0.0.1 is already in use, so the API server cannot listen there. Stop what uses it, or choose another port.`,
       });
     });
 
-    it('makes a Status of a handler that fails all the same', async () => {
+    it('answers with a Status when the handler fails', async () => {
       const served = await start(() => Promise.reject(new Error('secret inside')));
       const answer = await ask(served);
       assert.equal(answer.code, 500);
@@ -201,7 +201,7 @@ describe('the HTTPS server', () => {
       });
     }
 
-    it('that was never shown is not invented for a resumed session', async () => {
+    it('is not assumed for a resumed session without one', async () => {
       const served = await start();
       const first = connectTls({ port: served.port, host: '127.0.0.1', ca: identity.caCertificate });
       const [session] = (await once(first, 'session')) as [Buffer];
@@ -279,7 +279,7 @@ describe('the HTTPS server', () => {
       }
     });
 
-    it('stops when the client leaves', async () => {
+    it('stops when the client disconnects', async () => {
       const feed = source();
       const signals: AbortSignal[] = [];
       const response = await watch(await start(serveSource(feed, signals)));
@@ -300,7 +300,7 @@ describe('the HTTPS server', () => {
       await feed.ended;
     });
 
-    it('is cut when its source breaks, so that the client sees that it is incomplete', async () => {
+    it('is cut when its source fails, so that the client sees that it is incomplete', async () => {
       const feed = source();
       const response = await watch(await start(serveSource(feed)));
       response.resume();
@@ -332,7 +332,7 @@ describe('the HTTPS server', () => {
   });
 
   describe('a body', () => {
-    it('over the limit is refused with a Status that the client can read', async () => {
+    it('above the limit is refused with a readable Status', async () => {
       const served = await start(echo, { bodyBytes: 1000 });
       for (const headers of [{ 'content-length': 5000 }, { 'transfer-encoding': 'chunked' }]) {
         const answer = await ask(served, '/', { method: 'POST', headers }, Buffer.alloc(5000));
@@ -350,7 +350,7 @@ describe('the HTTPS server', () => {
       assert.equal(json(await ask(served, '/', { method: 'POST' }, Buffer.alloc(1000)))['size'], 1000);
     });
 
-    it('may be as large as the real server takes', async () => {
+    it('may be as large as on the real server', async () => {
       const served = await start();
       const limit = 3 * 1024 * 1024;
       assert.equal((await ask(served, '/', { method: 'POST' }, Buffer.alloc(limit))).code, 200);
@@ -378,7 +378,7 @@ describe('the HTTPS server', () => {
       ['a body', 'POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabc'],
       ['nothing', ''],
     ] as const) {
-      it(`that comes too slowly does not hold a socket: ${what}`, async () => {
+      it(`that is sent too slowly does not hold a socket: ${what}`, async () => {
         let handled = 0;
         const served = await start(
           (request) => {
@@ -395,7 +395,7 @@ describe('the HTTPS server', () => {
     }
   });
 
-  describe('a client that misbehaves', () => {
+  describe('a misbehaving client', () => {
     const connections = (): number =>
       process.getActiveResourcesInfo().filter((name) => name.startsWith('TCPSocket')).length;
     let served: Served;
@@ -458,7 +458,7 @@ describe('the HTTPS server', () => {
       await fine();
     });
 
-    it('may speak no TLS at all', async () => {
+    it('may not use TLS', async () => {
       await fc.assert(
         fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 200 }), async (bytes) => {
           const socket = connect(served.port, '127.0.0.1');
@@ -480,7 +480,7 @@ describe('the HTTPS server', () => {
       await everything(socket);
     });
 
-    it('may vanish at any byte of its request', async () => {
+    it('may disconnect at any byte of its request', async () => {
       const text = 'POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 20\r\n\r\n01234567890123456789';
       await fc.assert(
         fc.asyncProperty(fc.nat(text.length), fc.boolean(), async (length, rudely) => {
@@ -497,14 +497,14 @@ describe('the HTTPS server', () => {
       await fine();
     });
 
-    it('may send a second request in the middle of an answer', async () => {
+    it('may send a second request during a response', async () => {
       const socket = await raw(served);
       socket.write('GET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n');
       const text = await everything(socket);
       assert.match(text, /"path":"\/1"[\s\S]*"path":"\/2"/);
     });
 
-    it('leaves nothing behind', async () => {
+    it('leaves no open connection', async () => {
       await served.close();
       await eventually('no connection is left', () => connections() === 0);
       await assert.rejects(fine(), { code: 'ECONNREFUSED' });

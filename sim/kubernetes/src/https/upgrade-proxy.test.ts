@@ -142,7 +142,7 @@ describe('switching protocols', () => {
     'POST /x HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: v4.channel.k8s.io\r\n\r\n';
 
   describe('an exec over WebSocket', () => {
-    it('goes through to the kubelet, frame by frame and with its close code', async () => {
+    it('is forwarded to the kubelet, frame by frame and with its close code', async () => {
       const { kubelet, served } = await start({
         onSocket: (socket) => {
           socket.on('message', (data: Buffer) => {
@@ -163,7 +163,7 @@ describe('switching protocols', () => {
       assert.equal(kubelet.seen[0]?.request, 'GET /exec/n/p/c?command=ls&output=1');
     });
 
-    it('shows the kubelet the API server, and nothing of the client', async () => {
+    it('presents the API server to the kubelet, and nothing of the client', async () => {
       const { kubelet, served } = await start({ onSocket: (socket) => socket.close(1000) });
       const client = dial(served);
       await once(client, 'close');
@@ -195,7 +195,7 @@ describe('switching protocols', () => {
       assert.equal(back, size);
     });
 
-    it('ends at the kubelet when the client vanishes', async () => {
+    it('ends at the kubelet when the client disconnects', async () => {
       const { promise: gone, resolve } = Promise.withResolvers<number>();
       const { served } = await start({ onSocket: (socket) => socket.once('close', resolve) });
       const client = dial(served);
@@ -204,7 +204,7 @@ describe('switching protocols', () => {
       assert.equal(await gone, 1006);
     });
 
-    it('ends at the client when the kubelet vanishes', async () => {
+    it('ends at the client when the kubelet disconnects', async () => {
       const { served } = await start({ onSocket: (socket) => socket.terminate() });
       const client = dial(served);
       const [code] = (await once(client, 'close')) as [number];
@@ -224,8 +224,8 @@ describe('switching protocols', () => {
     });
   });
 
-  describe('an upgrade of another kind', () => {
-    it('goes through byte by byte', async () => {
+  describe('another protocol upgrade', () => {
+    it('is forwarded byte by byte', async () => {
       const { kubelet, served } = await start({
         onUpgrade: (_incoming, socket, head) => {
           socket.write(
@@ -253,7 +253,7 @@ describe('switching protocols', () => {
       assert.equal(kubelet.seen[0]?.request, 'POST /exec/n/p/c?command=ls&output=1');
     });
 
-    it('hands on a refusal, and lets nothing follow it', async () => {
+    it('forwards a refusal, and nothing after it', async () => {
       const { kubelet, served } = await start({
         onUpgrade: (_incoming, socket) => {
           socket.write('HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\nno way');
@@ -289,7 +289,7 @@ describe('switching protocols', () => {
       assert.deepEqual([status.code, status.reason], [500, undefined]);
     });
 
-    it('gets a plain answer when the API server has one', async () => {
+    it('gets a plain response when the API server answers itself', async () => {
       const served = await serve({
         identity: cluster,
         handle: () => Promise.resolve(jsonResponse(403, { kind: 'Status' })),
@@ -300,7 +300,7 @@ describe('switching protocols', () => {
       assert.match(text, /\r\n\r\n\{"kind":"Status"\}\n$/);
     });
 
-    it('gets a plain answer also before its body has arrived', async () => {
+    it('gets a plain response also before its body has arrived', async () => {
       const served = await serve({
         identity: cluster,
         handle: () => Promise.resolve(jsonResponse(403, { kind: 'Status' })),
@@ -326,8 +326,8 @@ describe('switching protocols', () => {
     });
   });
 
-  describe('what is forwarded', () => {
-    it('keeps repeated headers apart and takes secrets out', () => {
+  describe('the forwarded headers', () => {
+    it('keep repeated headers apart, without secrets', () => {
       const headersDistinct = {
         host: ['h'],
         'x-stream-protocol-version': ['v5', 'v4'],
@@ -345,7 +345,7 @@ describe('switching protocols', () => {
   });
 
   describe('a GET from a kubelet', () => {
-    it('shows the certificate of the API server and trusts any kubelet', async () => {
+    it('presents the certificate of the API server and trusts any kubelet', async () => {
       const { kubelet } = await start({ onRequest: (_incoming, response) => void response.end('log') });
       const { code, chunks } = await connectWith(kubeletOptions(cluster))(
         `${kubelet.url}/containerLogs/n/p/c`,
@@ -357,7 +357,7 @@ describe('switching protocols', () => {
       assert.equal(kubelet.seen[0]?.client, 'kube-apiserver-kubelet-client');
     });
 
-    it('ends when the client is gone', async () => {
+    it('ends when the client disconnects', async () => {
       const { promise: gone, resolve } = Promise.withResolvers<void>();
       const { kubelet } = await start({
         onRequest: (_incoming, response) => {

@@ -13,7 +13,7 @@ import { kubeletActions } from './pod-streams.ts';
 const container = (name: string): object => ({ name, image: 'x' });
 const upgrade = { connection: 'keep-alive, Upgrade', upgrade: 'websocket' };
 
-const world = (authorize: Authorizer = allowAll): FakeApi => {
+const fakeCluster = (authorize: Authorizer = allowAll): FakeApi => {
   const api = fakeApi(authorize);
   const pod = (name: string, spec: object): unknown =>
     api.put('pods', { metadata: { name, namespace: 'default' }, spec });
@@ -41,7 +41,7 @@ const call = async (
   action: ActionName,
   pod: string,
   query = '',
-  { api = world(), connect = silent, ...rest }: Partial<ActionRequest> & { api?: FakeApi; connect?: Connect } = {},
+  { api = fakeCluster(), connect = silent, ...rest }: Partial<ActionRequest> & { api?: FakeApi; connect?: Connect } = {},
 ): Promise<ApiResponse> =>
   kubeletActions({ connect })[action]({
     verb: 'get',
@@ -74,7 +74,7 @@ const urls: string[] = [];
 describe('the log of a Pod', () => {
   before(() => void urls.splice(0));
 
-  it('streams what the kubelet says, asked for only with what is in use', async () => {
+  it('streams the response of the kubelet, requested with the given options only', async () => {
     const query =
       'follow=true&tailLines=5&timestamps=false&previous=0&limitBytes=10&sinceTime=2026-01-01T00:00:00.5Z&pretty=true';
     const answer = await call('log', 'one', query, { connect: answering(200, 'a', 'b') });
@@ -88,7 +88,7 @@ describe('the log of a Pod', () => {
     ]);
   });
 
-  it('is empty as long as no node runs the Pod', async () => {
+  it('is empty while no node runs the Pod', async () => {
     assert.deepEqual(await call('log', 'unscheduled'), { kind: 'answer', code: 204, headers: {}, body: '' });
   });
 
@@ -143,7 +143,7 @@ describe('the log of a Pod', () => {
     [502, 'bad', 'an error on the server ("bad") has prevented the request from succeeding ( pods/log one)'],
     [418, 'tea', 'the server responded with the status code 418 but did not return more information ( pods/log one)'],
   ] as const) {
-    it(`hands on a ${code} of the kubelet`, async () => {
+    it(`forwards a ${code} of the kubelet`, async () => {
       const error = await call('log', 'one', '', { connect: answering(code, body) }).catch((reason: unknown) => reason);
       assert.ok(error instanceof ApiError);
       assert.deepEqual([error.code, error.message], [code, expected]);
@@ -151,7 +151,7 @@ describe('the log of a Pod', () => {
     });
   }
 
-  it('does not follow a kubelet elsewhere', async () => {
+  it('does not follow a redirect of the kubelet', async () => {
     await assert.rejects(call('log', 'one', '', { connect: answering(302) }), /redirects forbidden/);
   });
 });
@@ -192,16 +192,16 @@ describe('exec, attach and port-forward', () => {
     });
   }
 
-  it('need a client that switches protocols', async () => {
+  it('need a protocol upgrade', async () => {
     await assert.rejects(call('exec', 'one', 'command=ls'), { message: 'Upgrade request required', code: 400 });
   });
 
-  it('need the right to create, also when the method is GET', async () => {
+  it('need the verb create, also with GET', async () => {
     const authorize: Authorizer = ({ verb, resource, subresource }) => ({
       allowed: `${verb} ${resource}/${subresource}` !== 'create pods/exec',
       reason: 'because',
     });
-    const options = { headers: upgrade, api: world(authorize) };
+    const options = { headers: upgrade, api: fakeCluster(authorize) };
     await assert.rejects(call('exec', 'one', '', options), { message: 'pods "one" is forbidden: because', code: 403 });
     assert.ok(await call('attach', 'one', '', options));
     assert.ok(await call('exec', 'one', '', { ...options, verb: 'create' }));
@@ -240,7 +240,7 @@ describe('a dial error', () => {
     });
   }
 
-  it('is worded even for an invalid URL', () => {
+  it('is formatted even for an invalid URL', () => {
     assert.equal(dialError(failed('X'), 'https://a b:1'), 'invalid URL "https://a b:1"');
   });
 });

@@ -110,12 +110,12 @@ test('a JSON patch has at most 10000 operations', () => {
   );
 });
 
-test('copies of copies end before they fill the memory', () => {
+test('repeated copies are refused before they fill the memory', () => {
   const doubling = Array.from({ length: 40 }, (_, index) => ({ op: 'copy', from: '/data', path: `/data/x${index}` }));
   refuses('json', doubling, 422, rejected);
 });
 
-test('a JSON patch may write __proto__ and touches no prototype by it', () => {
+test('a JSON patch may write __proto__ without changing a prototype', () => {
   const result = applyPatch(
     'json',
     map,
@@ -127,7 +127,7 @@ test('a JSON patch may write __proto__ and touches no prototype by it', () => {
   refuses('json', [{ op: 'add', path: '/data/__proto__/polluted', value: true }], 422, rejected);
 });
 
-test('a JSON patch that leaves no object is refused with what it left', () => {
+test('a JSON patch whose result is no object is refused with that result', () => {
   assert.throws(
     () => applyPatch('json', map, [{ op: 'replace', path: '', value: [] }], undefined),
     (error) =>
@@ -167,18 +167,18 @@ test('a merge patch is an object', () => {
   );
 });
 
-test('a patch that removes the metadata leaves empty metadata, for the name check to find', () => {
+test('a patch that removes the metadata leaves empty metadata, which fails the name check', () => {
   assert.deepEqual(applyPatch('merge', map, { metadata: null }, undefined).metadata, {});
 });
 
-test('metadata that are no object are refused', () => {
+test('metadata that is no object is refused', () => {
   assert.throws(
     () => applyPatch('merge', map, { metadata: 3 }, undefined),
     /: json: cannot unmarshal number into Go struct field ConfigMap\.metadata of type v1\.ObjectMeta$/,
   );
 });
 
-test('a merge patch that carries __proto__ touches no prototype', () => {
+test('a merge patch with __proto__ changes no prototype', () => {
   const patch: Record<string, unknown> = {};
   set(patch, '__proto__', { polluted: true });
   const result = applyPatch('merge', map, { data: patch }, undefined);
@@ -186,7 +186,7 @@ test('a merge patch that carries __proto__ touches no prototype', () => {
   assert.equal(Reflect.get(Object(result['data']), 'polluted'), undefined);
 });
 
-test('a patch changes neither argument, shares nothing with them, and throws nothing but ApiError', () => {
+test('a patch mutates no argument, shares nothing with them, and throws only ApiError', () => {
   const json = fc.jsonValue({ maxDepth: 3 }).map((value) => copy(value));
   fc.assert(
     fc.property(fc.constantFrom('json' as const, 'merge' as const, 'strategic' as const), json, (type, value) => {
@@ -227,14 +227,14 @@ const refusal = (contentType: string, custom: boolean): ApiError => {
 };
 
 for (const contentType of ['', 'application/json', 'text/plain', 'Application/merge-patch+json', 'toString']) {
-  test(`${JSON.stringify(contentType)} is refused for built-in kinds in the words of the real server`, () => {
+  test(`${JSON.stringify(contentType)} is refused for built-in kinds with the message of the real server`, () => {
     const { status } = refusal(contentType, false);
     assert.deepEqual([status.message, status.details], ['415: Unsupported Media Type', {}]);
   });
 }
 
 for (const contentType of ['application/json', 'application/strategic-merge-patch+json']) {
-  test(`${contentType} is refused for custom resources in the words of the real server`, () => {
+  test(`${contentType} is refused for custom resources with the message of the real server`, () => {
     assert.equal(
       refusal(contentType, true).message,
       'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
@@ -243,7 +243,7 @@ for (const contentType of ['application/json', 'application/strategic-merge-patc
 }
 
 for (const contentType of ['application/apply-patch+yaml', 'application/apply-patch+cbor']) {
-  test(`${contentType} is refused with what to do instead`, () => {
+  test(`${contentType} is refused with an alternative`, () => {
     assert.match(
       refusal(contentType, false).message,
       /does not serve server-side apply .*: use "kubectl apply" without --server-side, or a real cluster$/,

@@ -24,7 +24,7 @@ describe('the PKI of a cluster', () => {
     identity = await createClusterPki(clock);
   });
 
-  it('issues certificates that its authority vouches for', async () => {
+  it('issues certificates that are valid for its authority', async () => {
     const { certificate, key } = await identity.issue({
       commonName: 'kube-apiserver',
       organizations: ['a', 'b'],
@@ -52,7 +52,7 @@ describe('the PKI of a cluster', () => {
     ['an RSA', generateKeyPairSync('rsa', { modulusLength: 2048 })],
     ['an Edwards', generateKeyPairSync('ed25519')],
   ] as const) {
-    it(`signs a request for ${kind} key and keeps subject and names`, async () => {
+    it(`signs a request with ${kind} key and keeps subject and names`, async () => {
       const csr = await makeCertificateRequest({
         keys,
         commonName: 'system:node:mac-1',
@@ -98,7 +98,7 @@ describe('the PKI of a cluster', () => {
     );
   });
 
-  it('keeps its own tokens apart from everything else', async () => {
+  it('accepts only its own tokens', async () => {
     const { token, expirationTimestamp } = await identity.signToken(claims);
     assert.equal(expirationTimestamp, '2026-01-01T00:10:00Z');
     const { id, ...verified } = (await identity.verifyToken(token)) ?? assert.fail('not verified');
@@ -111,7 +111,7 @@ describe('the PKI of a cluster', () => {
     assert.equal(await identity.verifyToken(''), undefined);
   });
 
-  it('carries the claims that the real server puts into a bound token', async () => {
+  it('puts the claims of the real server into a bound token', async () => {
     const { token } = await identity.signToken(claims);
     const { jti, ...payload } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<
       string,
@@ -135,7 +135,7 @@ describe('the PKI of a cluster', () => {
     });
   });
 
-  it('takes a token for the audience it names and for no other', async () => {
+  it('accepts a token only for its audience', async () => {
     const { token } = await identity.signToken({ ...claims, audiences: ['vault', 'x'] });
     assert.ok(await identity.verifyToken(token, ['vault']));
     assert.equal(await identity.verifyToken(token), undefined);
@@ -145,7 +145,7 @@ describe('the PKI of a cluster', () => {
     );
   });
 
-  it('lets a token expire a minute after its time', async () => {
+  it('accepts a token until a minute after its expiry', async () => {
     const { token } = await identity.signToken(claims);
     clock.advance(600_000 + 59_000);
     assert.ok(await identity.verifyToken(token));

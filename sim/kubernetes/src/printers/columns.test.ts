@@ -37,7 +37,7 @@ for (const [milliseconds, expected] of spans) {
   test(`${milliseconds} ms are shown as ${expected}`, () => assert.equal(humanDuration(milliseconds), expected));
 }
 
-test('without a beginning there is no age', () => {
+test('a missing timestamp has no age', () => {
   assert.equal(age(undefined, 0), '<unknown>');
   assert.equal(age('', 0), '<unknown>');
   assert.equal(age('1970-01-01T00:00:00Z', 5 * minute), '5m');

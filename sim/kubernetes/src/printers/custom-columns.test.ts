@@ -43,12 +43,12 @@ for (const [value, expected] of cases) {
   });
 }
 
-test('what is missing leaves its cell empty', () => {
+test('a missing value is an empty cell', () => {
   const missing = customColumns([{ name: 'M', type: 'string', jsonPath: '.status.phase' }]);
   assert.deepEqual(missing.cells(object('x'), now), ['w', null]);
 });
 
-test('without columns of its own a custom resource shows its age', () => {
+test('without printer columns a custom resource shows its age', () => {
   for (const given of [undefined, []]) {
     const byDefault = customColumns(given);
     assert.deepEqual(
@@ -62,7 +62,7 @@ test('without columns of its own a custom resource shows its age', () => {
   }
 });
 
-test('definitions carry what the author wrote, and a description in any case', () => {
+test('column definitions have the text of the author, and always a description', () => {
   const { definitions } = customColumns([
     { name: 'A', type: 'number', format: 'double', priority: 1, description: 'said', jsonPath: '.a' },
     { name: 'B', type: 'string', jsonPath: '.b' },
@@ -79,7 +79,7 @@ test('definitions carry what the author wrote, and a description in any case', (
   ]);
 });
 
-test('columns end before the first that cannot be understood', () => {
+test('columns after an invalid JSONPath are omitted', () => {
   const cut = customColumns([
     { name: 'A', type: 'string', jsonPath: '.spec.v' },
     { name: 'X', type: 'string', jsonPath: '.spec.l[?(@.type=="a"].v' },

@@ -97,7 +97,7 @@ for (const expression of [
   test(`${expression} cannot be parsed`, () => assert.throws(() => jsonPath(expression), JsonPathError));
 }
 
-test('no text makes the parser throw anything else, or the path fail', () => {
+test('for any text, the parser throws only its own error, and a path does not fail', () => {
   const text = fc
     .array(
       fc.constantFrom(

@@ -224,7 +224,7 @@ for (const [name, given, expected] of cases) {
   });
 }
 
-test('-o wide shows where a pod is', () => {
+test('-o wide shows IP and node of a pod', () => {
   const given = pod({
     spec: { nodeName: 'n', readinessGates: [{ conditionType: 'x' }, { conditionType: 'y' }] },
     status: { podIPs: [{ ip: '10.0.0.1' }], nominatedNodeName: 'm', conditions: [{ type: 'x', status: 'True' }] },
@@ -233,7 +233,7 @@ test('-o wide shows where a pod is', () => {
   assert.deepEqual(pods.cells(pod({}), now).slice(4), ['8s', '<none>', '<none>', '<none>', '<none>']);
 });
 
-test('a pod that has ended is marked as completed', () => {
+test('a finished pod is marked as completed', () => {
   assert.deepEqual(pods.conditions?.(pod({})), []);
   assert.deepEqual(pods.conditions?.(pod({ status: { phase: 'Failed' } })), [
     { type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' },

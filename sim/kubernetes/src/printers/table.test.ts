@@ -56,7 +56,7 @@ test('a table has columns, and rows with the metadata of their objects', () => {
   });
 });
 
-test('rows can carry the whole object, or none', () => {
+test('rows include the whole object, or none', () => {
   const rows = (includeObject: TableOptions['includeObject']): unknown =>
     tableOf(resource, [object], { ...options, includeObject })['rows'];
   assert.deepEqual(rows('Object'), [{ cells: ['x', '6s'], object }]);
@@ -71,7 +71,7 @@ test('a table without rows has an empty list of them', () => {
   assert.deepEqual(tableOf(resource, [], options)['rows'], []);
 });
 
-test('a row says that its pod has completed', () => {
+test('a row marks a completed pod', () => {
   const table = tableOf(
     { ...resource, strategy: { ...plainStrategy, columns: pods } },
     [{ ...object, status: { phase: 'Succeeded' } }],
@@ -88,7 +88,7 @@ test('a row says that its pod has completed', () => {
   ]);
 });
 
-test('metadata alone repeat their kind in every item of a list', () => {
+test('items of a metadata list have their kind', () => {
   assert.deepEqual(partialMetadataOf(object), partial);
   assert.deepEqual(partialMetadataListOf([object], { resourceVersion: '9' }), {
     kind: 'PartialObjectMetadataList',

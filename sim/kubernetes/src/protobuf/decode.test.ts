@@ -35,12 +35,12 @@ const outcome = (input: Uint8Array): unknown => {
 };
 
 for (const { from, hex, object } of captured) {
-  test(`a body is read as it was meant: ${from}`, () => {
+  test(`decodes a body: ${from}`, () => {
     assert.deepEqual(decodeProtobuf(Buffer.from(hex, 'hex')), object);
   });
 }
 
-test('zero is kept where it differs from nothing, and dropped where Go writes it only because it must', () => {
+test('zero is kept where it differs from a missing value, and dropped where Go always writes it', () => {
   const zeroes = body('v1', 'DeleteOptions', [...number(1, 0n), ...bytes(4, '')]);
   assert.deepEqual(decodeProtobuf(zeroes), {
     apiVersion: 'v1',
@@ -72,7 +72,7 @@ test('a packed list of numbers is read like one that is not packed', () => {
   assert.deepEqual(decodeProtobuf(context(bytes(4, [1, 0xac, 0x02]))), loose);
 });
 
-test('an envelope without a kind holds what the endpoint takes', () => {
+test('an envelope without a kind has the kind of the endpoint', () => {
   const bare = Uint8Array.from([...Buffer.from('k8s\0'), ...bytes(2, bytes(1, bytes(1, 'n')))]);
   assert.equal(outcome(bare), "Object 'Kind' is missing");
   assert.deepEqual(decodeProtobuf(bare, { group: '', version: 'v1', kind: 'Namespace' }), {
@@ -82,14 +82,14 @@ test('an envelope without a kind holds what the endpoint takes', () => {
   });
 });
 
-test('a field of a later version is passed over, and a key named __proto__ is kept', () => {
+test('an unknown field is skipped, and a key named __proto__ is kept', () => {
   const unknown = [...number(999, 1n), ...bytes(1000, 'x')];
   const entry = bytes(2, [...bytes(1, '__proto__'), ...bytes(2, 'x')]);
   const { data } = decodeProtobuf(body('v1', 'ConfigMap', [...unknown, ...entry])) as unknown as { data: object };
   assert.deepEqual(Object.entries(data), [['__proto__', 'x']]);
 });
 
-const complaints: [input: Uint8Array, complaint: string | RegExp][] = [
+const errors: [input: Uint8Array, error: string | RegExp][] = [
   [new Uint8Array(), 'empty data'],
   [Buffer.from('hello'), /^provided data does not appear to be a protobuf message, expected prefix \[107 56 115 0\]$/],
   [Buffer.from('k8s\0'), 'empty body'],
@@ -107,15 +107,15 @@ const complaints: [input: Uint8Array, complaint: string | RegExp][] = [
   [body('v1', 'ConfigMap', bytes(1, bytes(8, number(1, 10n ** 12n)))), /year outside of range/],
 ];
 
-test('what cannot be read is refused', () => {
-  for (const [input, complaint] of complaints) {
+test('unreadable input is refused', () => {
+  for (const [input, error] of errors) {
     const actual = String(outcome(input));
-    if (typeof complaint === 'string') assert.equal(actual, complaint);
-    else assert.match(actual, complaint);
+    if (typeof error === 'string') assert.equal(actual, error);
+    else assert.match(actual, error);
   }
 });
 
-test('nesting that does not end is refused, and fast', () => {
+test('unlimited nesting is refused quickly', () => {
   // `not` of a JSONSchemaProps is a JSONSchemaProps. Built from the inside out.
   let schema: number[] = [];
   for (let level = 0; level < 3000; level++)

@@ -176,7 +176,7 @@ describe('reviews', () => {
     });
   });
 
-  it('find the rules of others by asking, and say that this may miss some', async () => {
+  it('find the rules of another user by checking each, and report that some may be missing', async () => {
     const { on } = asked(
       ({ verb, resource, nonResourcePath }) => (verb === 'get' && resource === 'pods') || nonResourcePath === '/api',
     );

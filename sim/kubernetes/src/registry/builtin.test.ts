@@ -6,7 +6,7 @@ import { fixture, namespace } from './testing/fixture.ts';
 const cluster = fixture();
 
 describe('the built-in kinds', () => {
-  it('are served as the real server lists them', () => {
+  it('are those of the real server', () => {
     const pods = cluster.resource('pods');
     assert.deepEqual(
       [pods.kind, pods.listKind, pods.singular, pods.shortNames, pods.categories, pods.namespaced, pods.custom],
@@ -15,7 +15,7 @@ describe('the built-in kinds', () => {
     assert.ok(pods.verbs.includes('deletecollection'));
   });
 
-  it('are all that the catalogue lists', () => {
+  it('are complete for the catalogue', () => {
     const listed = catalogue.groups.flatMap(({ group, resources }) =>
       resources.filter(({ name }) => !name.includes('/')).map(({ name }) => (group === '' ? name : `${name}.${group}`)),
     );
@@ -42,13 +42,13 @@ describe('the built-in kinds', () => {
     ]);
   });
 
-  it('stand under their group and plural, both kinds of events together', () => {
+  it('are registered by group and plural, both kinds of events together', () => {
     assert.equal(cluster.resource('leases.coordination.k8s.io').prefix, 'coordination.k8s.io/leases/');
     assert.equal(cluster.resource('pods').prefix, 'core/pods/');
     assert.equal(cluster.resource('events.events.k8s.io').prefix, cluster.resource('events').prefix);
   });
 
-  it('are brought into one form before their own defaults', () => {
+  it('are canonicalized before their own defaults', () => {
     const made = cluster.create('serviceaccounts', {
       metadata: { name: 'x', labels: {}, annotations: { a: null } },
       secrets: [],

@@ -14,7 +14,7 @@ const spelled = (group: string, kind: string, fields: object): Record<string, un
   return rest;
 };
 
-describe('what Go leaves out of a built-in kind', () => {
+describe('values that Go omits from a built-in kind', () => {
   it('are nulls, empty lists and maps, and zero values', () => {
     const pod = spelled('', 'Pod', {
       spec: {
@@ -27,7 +27,7 @@ describe('what Go leaves out of a built-in kind', () => {
     assert.deepEqual(pod, { spec: { containers: [{ name: 'a', image: 'a', resources: {} }] }, status: {} });
   });
 
-  it('are not the zero values behind pointers', () => {
+  it('do not include zero values of pointers', () => {
     const container = { name: 'a', image: 'a', resources: {}, securityContext: { privileged: false } };
     const spec = {
       containers: [container],
@@ -45,12 +45,12 @@ describe('what Go leaves out of a built-in kind', () => {
     });
   });
 
-  it('are labels without a value only in the sense that null is empty', () => {
+  it('do not include values of a map: null becomes an empty string', () => {
     assert.deepEqual(spelled('', 'ConfigMap', { data: { k: null }, binaryData: {} }), { data: { k: '' } });
   });
 });
 
-describe('what Go adds to a built-in kind', () => {
+describe('values that Go adds to a built-in kind', () => {
   it('are structs and required fields', () => {
     assert.deepEqual(spelled('', 'Node', {}), {
       spec: {},
@@ -85,7 +85,7 @@ describe('what Go adds to a built-in kind', () => {
     });
   });
 
-  it('are the defaults that the schema carries', () => {
+  it('are the defaults in the schema', () => {
     const pod = spelled('', 'Pod', {
       spec: { containers: [{ name: 'a', image: 'a', ports: [{ containerPort: 80, protocol: '' }] }] },
     });
@@ -94,8 +94,8 @@ describe('what Go adds to a built-in kind', () => {
   });
 });
 
-describe('values that have one spelling', () => {
-  it('are quantities, rounded where they are amounts of resources', () => {
+describe('values with one canonical form', () => {
+  it('are quantities, rounded for amounts of resources', () => {
     const node = spelled('', 'Node', {
       status: { capacity: { cpu: '0.5', memory: '1024Mi', pods: 110, x: '100.5m' } },
     });
@@ -140,7 +140,7 @@ describe('values that have one spelling', () => {
     ],
   ];
   for (const [group, kind, fields, why] of refusals) {
-    it(`and what has none is refused: ${kind}`, () => {
+    it(`are refused if they are invalid: ${kind}`, () => {
       assert.throws(() => spelled(group, kind, fields), {
         code: 400,
         message: `${kind} in version "v1" cannot be handled as a ${kind}: ${why}`,
@@ -148,7 +148,7 @@ describe('values that have one spelling', () => {
     });
   }
 
-  it('stay as they are the second time', () => {
+  it('are unchanged the second time', () => {
     const once = spelled('', 'Pod', {
       spec: { containers: [{ name: 'a', image: 'a', resources: { limits: { cpu: '1.5' } } }] },
       status: { conditions: [{ type: 'Ready', status: 'True' }] },

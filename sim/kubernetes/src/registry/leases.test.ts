@@ -5,7 +5,7 @@ import { admin, fixture, namespace, rejection } from './testing/fixture.ts';
 const leases = 'leases.coordination.k8s.io';
 
 describe('a Lease', () => {
-  it('keeps its times to the microsecond', () => {
+  it('has times with microseconds', () => {
     const made = fixture().create(leases, {
       metadata: { name: 'l' },
       spec: { renewTime: '2026-01-01T01:00:00.000001+01:00' },
@@ -49,7 +49,7 @@ describe('a Lease', () => {
     ]);
   });
 
-  it('loses the fields of coordinated leader election', () => {
+  it('drops the fields of coordinated leader election', () => {
     const made = fixture().create(leases, {
       metadata: { name: 'l' },
       spec: { strategy: 'x', preferredHolder: 'y', holderIdentity: 'z' },

@@ -16,7 +16,7 @@ describe('roles and bindings', () => {
   const group = 'rbac.authorization.k8s.io';
 
   describe('roles and bindings', () => {
-    it('are filled up with the group they speak of', () => {
+    it('get the default apiGroup', () => {
       const made = create('rolebindings', {
         roleRef: { kind: 'Role', name: 'r' },
         subjects: [
@@ -31,7 +31,7 @@ describe('roles and bindings', () => {
       ]);
     });
 
-    it('show their rules even when there are none', () => assert.equal(create('clusterroles', {})['rules'], null));
+    it('return their rules even when there are none', () => assert.equal(create('clusterroles', {})['rules'], null));
 
     const refusals: [string, string, object, string[]][] = [
       [
@@ -119,7 +119,7 @@ describe('roles and bindings', () => {
         assert.deepEqual(await rejection(() => create(plural, fields)), ['422', ...causes]));
     }
 
-    it('cannot change their roleRef', async () => {
+    it('have an immutable roleRef', async () => {
       const made = create('rolebindings', { roleRef: { kind: 'Role', name: 'r' } });
       assert.deepEqual(
         await rejection(() => cluster.update(key('rolebindings'), { ...made, roleRef: { kind: 'Role', name: 's' } })),

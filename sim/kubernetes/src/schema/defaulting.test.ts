@@ -51,14 +51,14 @@ const table: [name: string, schema: Schema, before: unknown, after: unknown][] =
 
 describe('applySchemaDefaults', () => {
   for (const [name, schema, before, after] of table) {
-    it(`fills in what is missing: ${name}`, () => {
+    it(`sets missing fields: ${name}`, () => {
       const given = copy(before);
       applySchemaDefaults(given, schema);
       assert.deepEqual(given, after);
     });
   }
 
-  it('gives every object a default of its own', () => {
+  it('gives every object its own copy of a default', () => {
     const schema = root({ o: { type: 'object', default: { a: 1 } } });
     const one: { o?: { a: number } } = {};
     const other: { o?: { a: number } } = {};
@@ -69,7 +69,7 @@ describe('applySchemaDefaults', () => {
     assert.deepEqual(other, { o: { a: 1 } });
   });
 
-  it('changes nothing the second time', () => {
+  it('is idempotent', () => {
     fc.assert(
       fc.property(anyJson, aSchema, (given, schema) => {
         const once = copy(given);

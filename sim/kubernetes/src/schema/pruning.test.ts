@@ -65,20 +65,20 @@ const table: [name: string, schema: Schema, before: object, after: object][] = [
 
 describe('prune', () => {
   for (const [name, schema, before, after] of table) {
-    it(`leaves what the schema knows: ${name}`, () => {
+    it(`keeps fields of the schema: ${name}`, () => {
       const given = object(before);
       prune(given, schema);
       assert.deepEqual(given, object(after));
     });
   }
 
-  it('keeps of metadata what every object may have', () => {
+  it('keeps the standard fields of metadata', () => {
     const given = object({}, { labels: { a: 'b' }, nope: 1, ownerReferences: [{ uid: 'u', nope: 1 }] });
     prune(given, root({}));
     assert.deepEqual(given, object({}, { labels: { a: 'b' }, ownerReferences: [{ uid: 'u' }] }));
   });
 
-  it('leaves alone what a built-in kind takes as any JSON', () => {
+  it('keeps any JSON in fields of built-in kinds that allow it', () => {
     const schema = schemaOf('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition');
     assert.ok(schema);
     const version = (more: object) => ({
@@ -92,7 +92,7 @@ describe('prune', () => {
     assert.deepEqual(given, object(version({}), fields));
   });
 
-  it('changes nothing the second time', () => {
+  it('is idempotent', () => {
     fc.assert(
       fc.property(anObject, aSchema, (given, schema) => {
         const once = copy(given);
@@ -104,7 +104,7 @@ describe('prune', () => {
     );
   });
 
-  it('reaches no prototype', () => {
+  it('does not reach a prototype', () => {
     const given = object(
       JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}') as object,
     );

@@ -87,7 +87,7 @@ const table: [body: [string, object], text: string | undefined][] = [
 
 describe('decodeErrors', () => {
   for (const [[key, body], text] of table) {
-    it(`answers as Go's decoder does to ${JSON.stringify(body)}`, () => {
+    it(`has the error of Go for ${JSON.stringify(body)}`, () => {
       const [group = '', version = '', kind = ''] = key.split('/');
       const schema = schemaOf(group, version, kind);
       assert.ok(schema);
@@ -116,7 +116,7 @@ describe('decodeCustomErrors', () => {
     [{ metadata: { name: 'a' }, e: { apiVersion: 'v1', kind: 'K' }, spec: 5 }, undefined],
   ];
   for (const [body, text] of rows) {
-    it(`answers as the real server to ${JSON.stringify(body)}`, () => {
+    it(`has the error of the real server for ${JSON.stringify(body)}`, () => {
       assert.equal(customTypeError(body, schema), text);
     });
   }

@@ -71,7 +71,7 @@ describe('unknownFields', () => {
     ]);
   });
 
-  it('takes no property of the prototype for a known field', () => {
+  it('does not treat a property of the prototype as a known field', () => {
     assert.deepEqual(unknownFields({ spec: { constructor: 1, toString: 1 } }, thing), [
       'spec.constructor',
       'spec.toString',

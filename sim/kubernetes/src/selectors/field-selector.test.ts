@@ -20,7 +20,7 @@ const refusals: [string, string][] = [
 ];
 
 for (const [text, message] of refusals) {
-  test(`the field selector ${JSON.stringify(text)} is refused in the words of the real server`, () => {
+  test(`the field selector ${JSON.stringify(text)} is refused with the message of the real server`, () => {
     assert.throws(
       () => parseFieldSelector(text),
       (error) => error instanceof ApiError && error.code === 400 && error.message === message,
@@ -47,7 +47,7 @@ const parsed: [string, FieldRequirement[]][] = [
 ];
 
 for (const [text, expected] of parsed) {
-  test(`the field selector ${JSON.stringify(text)} is understood`, () => {
+  test(`the field selector ${JSON.stringify(text)} is parsed`, () => {
     assert.deepEqual(parseFieldSelector(text), expected);
   });
 }
@@ -72,7 +72,7 @@ const requirement: fc.Arbitrary<FieldRequirement> = record({
   value: fc.string().filter((value) => !value.startsWith('=')),
 });
 
-test('what was printed parses to the same requirements, sorted', () => {
+test('a printed selector parses to the same requirements, sorted', () => {
   const order = (a: FieldRequirement, b: FieldRequirement): number =>
     printFieldSelector([a]) < printFieldSelector([b]) ? -1 : 1;
   fc.assert(
@@ -82,7 +82,7 @@ test('what was printed parses to the same requirements, sorted', () => {
   );
 });
 
-test('no text makes the field parser throw anything but an ApiError', () => {
+test('for any text, the field parser throws only ApiError', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       try {

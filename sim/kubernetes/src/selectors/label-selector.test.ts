@@ -68,7 +68,7 @@ const refusals: [string, string][] = [
 ];
 
 for (const [text, message] of refusals) {
-  test(`the label selector ${JSON.stringify(text)} is refused in the words of the real server`, () => {
+  test(`the label selector ${JSON.stringify(text)} is refused with the message of the real server`, () => {
     assert.throws(
       () => parseLabelSelector(text),
       (error) => error instanceof ApiError && error.code === 400 && error.message === message,
@@ -119,7 +119,7 @@ for (const [text, expected] of matches) {
   });
 }
 
-test('an object without labels matches what asks for absence', () => {
+test('an object without labels matches a requirement of absence', () => {
   assert.equal(parseLabelSelector('!a,b!=x')(undefined), true);
   assert.equal(parseLabelSelector('a')(undefined), false);
 });
@@ -142,7 +142,7 @@ const requirement: fc.Arbitrary<LabelRequirement> = fc.oneof(
   record({ key, operator: fc.constantFrom('gt' as const, 'lt' as const), values: fc.constantFrom(['0'], ['42']) }),
 );
 
-test('what was printed parses to the same requirements', () => {
+test('a printed selector parses to the same requirements', () => {
   fc.assert(
     fc.property(fc.array(requirement), (requirements) => {
       assert.deepEqual(parseLabelRequirements(printLabelSelector(requirements)), requirements);
@@ -150,7 +150,7 @@ test('what was printed parses to the same requirements', () => {
   );
 });
 
-test('no text makes the label parser throw anything but an ApiError', () => {
+test('for any text, the label parser throws only ApiError', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc
@@ -187,7 +187,7 @@ for (const [selector, expected] of objects) {
   });
 }
 
-test('an operator that does not exist is refused', () => {
+test('an unknown operator is refused', () => {
   assert.throws(
     () => labelSelectorMatches({ matchExpressions: [{ key: 'a', operator: 'Gt', values: ['1'] }] }, labels),
     /"Gt" is not a valid label selector operator/,

@@ -15,7 +15,7 @@ const malformed = (text: string): string => {
 };
 
 // Texts of the real server.
-const complaints: [text: string, complaint: string][] = [
+const errors: [text: string, error: string][] = [
   ['', 'unexpected end of JSON input'],
   [' ', 'unexpected end of JSON input'],
   ['{', 'unexpected end of JSON input'],
@@ -38,18 +38,18 @@ const complaints: [text: string, complaint: string][] = [
   ['nul', 'unexpected end of JSON input'],
 ];
 
-test('errors have the texts of Go', () => {
-  for (const [text, complaint] of complaints) assert.equal(malformed(text), complaint, text);
+test('errors have the messages of Go', () => {
+  for (const [text, error] of errors) assert.equal(malformed(text), error, text);
 });
 
-test('nesting beyond the limit is refused at the bracket that goes too far, and fast', () => {
+test('nesting beyond the limit is refused at the exceeding bracket, quickly', () => {
   const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
   assert.equal(malformed(nested(maxDepth)), 'nothing is wrong');
   assert.equal(malformed(nested(maxDepth + 1)), "invalid character '[' exceeded max depth");
   assert.equal(malformed('{"a":'.repeat(1_000_000)), "invalid character '{' exceeded max depth");
 });
 
-test('keys that occur twice are named once by their path, and the last one counts', () => {
+test('duplicate keys are reported once by their path, and the last one counts', () => {
   const { value, duplicates } = parseJson(
     '{"spec":{"x":1,"x":2,"x":3,"l":[{"a":1},{"a":1,"a":2}]},"kind":"A","kind":"B","a\\"b":1,"a\\"b":2}',
   );
@@ -70,7 +70,7 @@ test('__proto__ is a key like any other', () => {
   assert.deepEqual(parseJson('{"__proto__":1,"__proto__":2}').duplicates, ['duplicate field "__proto__"']);
 });
 
-test('integers that a double would round are a problem; what Go holds in a double is none', () => {
+test('integers that a double would round are reported; numbers that Go reads as a double are not', () => {
   const exact = 'this server cannot keep the integer 9007199254740993 exactly';
   assert.equal(parseJson('{"a":[9007199254740993]}').problem, exact);
   assert.equal(
@@ -106,7 +106,7 @@ const asJson = (value: unknown): unknown => {
   return result;
 };
 
-test('what JSON.stringify writes is read as it was', () => {
+test('the output of JSON.stringify is read unchanged', () => {
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: 'grapheme' }), fc.constantFrom(undefined, 1, '\t'), (value, space) => {
       const parsed = parseJson(JSON.stringify(value, undefined, space));
@@ -115,12 +115,12 @@ test('what JSON.stringify writes is read as it was', () => {
   );
 });
 
-test('a key is read as it is written, whatever keys were read before', () => {
+test('a key is read as written, whatever keys were read before', () => {
   assert.deepEqual(parseJson('{"q":0,"\\\\":1}').value, { q: 0, '\\': 1 });
   assert.deepEqual(parseJson('{"q":0,"\\"":1}').value, { q: 0, '"': 1 });
 });
 
-test('what JSON.parse refuses is refused, and nothing else', () => {
+test('exactly the input that JSON.parse refuses is refused', () => {
   const piece = fc.constantFrom(
     ...Array.from('{}[]:,"\\-+.eE019 \n\tatrufalsenull/\u0000é🙂'),
     '"a"',

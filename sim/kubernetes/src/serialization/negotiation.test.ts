@@ -54,17 +54,17 @@ const cases: [accept: string | undefined, outcome: string][] = [
   ['application/*', `406 406: Not Acceptable\n\nAvailable representations: ${all}`],
 ];
 
-test('the Accept header is walked as the real server walks it for built-in kinds', () => {
+test('the Accept header is evaluated as by the real server for built-in kinds', () => {
   for (const [accept, expected] of cases) assert.equal(outcome(accept), expected, String(accept));
 });
 
-test('no router looks at custom resources first: wildcards count, and the refusal is another', () => {
+test('for custom resources wildcards count, and the refusal differs', () => {
   assert.equal(outcome('application/*', { custom: true }), 'object json');
   assert.equal(outcome('*', { custom: true }), 'object json');
   assert.equal(outcome('text/html', { custom: true }), `406 only the following media types are accepted: ${all}`);
 });
 
-test('a watch is not served as YAML, and its endpoint names its streams', () => {
+test('a watch is not served as YAML, and its error lists the stream types', () => {
   assert.equal(
     outcome('application/yaml', { watch: true }),
     `406 only the following media types are accepted: ${watches}`,
@@ -76,18 +76,18 @@ test('a watch is not served as YAML, and its endpoint names its streams', () => 
   assert.equal(outcome('application/json;stream=watch', { watch: true }), 'object json');
 });
 
-test('where there is no Table of something, such a clause is passed over', () => {
+test('a Table clause is skipped where no Table exists', () => {
   assert.equal(outcome(`${table},application/yaml`, { plain: true }), 'object yaml');
 });
 
-test('better clauses come first: by quality, then by precision', () => {
+test('clauses are ordered by quality, then by precision', () => {
   const order = parseAccept('*/*, application/*, a/b;q=0.5, application/json').map(
     ({ type, subtype }) => `${type}/${subtype}`,
   );
   assert.deepEqual(order, ['application/json', 'application/*', '*/*', 'a/b']);
 });
 
-test('no header makes it throw anything but an ApiError', () => {
+test('for any header, negotiation throws only ApiError', () => {
   const piece = fc.constantFrom(
     'application/json',
     'application',

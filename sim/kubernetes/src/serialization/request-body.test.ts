@@ -14,7 +14,7 @@ import {
 const configMap: Expected = { group: '', version: 'v1', kind: 'ConfigMap', custom: false };
 const widget: Expected = { group: 'example.com', version: 'v1', kind: 'Widget', custom: true };
 
-const told = (run: () => unknown): string => {
+const errorOf = (run: () => unknown): string => {
   try {
     run();
   } catch (error) {
@@ -33,7 +33,7 @@ const parse = "couldn't get version/kind; json parse error: ";
 const struct = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
 
 // Texts of the real server.
-const complaints: [expected: Expected, contentType: string, body: string, complaint: string][] = [
+const errors: [expected: Expected, contentType: string, body: string, error: string][] = [
   [configMap, json, '', unrecognized('ConfigMap', `${parse}unexpected end of JSON input (<empty>)`)],
   [configMap, json, ' ', unrecognized('ConfigMap', `${parse}unexpected end of JSON input (20)`)],
   [
@@ -113,25 +113,25 @@ const complaints: [expected: Expected, contentType: string, body: string, compla
   ],
 ];
 
-test('errors in a body have the texts of the real server', () => {
-  for (const [expected, contentType, body, complaint] of complaints) {
+test('errors in a body have the messages of the real server', () => {
+  for (const [expected, contentType, body, error] of errors) {
     assert.equal(
-      told(() => decodeObject(Buffer.from(body), contentType, expected)),
-      complaint,
+      errorOf(() => decodeObject(Buffer.from(body), contentType, expected)),
+      error,
       body,
     );
   }
 });
 
-test('a depth bomb is refused', () => {
+test('excessive nesting is refused', () => {
   const bomb = `{"apiVersion":"v1","kind":"ConfigMap","x":${'['.repeat(10_001)}`;
   assert.equal(
-    told(() => decodeObject(Buffer.from(bomb), json, configMap)),
+    errorOf(() => decodeObject(Buffer.from(bomb), json, configMap)),
     unrecognized('ConfigMap', `${parse}invalid character '[' exceeded max depth ({"apiVersion":"v1","kind":"Con ...)`),
   );
 });
 
-test('only the media types of Kubernetes are taken, with any parameters and in any case; none means JSON', () => {
+test('only the media types of Kubernetes are accepted, with any parameters and in any case; none means JSON', () => {
   const refusal =
     '415 UnsupportedMediaType: the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf';
   for (const type of [
@@ -143,7 +143,7 @@ test('only the media types of Kubernetes are taken, with any parameters and in a
     'constructor',
   ]) {
     assert.equal(
-      told(() => decodeBody(Buffer.from('{}'), type)),
+      errorOf(() => decodeBody(Buffer.from('{}'), type)),
       refusal,
       type,
     );
@@ -160,7 +160,7 @@ test('only the media types of Kubernetes are taken, with any parameters and in a
   }
 });
 
-test('a built-in object need not name its kind, and null is an object without fields', () => {
+test('a built-in object may omit its kind, and null is an object without fields', () => {
   for (const body of ['{}', 'null', '{"kind":"ConfigMap"}', '{"apiVersion":"v1"}']) {
     assert.deepEqual(
       decodeObject(Buffer.from(body), json, configMap).object,
@@ -176,9 +176,9 @@ test('a custom resource of another kind in its group is left to validation', () 
   assert.equal(decodeObject(Buffer.from(body), json, widget).object.kind, 'Other');
 });
 
-test('a custom resource in protobuf is refused: there is no such form of it', () => {
+test('a custom resource in protobuf is refused', () => {
   assert.equal(
-    told(() => decodeObject(Buffer.from('k8s\0xx'), protobuf, widget)),
+    errorOf(() => decodeObject(Buffer.from('k8s\0xx'), protobuf, widget)),
     '415 UnsupportedMediaType: the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
   );
 });
@@ -187,12 +187,12 @@ test('invalid UTF-8 becomes U+FFFD in JSON and is an error in YAML', () => {
   const bytes = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]);
   assert.deepEqual(decodeBody(bytes, json).value, { a: '\ufffd\ufffd' });
   assert.equal(
-    told(() => decodeBody(bytes, yaml)),
+    errorOf(() => decodeBody(bytes, yaml)),
     '400 BadRequest: yaml: invalid leading UTF-8 octet',
   );
 });
 
-test('options of a delete: none, some, of any group, but no other kind', () => {
+test('delete options may be missing, partial and of any group, but of no other kind', () => {
   assert.deepEqual(decodeDeleteOptions(Buffer.from(''), json), {});
   assert.deepEqual(
     decodeDeleteOptions(Buffer.from('{"kind":"DeleteOptions","apiVersion":"apps/v1","gracePeriodSeconds":0}'), json),
@@ -203,16 +203,16 @@ test('options of a delete: none, some, of any group, but no other kind', () => {
     },
   );
   assert.equal(
-    told(() => decodeDeleteOptions(Buffer.from('{"kind":"Pod","apiVersion":"v1"}'), json)),
+    errorOf(() => decodeDeleteOptions(Buffer.from('{"kind":"Pod","apiVersion":"v1"}'), json)),
     '400 BadRequest: no kind "Pod" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"',
   );
   assert.equal(
-    told(() => decodeDeleteOptions(Buffer.from('{'), json)),
+    errorOf(() => decodeDeleteOptions(Buffer.from('{'), json)),
     "400 BadRequest: couldn't get version/kind; json parse error: unexpected end of JSON input",
   );
 });
 
-test('no bytes of any type make it throw anything but an ApiError', () => {
+test('for any bytes of any type, decoding throws only ApiError', () => {
   const prefixes = ['', '{', '[', 'k8s\0', 'k8s\0\x0a', '{"kind":', 'a: '].map((text) => Buffer.from(text));
   fc.assert(
     fc.property(
@@ -221,7 +221,7 @@ test('no bytes of any type make it throw anything but an ApiError', () => {
       fc.constantFrom(json, yaml, protobuf, undefined),
       fc.constantFrom(configMap, widget),
       (prefix, bytes, type, expected) => {
-        told(() => decodeObject(Buffer.concat([prefix, bytes]), type, expected));
+        errorOf(() => decodeObject(Buffer.concat([prefix, bytes]), type, expected));
       },
     ),
     { numRuns: 3000 },
@@ -285,7 +285,7 @@ test('duplicate keys are reported', () => {
   assert.deepEqual(decodePatch(Buffer.from('{"a":{"b":1,"b":2}}'), 'merge').duplicates, ['duplicate field "a.b"']);
 });
 
-test('no bytes make it throw anything but an ApiError', () => {
+test('for any bytes, decoding a patch throws only ApiError', () => {
   const type = fc.constantFrom<PatchBody>('json', 'merge', 'strategic', 'apply');
   fc.assert(
     fc.property(

@@ -35,11 +35,11 @@ const readings: [text: string, value: unknown][] = [
   ['{"a": [1, "x"]}', { a: [1, 'x'] }],
 ];
 
-test('YAML is read as Go reads it, which is mostly 1.1', () => {
+test('YAML is read as Go reads it, mostly as YAML 1.1', () => {
   for (const [text, value] of readings) assert.deepEqual(parseYaml(text).value, value, text);
 });
 
-test('keys that occur twice are named with their lines', () => {
+test('duplicate keys are reported with their lines', () => {
   assert.deepEqual(parseYaml('data:\n  a: x\n  a: z\n  b: x\n  b: z\n').duplicates, [
     'yaml: unmarshal errors:\n  line 3: key "a" already set in map\n  line 5: key "b" already set in map',
   ]);
@@ -48,7 +48,7 @@ test('keys that occur twice are named with their lines', () => {
   ]);
 });
 
-test('what cannot be JSON is refused', () => {
+test('values that are no JSON are refused', () => {
   assert.match(malformed('a: 1\n  b: 2\n'), /^yaml: line \d+: /);
   assert.equal(malformed('b: *c'), "yaml: unknown anchor 'c' referenced");
   assert.equal(malformed('a: &a [*a]'), "yaml: anchor 'a' value contains itself");
@@ -60,7 +60,7 @@ test('what cannot be JSON is refused', () => {
   assert.match(malformed('<<: 1'), /map merge requires/);
 });
 
-test('aliases that multiply and nesting that does not end are refused, and fast', () => {
+test('exponential aliases and unlimited nesting are refused quickly', () => {
   const bomb = Array.from({ length: 30 }, (_, level) =>
     level === 0 ? 'a0: &a0 [x, x, x, x]' : `a${level}: &a${level} [${`*a${level - 1}, `.repeat(9)}]`,
   );
@@ -106,7 +106,7 @@ test('YAML is printed as the real server prints it', () => {
   );
 });
 
-test('what is printed is read back', () => {
+test('printed YAML can be read back', () => {
   const key = { a: { '<<': '' }, '<<': { b: '<<' } };
   assert.deepEqual(parseYaml(printYaml(key)).value, key);
   fc.assert(
@@ -118,7 +118,7 @@ test('what is printed is read back', () => {
   );
 });
 
-test('hostile text never throws anything but MalformedError', () => {
+test('any text throws only MalformedError', () => {
   const piece = fc.constantFrom(
     ...Array.from('{}[]:,"\'\\-&*!|>%@`#?~ \n\t<a1'),
     '<<: ',

@@ -13,7 +13,7 @@ const object = (name: string, value = ''): KubeObject => ({
 
 const names = (objects: KubeObject[]): string[] => objects.map(({ metadata }) => metadata.name);
 
-test('every write has a revision of its own, which the object carries', () => {
+test('every write has its own revision, which is in the object', () => {
   const storage = memoryStorage();
   const first = storage.put('a/1', object('1'));
   const second = storage.put('b/1', object('1'));
@@ -21,7 +21,7 @@ test('every write has a revision of its own, which the object carries', () => {
   assert.equal(storage.revision, Number(second.metadata.resourceVersion));
 });
 
-test('what is stored is frozen to its depth', () => {
+test('stored objects are deeply frozen', () => {
   const stored = memoryStorage().put('a/1', object('1'));
   assert.throws(() => {
     stored.metadata.name = 'other';
@@ -34,7 +34,7 @@ test('a list is in key order and stays within its prefix', () => {
   assert.deepEqual(names(storage.list('things/')), ['things/a/9', 'things/b/1', 'things/b/2']);
 });
 
-test('a removed object is answered with the revision of its removal', () => {
+test('a removed object is returned with the revision of its removal', () => {
   const storage = memoryStorage();
   const put = storage.put('a/1', object('1'));
   const removed = storage.remove('a/1');
@@ -43,7 +43,7 @@ test('a removed object is answered with the revision of its removal', () => {
   assert.equal(storage.remove('a/1'), undefined);
 });
 
-test('changes are replayed from a revision on, and forgotten beyond the limit', () => {
+test('changes are replayed from a revision, and compacted beyond the limit', () => {
   const storage = memoryStorage(4);
   for (let count = 0; count < 20; count++) storage.put('a/1', object('1', String(count)));
   assert.ok(storage.compacted > 0);
@@ -54,18 +54,18 @@ test('changes are replayed from a revision on, and forgotten beyond the limit', 
   );
 });
 
-test('a subscriber sees each change once, until it leaves', () => {
+test('a subscriber gets each change once, until it unsubscribes', () => {
   const storage = memoryStorage();
   const seen: string[] = [];
-  const leave = storage.subscribe((change) => seen.push(`${change.key} ${change.object ? 'put' : 'removed'}`));
+  const unsubscribe = storage.subscribe((change) => seen.push(`${change.key} ${change.object ? 'put' : 'removed'}`));
   storage.put('a/1', object('1'));
   storage.remove('a/1');
-  leave();
+  unsubscribe();
   storage.put('a/2', object('2'));
   assert.deepEqual(seen, ['a/1 put', 'a/1 removed']);
 });
 
-test('the state at any kept revision can be listed again', () => {
+test('the state at any kept revision can be listed', () => {
   const write = fc.record({ key: fc.constantFrom('x/1', 'x/2', 'x/3', 'y/1'), remove: fc.boolean() });
   fc.assert(
     fc.property(fc.array(write, { maxLength: 40 }), (writes) => {

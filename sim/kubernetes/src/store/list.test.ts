@@ -17,7 +17,7 @@ const refusal = (run: () => unknown): { code: number; reason: string | undefined
   throw new assert.AssertionError({ message: 'it was not refused' });
 };
 
-test('a list carries the revision of the snapshot, not of its newest item', () => {
+test('a list has the revision of the snapshot, not of its newest item', () => {
   const core = thingsCore();
   put(core, thing('a'));
   core.storage.put('other/x', thing('x'));
@@ -25,7 +25,7 @@ test('a list carries the revision of the snapshot, not of its newest item', () =
   assert.equal(listed.metadata.resourceVersion, String(core.storage.revision));
 });
 
-test('pages show one moment, whatever happens between them', () => {
+test('pages show one snapshot, whatever is written between them', () => {
   const write = fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), gone: fc.boolean() });
   fc.assert(
     fc.property(fc.array(write), fc.array(write), fc.integer({ min: 1, max: 4 }), (before, between, limit) => {
@@ -47,7 +47,7 @@ test('pages show one moment, whatever happens between them', () => {
   );
 });
 
-test('the rest is counted, but not under a selector', () => {
+test('the remaining items are counted, but not with a selector', () => {
   const core = thingsCore();
   for (const name of ['a', 'b', 'c']) put(core, thing(name));
   assert.equal(listObjects(core, things, '', options('limit=1')).metadata.remainingItemCount, 2);

@@ -8,20 +8,20 @@ import { type WatchEvent, watchObjects } from './watch.ts';
 const watch = (core: Core, query: string, signal = new AbortController().signal) =>
   watchObjects(core, things, '', options(query, true), signal);
 
-const told = (events: WatchEvent[]): string[] =>
+const format = (events: WatchEvent[]): string[] =>
   events.map(({ type, object }) => ('name' in object.metadata ? `${type} ${object.metadata.name}` : type));
 
 /** The next batch; the watch must have one. */
 const next = async (events: AsyncGenerator<WatchEvent[]>): Promise<WatchEvent[]> => (await events.next()).value ?? [];
 
-test('without a resource version a watch begins with what is there', async () => {
+test('without a resource version a watch begins with existing objects', async () => {
   const core = thingsCore();
   put(core, thing('a'));
   const events = watch(core, '');
-  assert.deepEqual(told(await next(events)), ['ADDED a']);
+  assert.deepEqual(format(await next(events)), ['ADDED a']);
   put(core, thing('b'));
   remove(core, 'a');
-  assert.deepEqual(told(await next(events)), ['ADDED b', 'DELETED a']);
+  assert.deepEqual(format(await next(events)), ['ADDED b', 'DELETED a']);
   await events.return(undefined);
 });
 
@@ -33,7 +33,7 @@ test('an object that enters or leaves the selector is added or deleted', async (
   put(core, thing('a', 'default', { colour: 'blue', size: 1 }));
   const left = put(core, thing('a', 'default', { colour: 'red' }));
   const events = await next(watch(core, `fieldSelector=spec.colour=blue&resourceVersion=${since}`));
-  assert.deepEqual(told(events), ['ADDED a', 'MODIFIED a', 'DELETED a']);
+  assert.deepEqual(format(events), ['ADDED a', 'MODIFIED a', 'DELETED a']);
   const last = events.at(-1);
   assert.equal(last?.object.metadata.resourceVersion, left.metadata.resourceVersion);
   assert.deepEqual(last && { ...last.object, metadata: undefined }, {
@@ -42,7 +42,7 @@ test('an object that enters or leaves the selector is added or deleted', async (
   });
 });
 
-test('a watch from a forgotten resource version gets 410 and ends', async () => {
+test('a watch from a compacted resource version gets 410 and ends', async () => {
   const core = thingsCore(4);
   for (let count = 0; count < 20; count++) put(core, thing('a'));
   const events = watch(core, 'resourceVersion=2');
@@ -52,7 +52,7 @@ test('a watch from a forgotten resource version gets 410 and ends', async () => 
   assert.equal((await events.next()).done, true);
 });
 
-test('initial events end with a bookmark that says so', async () => {
+test('initial events end with an annotated bookmark', async () => {
   const core = thingsCore();
   put(core, thing('a'));
   const events = await next(
@@ -67,16 +67,16 @@ test('initial events end with a bookmark that says so', async () => {
   assert.deepEqual(end.object.metadata.annotations, { 'k8s.io/initial-events-end': 'true' });
 });
 
-test('bookmarks come each minute, and only on request', async () => {
+test('bookmarks are sent each minute, and only on request', async () => {
   const core = thingsCore();
   const asked = watch(core, 'allowWatchBookmarks=true&resourceVersion=1');
   const silent = watch(core, 'resourceVersion=1');
   const bookmark = asked.next();
   const other = silent.next();
   core.clock.advance(60_000);
-  assert.deepEqual(told((await bookmark).value ?? []), ['BOOKMARK']);
+  assert.deepEqual(format((await bookmark).value ?? []), ['BOOKMARK']);
   put(core, thing('a'));
-  assert.deepEqual(told((await other).value ?? []), ['ADDED a']);
+  assert.deepEqual(format((await other).value ?? []), ['ADDED a']);
   await Promise.all([asked.return(undefined), silent.return(undefined)]);
 });
 
@@ -87,7 +87,7 @@ test('a watch ends at its timeout', async () => {
   assert.equal((await ended).done, true);
 });
 
-test('a watch ends when its client is gone', async () => {
+test('a watch ends when its client disconnects', async () => {
   const core = thingsCore();
   const client = new AbortController();
   const ended = watch(core, 'resourceVersion=1', client.signal).next();
@@ -115,7 +115,7 @@ test('a watch of a client that is gone before it begins leaves no timer and no s
   assert.deepEqual(left, []);
 });
 
-test('a client that does not read is cut off', async () => {
+test('a client that does not read is disconnected', async () => {
   const core = thingsCore();
   const events = watch(core, '');
   put(core, thing('a'));
@@ -125,7 +125,7 @@ test('a client that does not read is cut off', async () => {
   assert.equal((await events.next()).done, true);
 });
 
-test('a watch that resumes anywhere sees each change once, in order', async () => {
+test('a watch that resumes at any version gets each change once, in order', async () => {
   const write = fc.record({ name: fc.constantFrom('a', 'b'), gone: fc.boolean() });
   await fc.assert(
     fc.asyncProperty(fc.array(write, { minLength: 1, maxLength: 20 }), fc.nat(), async (writes, cut) => {

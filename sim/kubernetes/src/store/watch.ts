@@ -112,13 +112,13 @@ export const watchObjects = (
       if (options.allowWatchBookmarks) push(bookmark(resource, core.storage.revision));
       end();
     });
-    const leave = core.storage.subscribe((change) => {
+    const unsubscribe = core.storage.subscribe((change) => {
       if (!change.key.startsWith(prefix)) return;
       const event = eventOf(change, resource, options.matches);
       if (event) push(event);
     });
     signal.addEventListener('abort', end, { once: true });
-    stops.push(expire, leave, () => signal.removeEventListener('abort', end));
+    stops.push(expire, unsubscribe, () => signal.removeEventListener('abort', end));
     if (options.allowWatchBookmarks) scheduleBookmark();
   }
 

@@ -74,10 +74,10 @@ const signs: [string, Health | undefined, Node, string | undefined, number][] = 
   ['a Lease that vanishes is none', { lastSeen: 7, ready: undefined, renewTime: created }, node(), undefined, 7],
 ];
 for (const [name, before, seen, renewTime, expected] of signs) {
-  test(`signs of life: ${name}`, () => assert.equal(observeHealth(before, seen, renewTime, later).lastSeen, expected));
+  test(`heartbeats: ${name}`, () => assert.equal(observeHealth(before, seen, renewTime, later).lastSeen, expected));
 }
 
-test('a Lease that vanished and comes back unrenewed is no sign of life', () => {
+test('a Lease that is recreated without a renewal is no heartbeat', () => {
   const first = observeHealth(undefined, node(), created, start);
   const without = observeHealth(first, node(), undefined, start + 1);
   assert.equal(observeHealth(without, node(), created, later).lastSeen, start);
@@ -118,6 +118,6 @@ test('the conditions of a Node without heartbeats become Unknown, missing ones a
   ]);
 });
 
-test('what is Unknown already is left alone', () => {
+test('a condition that is already Unknown is kept', () => {
   assert.equal(unknownConditions(node(ready(created, 'Unknown')), later), undefined);
 });

@@ -62,7 +62,7 @@ const podReady = (cluster: TestCluster, name: string): string | undefined =>
 const messages = (cluster: TestCluster): string[] =>
   cluster.list('events').map((key) => String(cluster.get('events', key)?.['message']));
 
-test('a Node that renews its Lease stays as it is', () => {
+test('a Node that renews its Lease is unchanged', () => {
   const cluster = start();
   mac(cluster, 'm1');
   pass(cluster, 300, 'm1');
@@ -72,7 +72,7 @@ test('a Node that renews its Lease stays as it is', () => {
   assert.deepEqual(cluster.errors, []);
 });
 
-test('a Node without a Lease lives by the heartbeats in its status', () => {
+test('a Node without a Lease is healthy by the heartbeats in its status', () => {
   const cluster = start();
   mac(cluster, 'm1');
   cluster.delete('leases', 'kube-node-lease/m1');
@@ -157,7 +157,7 @@ test('Nodes that fail at the same time are tainted one after the other', () => {
   assert.deepEqual(evicting(), ['m1', 'm2']);
 });
 
-test('a Node that says it is not ready gets the other taints, and one that turns silent swaps them without waiting', () => {
+test('a Node that reports not ready gets other taints; without heartbeats they are swapped at once', () => {
   const cluster = start();
   mac(cluster, 'm1');
   mac(cluster, 'm2');
@@ -229,7 +229,7 @@ test('a cordoned Node is tainted, and the old names of its labels are kept', () 
   assert.equal(node(cluster, 'm1').spec.taints, undefined);
 });
 
-test('a Node that is removed and comes again starts afresh', () => {
+test('a Node that is recreated starts without the history of the old one', () => {
   const cluster = start();
   mac(cluster, 'm1');
   cluster.clock.advance(0);

@@ -6,7 +6,7 @@ import { eventRecorder } from './event-recorder.ts';
 const regarding = { apiVersion: 'v1', kind: 'Node', name: 'm1', uid: 'u1' };
 const fields = { regarding, type: 'Normal', reason: 'RegisteredNode', message: 'Node m1 event: Registered' } as const;
 
-test('an Event is written as node-controller writes it, and the same again raises its count', () => {
+test('an Event is written in the format of node-controller, and a repetition increases its count', () => {
   const cluster = testCluster();
   cluster.create('namespaces', 'default');
   const recorder = eventRecorder(cluster.api, 'node-controller');
@@ -34,7 +34,7 @@ test('an Event is written as node-controller writes it, and the same again raise
   });
 });
 
-test('what differs in anything is another Event, also within the same moment', () => {
+test('a different input is another Event, also at the same time', () => {
   const cluster = testCluster();
   cluster.create('namespaces', 'default');
   const recorder = eventRecorder(cluster.api, 'node-controller');
@@ -44,7 +44,7 @@ test('what differs in anything is another Event, also within the same moment', (
   assert.equal(cluster.list('events').length, 3);
 });
 
-test('an Event that has gone is written anew', () => {
+test('a deleted Event is written again', () => {
   const cluster = testCluster();
   cluster.create('namespaces', 'default');
   const recorder = eventRecorder(cluster.api, 'node-controller');

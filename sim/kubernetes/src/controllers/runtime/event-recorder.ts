@@ -24,9 +24,9 @@ interface EventFields {
 
 export interface Recorder {
   /** An Event in the core/v1 form: count, first and last time. A repetition raises the count. */
-  record(happening: EventFields): void;
+  record(fields: EventFields): void;
   /** An Event in the events.k8s.io form: an action at one time. */
-  recordAction(happening: EventFields, action: string): void;
+  recordAction(fields: EventFields, action: string): void;
 }
 
 /** How many Events are cached to raise their count. */
@@ -82,13 +82,13 @@ export const eventRecorder = (api: LoopbackClient, component: string): Recorder 
   };
 
   return {
-    record: (happening) => {
-      const { kind, name, namespace, uid } = happening.regarding;
-      const key = JSON.stringify([kind, namespace, name, uid, happening.type, happening.reason, happening.message]);
+    record: (fields) => {
+      const { kind, name, namespace, uid } = fields.regarding;
+      const key = JSON.stringify([kind, namespace, name, uid, fields.type, fields.reason, fields.message]);
       if (countUp(key, namespace ?? 'default')) return;
       const at = timestamp(api.clock.now());
       const event = create({
-        ...blank(happening),
+        ...blank(fields),
         source: { component },
         firstTimestamp: at,
         lastTimestamp: at,
@@ -102,9 +102,9 @@ export const eventRecorder = (api: LoopbackClient, component: string): Recorder 
       const [oldest] = written.keys();
       if (written.size > maxCachedEvents && oldest !== undefined) written.delete(oldest);
     },
-    recordAction: (happening, action) => {
+    recordAction: (fields, action) => {
       create({
-        ...blank(happening),
+        ...blank(fields),
         action,
         source: {},
         firstTimestamp: null,

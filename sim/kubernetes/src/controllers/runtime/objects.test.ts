@@ -13,14 +13,14 @@ const pod = (...conditions: Condition[]): Pod => ({
   status: { phase: 'Pending', conditions },
 });
 
-test('a new condition is added with the time and the generation it speaks of', () => {
+test('a new condition is added with the time and the observed generation', () => {
   assert.deepEqual(withPodCondition(pod(), said, now), {
     phase: 'Pending',
     conditions: [{ ...said, lastProbeTime: null, lastTransitionTime: '2026-01-01T00:10:00Z', observedGeneration: 3 }],
   });
 });
 
-test('the same condition again is no change', () => {
+test('the same condition is no change', () => {
   assert.equal(withPodCondition(pod({ ...said, lastTransitionTime: '2026-01-01T00:00:00Z' }), said, now), undefined);
 });
 
@@ -31,7 +31,7 @@ test('another message is no transition', () => {
   assert.equal(condition?.message, 'no room');
 });
 
-test('another status is one, and the other conditions stay where they are', () => {
+test('another status is a transition, and the other conditions keep their place', () => {
   const ready = { type: 'Ready', status: 'True' };
   const old = { ...said, status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' };
   const conditions = withPodCondition(pod(old, ready), said, now)?.conditions ?? [];

@@ -4,7 +4,7 @@ import { testCluster } from '../testing/test-cluster.ts';
 import { testResource } from '../../testing/test-resource.ts';
 import { watch, watchAll } from './watch.ts';
 
-test('a watch tells what exists, what changes and what goes, and nothing after its end', () => {
+test('a watch yields existing objects, changes and deletions, and nothing after its end', () => {
   const cluster = testCluster();
   cluster.create('nodes', 'm1');
   const seen: string[] = [];
@@ -19,11 +19,11 @@ test('a watch tells what exists, what changes and what goes, and nothing after i
   assert.deepEqual(seen, ['- > m1', '- > m2', 'm2 > m2', 'm2 > -']);
 });
 
-test('a kind that is not served has nothing to tell', () => {
+test('a watch of an unknown kind yields nothing', () => {
   watch(testCluster().api, 'x.dev', 'machines', () => assert.fail())();
 });
 
-test('a watch of all kinds follows those that come later, and only those it wants', () => {
+test('a watch of all kinds includes kinds defined later, if they pass its filter', () => {
   const cluster = testCluster();
   cluster.create('namespaces', 'a');
   const seen: string[] = [];

@@ -13,7 +13,7 @@ const start = (reconcile: (key: string) => void | Promise<void>) => {
   return { clock, errors, queue };
 };
 
-test('a key is worked on later, never within the call that adds it', () => {
+test('a key is processed later, never within the call that adds it', () => {
   const seen: string[] = [];
   const { clock, queue } = start((key) => void seen.push(key));
   queue.add('a');
@@ -22,7 +22,7 @@ test('a key is worked on later, never within the call that adds it', () => {
   assert.deepEqual(seen, ['a']);
 });
 
-test('a key that is added twice before its turn is worked on once', () => {
+test('a key added twice is processed once', () => {
   const seen: string[] = [];
   const { clock, queue } = start((key) => void seen.push(key));
   queue.add('a');
@@ -32,7 +32,7 @@ test('a key that is added twice before its turn is worked on once', () => {
   assert.deepEqual(seen, ['a', 'b']);
 });
 
-test('a key that is added while it is being worked on is worked on again', () => {
+test('a key added while it is processed is processed again', () => {
   const seen: string[] = [];
   const { clock, queue } = start((key) => {
     seen.push(key);
@@ -43,7 +43,7 @@ test('a key that is added while it is being worked on is worked on again', () =>
   assert.deepEqual(seen, ['a', 'a']);
 });
 
-test('of several delays the earliest counts, and the key comes once', () => {
+test('of several delays the earliest counts, and the key is processed once', () => {
   const seen: number[] = [];
   const { clock, queue } = start(() => void seen.push(clock.now()));
   const begin = clock.now();
@@ -57,7 +57,7 @@ test('of several delays the earliest counts, and the key comes once', () => {
   );
 });
 
-test('what throws is reported and tried again, less and less often, until it works', () => {
+test('an error is reported, and the key is retried with back-off', () => {
   const seen: number[] = [];
   const { clock, queue, errors } = start(() => {
     seen.push(clock.now());
@@ -90,7 +90,7 @@ test('a success resets the backoff', () => {
   );
 });
 
-test('a stale write is tried again and not reported', () => {
+test('a conflict is retried and not reported', () => {
   let tries = 0;
   const { clock, queue, errors } = start(() => {
     tries++;
@@ -102,7 +102,7 @@ test('a stale write is tried again and not reported', () => {
   assert.deepEqual(errors, []);
 });
 
-test('the wait between tries doubles up to half a minute', () => {
+test('the back-off doubles up to half a minute', () => {
   const table: [number, number][] = [
     [1, 5],
     [2, 10],
@@ -114,7 +114,7 @@ test('the wait between tries doubles up to half a minute', () => {
   for (const [failures, wait] of table) assert.equal(backOff(failures), wait, String(failures));
 });
 
-test('asynchronous work is done one key at a time, and its failures are tried again', async () => {
+test('asynchronous keys are processed one at a time, and retried after a failure', async () => {
   const log: string[] = [];
   const releases: (() => void)[] = [];
   const { clock, queue } = start(async (key) => {

@@ -31,7 +31,7 @@ const events = (cluster: TestCluster): string[] =>
     return `${String(event?.['reason'])}: ${String(event?.['message'])}`;
   });
 
-test('Pods are spread over the Nodes that take them', () => {
+test('Pods are spread over the suitable Nodes', () => {
   const cluster = start();
   mac(cluster, 'm1');
   mac(cluster, 'm2');
@@ -45,7 +45,7 @@ test('Pods are spread over the Nodes that take them', () => {
   assert.deepEqual(cluster.errors, []);
 });
 
-test('a Pod says why it waits, once, and goes when there is a place', () => {
+test('a Pod reports why it is pending, once, and is bound when there is a place', () => {
   const cluster = start();
   pod(cluster, 'p');
   cluster.clock.advance(0);
@@ -97,7 +97,7 @@ test('the Events are those of kube-scheduler', () => {
   });
 });
 
-test('a Pod that ends makes room for the next', () => {
+test('a finished Pod makes room for the next', () => {
   const cluster = start();
   mac(cluster, 'm1', '1');
   pod(cluster, 'first');
@@ -110,7 +110,7 @@ test('a Pod that ends makes room for the next', () => {
   assert.equal(nodeOf(cluster, 'second'), 'm1');
 });
 
-test('a Node that is uncordoned is tried again, one that only sends heartbeats is not', () => {
+test('an uncordoned Node is tried again, one that only sends heartbeats is not', () => {
   const cluster = start();
   mac(cluster, 'm1');
   cluster.edit('nodes', 'm1', (node) => (asNode(node).spec.unschedulable = true));

@@ -76,7 +76,7 @@ const table: [what: string, given: RolloutFacts, expected: string][] = [
   ['paused and empty, the newest one grows', facts({ paused: true, old: [set('z', 0), set('a', 0)] }), 'a 4'],
   ['a new number of a settled Deployment', facts({ replicas: 6, current: set('b', 4) }), 'b 6'],
   [
-    'a new number in the midst of a roll is shared out',
+    'new replicas during a rollout are distributed proportionally',
     facts({ replicas: 8, limits: { maxSurge: 2, maxUnavailable: 2 }, current: set('b', 2, 0), old: [set('a', 3)] }),
     'a 6, b 4',
   ],
@@ -111,7 +111,7 @@ describe('a rollout', () => {
     oldPodsRun: fc.boolean(),
   });
 
-  it('has an answer to everything, and sizes that can be', () => {
+  it('has a decision for any state, with valid sizes', () => {
     fc.assert(
       fc.property(anyFacts, (given) => {
         const step = decideRollout(given);
@@ -122,7 +122,7 @@ describe('a rollout', () => {
     );
   });
 
-  it('ends with all Pods new, and on the way never goes beyond what it may', () => {
+  it('ends with all Pods new, and never exceeds its limits', () => {
     const limits = fc
       .record({ maxSurge: fc.nat(3), maxUnavailable: fc.nat(3) })
       .filter(({ maxSurge, maxUnavailable }) => maxSurge + maxUnavailable > 0);
@@ -131,7 +131,7 @@ describe('a rollout', () => {
         fc.integer({ min: 1, max: 8 }),
         limits,
         fc.infiniteStream(fc.boolean()),
-        (replicas, allowed, luck) => {
+        (replicas, allowed, random) => {
           const limits = { ...allowed, maxUnavailable: Math.min(allowed.maxUnavailable, replicas) };
           const counted = { desired: replicas, max: replicas + limits.maxSurge };
           const sets = new Map([['old', set('old', replicas, replicas, counted)]]);
@@ -155,7 +155,7 @@ describe('a rollout', () => {
             assert.ok(total((each) => each.replicas) <= replicas + limits.maxSurge, 'too many');
             assert.ok(total((each) => each.available) >= replicas - limits.maxUnavailable, 'too few');
             const fresh = sets.get('new');
-            if (fresh && fresh.available < fresh.replicas && luck.next().value === true)
+            if (fresh && fresh.available < fresh.replicas && random.next().value === true)
               sets.set('new', { ...fresh, available: fresh.available + 1 });
           }
           assert.deepEqual(

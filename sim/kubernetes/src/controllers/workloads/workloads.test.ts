@@ -87,20 +87,20 @@ describe('which Pod is deleted first', () => {
       assert.deepEqual(podsToDelete([second, first], 1), [first]);
       assert.deepEqual(podsToDelete([first, second], 2), [first, second]);
     });
-  it('one of those that share a Node', () => {
+  it('one of several on the same Node', () => {
     const pods = [pod('c', { ...ready, node: 'n' }), pod('a', ready), pod('b', ready)];
     assert.deepEqual(podsToDelete(pods, 1), [pods[1]]);
   });
 });
 
-describe('a hash of a template', () => {
+describe('the hash of a template', () => {
   const template = { metadata: { labels: { app: 'x' } }, spec: { nodeName: 'm' } };
-  it('does not depend on the order of fields, nor on the label that carries it', () => {
+  it('does not depend on the order of fields, nor on the hash label', () => {
     const same = { spec: { nodeName: 'm' }, metadata: { labels: { 'pod-template-hash': 'z', app: 'x' } } };
     assert.equal(templateHash(same), templateHash(template));
     assert.ok(sameTemplate(same, template));
   });
-  it('depends on everything else, and on how often it was taken', () => {
+  it('depends on everything else, and on the collision count', () => {
     assert.notEqual(templateHash({ ...template, spec: { nodeName: 'n' } }), templateHash(template));
     assert.notEqual(templateHash(template, 1), templateHash(template));
     assert.match(templateHash(template), /^[bcdfghjklmnpqrstvwxz2456789]+$/);
@@ -121,25 +121,25 @@ describe('revisions', () => {
   const history = 'deployment.kubernetes.io/revision-history';
   const number = 'deployment.kubernetes.io/revision';
 
-  it('grow beyond all others', () => {
+  it('are higher than all others', () => {
     assert.equal(nextRevision([]), 1);
     assert.equal(nextRevision([setAt(2), setAt(7), setAt(3)]), 8);
   });
-  it('come with the annotations of the Deployment, but for those that are its own', () => {
+  it('have the annotations of the Deployment, except its own', () => {
     const given = { why: 'because', [number]: '9', 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
     assert.deepEqual(currentAnnotations(deployment(given), undefined, 1), { why: 'because', [number]: '1' });
   });
-  it('stay as they are for the newest', () => {
+  it('are unchanged for the newest ReplicaSet', () => {
     assert.deepEqual(currentAnnotations(deployment({}), setAt(3), 3), { [number]: '3' });
   });
-  it('are remembered by a set that comes back', () => {
+  it('are kept in the history of a ReplicaSet that is reused', () => {
     assert.deepEqual(currentAnnotations(deployment({}), setAt(3), 5), { [number]: '5', [history]: '3' });
     assert.deepEqual(currentAnnotations(deployment({}), setAt(5, { [history]: '3' }), 8), {
       [number]: '8',
       [history]: '3,5',
     });
   });
-  it('beyond the limit go, oldest first, once they are empty', () => {
+  it('beyond the limit are deleted when empty, oldest first', () => {
     const names = (sets: ReplicaSet[]): string[] => sets.map((each) => each.metadata.name);
     assert.deepEqual(names(revisionsToDelete([setAt(3), setAt(1), setAt(2)], 1)), ['r1', 'r2']);
     assert.deepEqual(names(revisionsToDelete([setAt(3), setAt(1, {}, 1), setAt(2)], 1)), ['r2']);
@@ -147,8 +147,8 @@ describe('revisions', () => {
   });
 });
 
-describe('shares of a new total', () => {
-  it('add up to it, and go in one direction only', () => {
+describe('proportional scaling', () => {
+  it('adds up to the new total, and changes all sizes in one direction', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 2, maxLength: 4 });
     fc.assert(
       fc.property(sizes, fc.nat(60), (given, allowed) => {
@@ -260,7 +260,7 @@ describe('progress', () => {
       assert.equal(next && `${next.status} ${next.reason}`, expected);
     });
 
-  it('keeps the time of a transition until the status changes, and its own until it says something else', () => {
+  it('keeps lastTransitionTime until the status changes, and lastUpdateTime until it is renewed', () => {
     const old = [condition('ReplicaSetUpdated')];
     const said = { status: 'True', reason: 'ReplicaSetUpdated', message: 'x' };
     assert.deepEqual(withCondition(old, 'Progressing', said, now), old);

@@ -103,7 +103,7 @@ describe('resourcesOf', () => {
     );
   });
 
-  it('has a status endpoint only where the version has one', () => {
+  it('has a status endpoint only with a status subresource', () => {
     assert.deepEqual(
       resourcesOf(definition()).map(({ strategy }) => [
         strategy.hasStatus,
@@ -117,7 +117,7 @@ describe('resourcesOf', () => {
     );
   });
 
-  it('stores in the storage version and reads in its own', () => {
+  it('stores objects in the storage version and returns them in its own', () => {
     const resource = first();
     const stored = deepFreeze(resource.toStored(thing({ spec: {} })));
     assert.equal(stored.apiVersion, 'ex.io/v2');
@@ -130,13 +130,13 @@ describe('resourcesOf', () => {
     assert.deepEqual(object, thing({ spec: { a: 'x' } }));
   });
 
-  it('takes no status in a create', () => {
+  it('ignores the status in a create', () => {
     const object = thing({ status: { replicas: 3 } });
     first().strategy.prepareForCreate(object, context);
     assert.equal(object['status'], undefined);
   });
 
-  it('takes no new objects while the definition is being deleted', () => {
+  it('accepts no new objects while the definition is being deleted', () => {
     const resource = first(definition('True', { deletionTimestamp: '2026-01-01T00:00:00Z' }));
     assert.throws(() => resource.strategy.prepareForCreate(thing(), context), {
       message: 'things.ex.io "t" is forbidden: create not allowed while custom resource definition is terminating',
@@ -158,7 +158,7 @@ describe('resourcesOf', () => {
     ]);
   });
 
-  it('validates only the status in a write to it', () => {
+  it('validates only the status in a status write', () => {
     const { strategy } = first();
     const old = thing({ spec: { replicas: 'x' } });
     assert.deepEqual(
@@ -179,7 +179,7 @@ describe('resourcesOf', () => {
     );
   });
 
-  it('selects by the fields that the version names', () => {
+  it('selects by the selectableFields of the version', () => {
     const { strategy } = first();
     assert.deepEqual(strategy.selectableFields(thing({ spec: { a: 'y', flag: true } })), {
       'spec.a': 'y',

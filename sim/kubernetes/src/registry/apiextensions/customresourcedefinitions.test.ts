@@ -45,13 +45,13 @@ const ownName = ({ message, field }: Cause): boolean =>
 
 describe('customResourceDefinitionStrategy', () => {
   for (const { name, crd, causes } of cases) {
-    it(`answers to a create as the real server: ${name}`, () => {
+    it(`responds to a create as the real server: ${name}`, () => {
       const object = created(crd);
       assert.deepEqual(sorted(strategy.validate(object, undefined, contextWith())), sorted(causes.filter(ownName)));
     });
   }
 
-  it('fills in names and conversion', () => {
+  it('sets default names and conversion', () => {
     const { spec } = created(definition());
     assert.deepEqual(spec, {
       ...(definition()['spec'] as object),
@@ -83,7 +83,7 @@ describe('customResourceDefinitionStrategy', () => {
     });
   });
 
-  it('remembers every version that objects may be stored in', () => {
+  it('keeps every version that objects may be stored in', () => {
     const old = created(definition());
     const next = copy(old);
     Object.assign(next['spec'] as object, {
@@ -97,7 +97,7 @@ describe('customResourceDefinitionStrategy', () => {
     assert.deepEqual(strategy.validate(next, old, contextWith()), []);
   });
 
-  it('refuses to drop a version that objects may be stored in', () => {
+  it('refuses to remove a version that objects may be stored in', () => {
     const old = created(definition());
     const next = created(definition());
     Object.assign(next['spec'] as object, {
@@ -111,7 +111,7 @@ describe('customResourceDefinitionStrategy', () => {
     );
   });
 
-  it('refuses to change what objects are stored under', () => {
+  it('refuses to change group, scope and names of stored objects', () => {
     const old = created(definition());
     const next = created(
       definition((spec) => {
@@ -128,7 +128,7 @@ describe('customResourceDefinitionStrategy', () => {
     );
   });
 
-  it('holds a deleted definition with a finalizer and says so in a condition', () => {
+  it('keeps a deleted definition with a finalizer and sets a condition', () => {
     const object = created(definition());
     assert.equal(strategy.blocksDeletion(object), true);
     object.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';

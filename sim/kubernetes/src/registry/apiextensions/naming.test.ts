@@ -63,7 +63,7 @@ const table: [name: string, wanted: DefinitionNames, reason: string, message: st
 
 describe('establish', () => {
   for (const [name, wanted, reason, message, accepted] of table) {
-    it(`looks at names in use: ${name}`, () => {
+    it(`checks names in use: ${name}`, () => {
       const status = establish(definition(wanted), [definition(taken, taken)], now);
       assert.deepEqual(status.acceptedNames, accepted);
       const [namesAccepted, established] = status.conditions ?? [];
@@ -72,14 +72,14 @@ describe('establish', () => {
     });
   }
 
-  it('lets a definition keep the names that it has', () => {
+  it('keeps the accepted names of a definition', () => {
     const own = definition({ ...taken, categories: ['all'] }, taken);
     const status = establish(own, [definition(names({ plural: 'cs' }), names({ plural: 'cs' }))], now);
     assert.deepEqual(status.acceptedNames, { ...taken, categories: ['all'] });
     assert.equal(status.conditions?.[0]?.status, 'True');
   });
 
-  it('does nothing when all names are accepted already', () => {
+  it('does nothing when all names are already accepted', () => {
     const own = definition(taken, taken);
     assert.equal(establish(own, [], now), own.status);
   });

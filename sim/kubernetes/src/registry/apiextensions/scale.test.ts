@@ -27,28 +27,28 @@ const parent = (fields: object): KubeObject =>
 const scale = (fields: object): KubeObject => ({ apiVersion: 'autoscaling/v1', kind: 'Scale', metadata, ...fields });
 
 describe('scaleView', () => {
-  it('shows the numbers of its parent', () => {
+  it('returns the replicas of its object', () => {
     assert.deepEqual(
       view.read(parent({ spec: { size: { replicas: 2 } }, status: { replicas: 1, selector: 'a=b' } })),
       scale({ spec: { replicas: 2 }, status: { replicas: 1, selector: 'a=b' } }),
     );
   });
 
-  it('leaves out zero and an unknown selector, as Go does', () => {
+  it('omits zero and an unknown selector, as Go does', () => {
     assert.deepEqual(
       view.read(parent({ spec: { size: { replicas: 0 } } })),
       scale({ spec: {}, status: { replicas: 0 } }),
     );
   });
 
-  it('cannot show a parent that has no number', () => {
+  it('fails for an object without replicas', () => {
     assert.throws(() => view.read(parent({ spec: {} })), {
       code: 500,
       message: 'Internal error occurred: the spec replicas field ".spec.size.replicas" does not exist',
     });
   });
 
-  it('writes the number into its parent and nothing else', () => {
+  it('writes only the replicas of its object', () => {
     const before = parent({ spec: { other: 1 } });
     assert.deepEqual(
       view.write(before, scale({ spec: { replicas: 5 }, status: { replicas: 9 } }), context),
@@ -56,7 +56,7 @@ describe('scaleView', () => {
     );
   });
 
-  it('writes zero when no number is given', () => {
+  it('writes zero when no replicas are given', () => {
     assert.deepEqual(view.write(parent({}), scale({ spec: {} }), context), parent({ spec: { size: { replicas: 0 } } }));
   });
 });

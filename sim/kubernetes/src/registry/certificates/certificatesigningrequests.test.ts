@@ -98,7 +98,7 @@ describe('a certificate signing request', () => {
     signer('X.y/z', `Invalid value: "X.y": validating label "X": ${label}`),
     signer('x/z', 'Invalid value: "x": should be a domain with at least two segments separated by dots'),
   ] as [object, string[]][]) {
-    it(`with ${JSON.stringify(spec)} is ${expected.length === 0 ? 'taken' : 'refused'}`, () => {
+    it(`with ${JSON.stringify(spec)} is ${expected.length === 0 ? 'accepted' : 'refused'}`, () => {
       assert.deepEqual(lines(strategy.validate(csr(spec), undefined, context)), expected);
     });
   }
@@ -133,7 +133,7 @@ describe('a certificate signing request', () => {
     return { next, causes: lines(strategy.validateStatus(next, old, as)) };
   };
 
-  it('is approved through its own endpoint, which takes nothing but conditions', () => {
+  it('is approved through its own endpoint, which changes only conditions', () => {
     const { next, causes } = approve(csr(), { certificate, conditions: [condition('Approved')] });
     assert.deepEqual(causes, []);
     assert.deepEqual(next['status'], {
@@ -147,7 +147,7 @@ describe('a certificate signing request', () => {
     });
   });
 
-  it('keeps the time of a transition', () => {
+  it('keeps lastTransitionTime', () => {
     const before = { ...condition('Foo'), lastUpdateTime: 'a', lastTransitionTime: 'b' };
     const { next } = approve(csr({}, { conditions: [before] }), { conditions: [condition('Foo')] });
     assert.deepEqual((next['status'] as { conditions: object[] }).conditions, [
@@ -169,12 +169,12 @@ describe('a certificate signing request', () => {
     ],
     [[condition('Foo'), condition('Foo')], [`${path}[1].type: Duplicate value: "Foo"`]],
   ] as [Record<string, string>[], string[]][]) {
-    it(`does not take the conditions ${JSON.stringify(conditions)}`, () => {
+    it(`does not accept the conditions ${JSON.stringify(conditions)}`, () => {
       assert.deepEqual(approve(csr(), { conditions }).causes, expected);
     });
   }
 
-  it('cannot be un-approved, and not be approved by way of its status', () => {
+  it('cannot be un-approved, and cannot be approved through its status', () => {
     const approved = csr({}, { conditions: [condition('Approved')] });
     assert.deepEqual(approve(approved, {}).causes, [
       `${path}: Forbidden: updates may not remove a condition of type "Approved"`,
@@ -188,7 +188,7 @@ describe('a certificate signing request', () => {
     ]);
   });
 
-  it('keeps its approval as it was when the status changes', () => {
+  it('keeps its approval when the status changes', () => {
     const approved = csr({}, { conditions: [{ ...condition('Approved'), reason: 'mine' }] });
     const { next, causes } = sign(approved, {
       conditions: [{ ...condition('Approved'), reason: 'other' }, condition('Foo')],

@@ -31,7 +31,7 @@ describe('events', () => {
   };
 
   describe('an event', () => {
-    it('of the core API is seen by the other', () => {
+    it('of the core API is readable in the other', () => {
       create('events', {
         involvedObject: { kind: 'Pod', name: 'p', namespace },
         message: 'hi',
@@ -56,7 +56,7 @@ describe('events', () => {
       });
     });
 
-    it('of the other API is seen by the core', () => {
+    it('of the other API is readable in the core', () => {
       create(modern, timed);
       assert.deepEqual(content(read('events')), {
         apiVersion: 'v1',
@@ -75,7 +75,7 @@ describe('events', () => {
       });
     });
 
-    it('survives the way there and back', () => {
+    it('is unchanged by a conversion there and back', () => {
       const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
       fc.assert(
         fc.property(
@@ -142,7 +142,7 @@ describe('events', () => {
         assert.deepEqual(await rejection(() => create(modern, { ...timed, ...fields })), ['422', ...causes]));
     }
 
-    it('is immutable but for its series in events.k8s.io, and mutable in core/v1', async () => {
+    it('is immutable except for its series in events.k8s.io, and mutable in core/v1', async () => {
       const made = create(modern, timed);
       assert.deepEqual(
         await rejection(() =>

@@ -31,7 +31,7 @@ describe('namespaces', () => {
       assert.equal(namespaceHasFinalizers(made), true);
     });
 
-    it('keeps label, finalizers and status whatever an update says', () => {
+    it('keeps label, finalizers and status in any update', () => {
       const made = create();
       const updated = cluster.update('namespaces', {
         ...made,
@@ -42,7 +42,7 @@ describe('namespaces', () => {
       assert.equal(updated, made);
     });
 
-    it('wants finalizers with a domain', async () => {
+    it('needs finalizers with a domain', async () => {
       assert.deepEqual(await rejection(() => create({ spec: { finalizers: ['x'] } })), [
         '422',
         'spec.finalizers: Invalid value: "x": name is neither a standard finalizer name nor is it fully qualified',
@@ -73,7 +73,7 @@ describe('namespaces', () => {
     });
   });
 
-  describe('the end of a namespace', () => {
+  describe('the deletion of a namespace', () => {
     it('is Terminating after its deletion and is removed after its last finalizer', () => {
       const made = create();
       const deleting = remove('n');
@@ -94,7 +94,7 @@ describe('namespaces', () => {
     });
 
     for (const name of ['default', 'kube-system', 'kube-public']) {
-      it(`never comes for ${name}`, async () => {
+      it(`is forbidden for ${name}`, async () => {
         create({}, name);
         assert.deepEqual(await rejection(() => remove(name)), [
           '403',

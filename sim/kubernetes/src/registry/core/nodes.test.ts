@@ -30,7 +30,7 @@ describe('nodes', () => {
       assert.deepEqual(status['allocatable'], { cpu: '8', memory: '16Gi' });
     });
 
-    it('loses the deprecated configSource', () => {
+    it('drops the deprecated configSource', () => {
       assert.equal(fieldsOf(create({ spec: { configSource: {} } })['spec'])['configSource'], undefined);
     });
 

@@ -68,7 +68,7 @@ describe('secrets', () => {
       );
     });
 
-    it('keeps its type', async () => {
+    it('has an immutable type', async () => {
       const made = create('secrets', {});
       assert.deepEqual(await rejection(() => cluster.update('secrets', { ...made, type: 'x' })), [
         '422',
@@ -116,7 +116,7 @@ describe('secrets', () => {
     });
   });
 
-  describe('JSON as Go reads it', () => {
+  describe('JSON in the decoder of Go', () => {
     const table: [string, string | undefined][] = [
       ['{"a":1}', undefined],
       ['null', undefined],
@@ -128,7 +128,7 @@ describe('secrets', () => {
       ['true', 'json: cannot unmarshal bool into Go value of type map[string]interface {}'],
     ];
     for (const [value, problem] of table) {
-      it(`${JSON.stringify(value)}: ${problem ?? 'fine'}`, () => assert.equal(goJsonProblem(value), problem));
+      it(`${JSON.stringify(value)}: ${problem ?? 'valid'}`, () => assert.equal(goJsonProblem(value), problem));
     }
   });
 });

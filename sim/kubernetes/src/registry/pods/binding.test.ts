@@ -23,7 +23,7 @@ describe('binding', () => {
   const bind = (body: Body, dryRun = false): Promise<unknown> => cluster.act('pods', 'binding', 'p', body, dryRun);
 
   describe('binding a Pod', () => {
-    it('puts it on the node, with what the Binding brings along', async () => {
+    it('sets its node, and merges the annotations of the Binding', async () => {
       assert.deepEqual(await bind(binding({ labels: { b: '2' }, annotations: { c: '3' } })), success);
       const pod = read();
       assert.equal(fieldsOf(pod?.['spec'])['nodeName'], 'mac');
@@ -47,7 +47,7 @@ describe('binding', () => {
       assert.equal(fieldsOf(read()?.['spec'])['nodeName'], 'mac');
     });
 
-    it('happens once', async () => {
+    it('is possible only once', async () => {
       await bind(binding());
       assert.deepEqual(await rejection(() => bind(binding())), [
         '409',
@@ -55,7 +55,7 @@ describe('binding', () => {
       ]);
     });
 
-    it('waits for the gates', async () => {
+    it('is refused while there are scheduling gates', async () => {
       cluster.create('pods', {
         metadata: { name: 'g' },
         spec: { schedulingGates: [{ name: 'x' }], containers: [{ name: 'a', image: 'a' }] },
@@ -115,7 +115,7 @@ describe('binding', () => {
       it(`is refused for ${name}`, async () => assert.deepEqual(await rejection(() => bind(body)), expected));
     }
 
-    it('needs a Pod', async () => {
+    it('needs an existing Pod', async () => {
       assert.deepEqual(await rejection(() => cluster.act('pods', 'binding', 'q', binding({ name: 'q' }))), [
         '404',
         'pods "q" not found',

@@ -25,7 +25,7 @@ describe('eviction', () => {
     );
 
   describe('an eviction', () => {
-    it('marks the Pod and begins its deletion', async () => {
+    it('sets a condition and starts the deletion', async () => {
       assert.deepEqual(await evict(), success);
       const pod = read();
       assert.equal(pod?.metadata.deletionTimestamp, '2026-01-01T00:00:30Z');
@@ -53,7 +53,7 @@ describe('eviction', () => {
       assert.equal(read(), before);
     });
 
-    it('holds against its own change when it names a version', async () => {
+    it('with a resourceVersion is not a conflict with its own condition write', async () => {
       assert.deepEqual(await evict({ preconditions: { resourceVersion: read()?.metadata.resourceVersion } }), success);
       assert.ok(read()?.metadata.deletionTimestamp);
     });

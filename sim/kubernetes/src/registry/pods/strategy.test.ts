@@ -84,19 +84,19 @@ describe('pods', () => {
       assert.equal(made.metadata.generation, 1);
     });
 
-    it('gets no token where it wants none', () => {
+    it('gets no token with automountServiceAccountToken false', () => {
       assert.equal(specOf(create({ automountServiceAccountToken: false }))['volumes'], undefined);
       cluster.create('serviceaccounts', { metadata: { name: 'quiet' }, automountServiceAccountToken: false });
       assert.equal(specOf(create({ serviceAccountName: 'quiet' }, { name: 'q' }))['volumes'], undefined);
     });
 
-    it('keeps what it mounts itself where the token would go', () => {
+    it('keeps its own mount at the token path', () => {
       const volumeMounts = [{ name: 'v', mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' }];
       const spec = specOf(create({ containers: [{ name: 'a', image: 'a', volumeMounts }], volumes: [{ name: 'v' }] }));
       assert.deepEqual(spec['volumes'], [{ name: 'v', emptyDir: {} }]);
     });
 
-    it('pulls with the secrets of its ServiceAccount', () => {
+    it('gets the imagePullSecrets of its ServiceAccount', () => {
       cluster.create('serviceaccounts', { metadata: { name: 'puller' }, imagePullSecrets: [{ name: 's' }] });
       assert.deepEqual(specOf(create({ serviceAccountName: 'puller' }))['imagePullSecrets'], [{ name: 's' }]);
     });
@@ -271,7 +271,7 @@ describe('pods', () => {
   });
 
   describe('an existing Pod', () => {
-    it('may get another image, and counts that', () => {
+    it('may get another image, which increases its generation', () => {
       const made = create();
       const [container] = objectsOf(specOf(made)['containers']);
       const updated = cluster.update('pods', edited(made, { containers: [{ ...container, image: 'b' }] }));
@@ -324,13 +324,13 @@ describe('pods', () => {
       });
     }
 
-    it('tolerates more when told so', () => {
+    it('accepts additional tolerations', () => {
       const made = create();
       const tolerations = [...objectsOf(specOf(made)['tolerations']), { key: 'a', operator: 'Exists' }];
       assert.deepEqual(specOf(cluster.update('pods', edited(made, { tolerations })))['tolerations'], tolerations);
     });
 
-    it('keeps its priority when a client leaves it out', () => {
+    it('keeps its priority when an update omits it', () => {
       const made = create();
       assert.equal(specOf(cluster.update('pods', edited(made, { priority: undefined })))['priority'], 0);
     });
@@ -345,7 +345,7 @@ describe('pods', () => {
         admin,
       );
 
-    it('brings labels along but no owners, and leaves the spec alone', () => {
+    it('changes labels but not owners and spec', () => {
       const made = create();
       const owner = { apiVersion: 'v1', kind: 'Pod', name: 'a', uid: 'u' };
       const next = report(
@@ -358,7 +358,7 @@ describe('pods', () => {
       assert.deepEqual(fieldsOf(next['status'])['podIPs'], [{ ip: '10.0.0.1' }]);
     });
 
-    it('keeps its class and the generations it has observed', () => {
+    it('keeps its QoS class and observedGeneration', () => {
       const made = report(create(), {
         observedGeneration: 1,
         conditions: [{ type: 'Ready', status: 'True', observedGeneration: 1 }],
@@ -389,7 +389,7 @@ describe('pods', () => {
       assert.deepEqual(await rejection(() => report(failed, state({ running: {} }))), []);
     });
 
-    it('is checked', async () => {
+    it('is validated', async () => {
       const made = create();
       const causes = await rejection(() =>
         report(made, {
@@ -466,7 +466,7 @@ describe('pods', () => {
       ['ghcr.io/cirruslabs/macos-sonoma-base:latest', true],
     ];
     for (const [image, expected] of table) {
-      it(`${JSON.stringify(image)} ${expected ? 'means' : 'does not mean'} its latest`, () =>
+      it(`${JSON.stringify(image)} ${expected ? 'has' : 'does not have'} the tag latest`, () =>
         assert.equal(isLatest(image), expected));
     }
   });

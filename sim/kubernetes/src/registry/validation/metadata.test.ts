@@ -95,11 +95,11 @@ describe('metadata of a new object', () => {
     it(name, () => assert.deepEqual(texts(validateMetadata(object(metadata), configMaps)), expected));
   }
 
-  it('wants no domain of the finalizers of kinds outside the core', () => {
+  it('does not need a domain in finalizers of kinds outside the core', () => {
     assert.deepEqual(validateMetadata(object({ finalizers: ['x'] }), leases), []);
   });
 
-  it('has a rule for names by kind', () => {
+  it('has a name rule per kind', () => {
     const refused = (name: string, of: typeof configMaps): boolean => validateMetadata(object({ name }), of).length > 0;
     assert.deepEqual([refused('a.b', configMaps), refused('A_b', configMaps)], [false, true]);
     assert.deepEqual([refused('system:A_b', roles), refused('a/b', roles)], [false, true]);
@@ -109,7 +109,7 @@ describe('metadata of a new object', () => {
     ]);
   });
 
-  it('refuses a namespace on what has none', () => {
+  it('refuses a namespace of a cluster-scoped object', () => {
     assert.deepEqual(texts(validateMetadata(object({}), namespaces)), [
       'metadata.namespace: Forbidden: not allowed on this type',
     ]);
@@ -131,7 +131,7 @@ describe('metadata of a changed object', () => {
     );
   });
 
-  it('gets no finalizers any more once it is being deleted', () => {
+  it('accepts no new finalizers during deletion', () => {
     const deleting = changed({ deletionTimestamp: '2026-01-01T00:00:00Z' });
     const added = { ...deleting, metadata: { ...deleting.metadata, finalizers: ['c/d', 'a.b/c', 'a/b'] } };
     const text =
@@ -144,7 +144,7 @@ describe('metadata of a changed object', () => {
     );
   });
 
-  it('may keep a name that its kind would refuse today', () => {
+  it('keeps a name that would be invalid today', () => {
     const before = object({ name: 'A_b' });
     assert.deepEqual(validateMetadataUpdate(before, before), []);
   });

@@ -15,7 +15,7 @@ import {
 const table = (name: string, rule: (value: string) => string[], good: string[], bad: [string, RegExp][]): void => {
   describe(name, () => {
     for (const value of good)
-      it(`takes ${JSON.stringify(value.slice(0, 40))}`, () => assert.deepEqual(rule(value), []));
+      it(`accepts ${JSON.stringify(value.slice(0, 40))}`, () => assert.deepEqual(rule(value), []));
     for (const [value, text] of bad) {
       it(`refuses ${JSON.stringify(value.slice(0, 40))}`, () => assert.match(rule(value).join(' | '), text));
     }
@@ -112,7 +112,7 @@ table(
   ],
 );
 
-describe('a prefix', () => {
+describe('a name prefix', () => {
   it('may end with a dash', () => assert.deepEqual(dnsLabel(asPrefix('web-')), []));
-  it('is still checked before the dash', () => assert.notDeepEqual(dnsLabel(asPrefix('We-')), []));
+  it('is validated before the dash', () => assert.notDeepEqual(dnsLabel(asPrefix('We-')), []));
 });

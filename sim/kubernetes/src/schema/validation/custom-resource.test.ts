@@ -33,7 +33,7 @@ const sorted = (causes: readonly Cause[]): string[] =>
 describe('validateObject', () => {
   for (const { schema, cases } of groups) {
     for (const { name, object, old, causes } of cases) {
-      it(`answers as the real server: ${name} ${JSON.stringify(object)}`, () => {
+      it(`responds as the real server: ${name} ${JSON.stringify(object)}`, () => {
         const before = old && stored(old, schema);
         assert.deepEqual(sorted(validateObject(stored(object, schema), schema, before)), sorted(causes));
       });
@@ -74,14 +74,14 @@ describe('validateStatus', () => {
   };
   const old = stored({ spec: { n: 5 }, status: { message: 'long', n: 1 } }, schema);
 
-  it('holds only the status against the schema', () => {
+  it('validates only the status', () => {
     assert.deepEqual(
       validateObjectStatus(stored({ spec: { n: 5 }, status: { message: 'ok' } }, schema), schema, old),
       [],
     );
   });
 
-  it('names fields from the root of the object, and from the root of the status in texts', () => {
+  it('uses field paths from the root of the object, and from the root of the status in messages', () => {
     assert.deepEqual(validateObjectStatus(stored({ status: { n: 'x' } }, schema), schema, old), [
       {
         reason: 'FieldValueTypeInvalid',
@@ -91,7 +91,7 @@ describe('validateStatus', () => {
     ]);
   });
 
-  it('forgives what was wrong before', () => {
+  it('ratchets errors that existed before', () => {
     assert.deepEqual(validateObjectStatus(stored({ status: { message: 'long', n: 2 } }, schema), schema, old), []);
     assert.equal(validateObjectStatus(stored({ status: { message: 'longer' } }, schema), schema, old).length, 1);
   });

@@ -49,7 +49,7 @@ describe('data in a folder', () => {
   const newFolder = (): string => join(root, String(++serial), 'data');
   const fileIn = (folder: string): string => join(folder, 'kubernetes.sqlite');
 
-  it('is what memory would hold, however often it is opened again', async () => {
+  it('equals the state in memory, however often it is opened again', async () => {
     const step = fc.oneof(
       { weight: 8, arbitrary: fc.record({ key: fc.constantFrom('a/1', 'a/2', 'b/1'), remove: fc.boolean() }) },
       { weight: 1, arbitrary: fc.constant('reopen' as const) },
@@ -75,7 +75,7 @@ describe('data in a folder', () => {
     );
   });
 
-  it('keeps texts of every kind as they are, and a key that JavaScript gives a meaning to', async () => {
+  it('keeps any text unchanged, also a key named __proto__', async () => {
     const folder = newFolder();
     const strange: KubeObject = JSON.parse('{"metadata": {"name": "ß\\u0000\\ud83d\\ude00"}, "__proto__": {"x": 1}}');
     // Keys that JSON.parse confuses.
@@ -124,7 +124,7 @@ describe('data in a folder', () => {
     assert.ok(rows < 40, `${rows} rows`);
   });
 
-  it('warns of nothing', async () => {
+  it('prints no warnings', async () => {
     const { emitWarning } = process;
     const said: unknown[] = [];
     const listen = (warning: unknown): unknown => said.push(warning);
@@ -136,14 +136,14 @@ describe('data in a folder', () => {
     assert.equal(process.emitWarning, emitWarning);
   });
 
-  it('is for its owner alone, since it holds keys', async () => {
+  it('is readable by its owner only, since it contains keys', async () => {
     const folder = newFolder();
     mkdirSync(folder, { recursive: true, mode: 0o755 });
     (await openData(folder)).close();
     assert.equal(statSync(fileIn(folder)).mode & 0o777, 0o600);
   });
 
-  it('is open to one at a time, and open again when that one has closed it', async () => {
+  it('can be opened by one process at a time, and again after it was closed', async () => {
     const folder = newFolder();
     const first = await openData(folder);
     const error = await refused(openData(folder));
@@ -155,7 +155,7 @@ describe('data in a folder', () => {
     (await openData(folder)).close();
   });
 
-  it('of a newer format is left as it is', async () => {
+  it('of a newer format is left unchanged', async () => {
     const folder = newFolder();
     (await openData(folder)).close();
     const file = new DatabaseSync(fileIn(folder));
@@ -182,7 +182,7 @@ describe('data in a folder', () => {
     assert.deepEqual(readFileSync(fileIn(folder)), bytes);
   });
 
-  it('that is no database is left as it is', async () => {
+  it('that is no database is left unchanged', async () => {
     const folder = newFolder();
     mkdirSync(folder, { recursive: true });
     writeFileSync(fileIn(folder), 'not a database, but longer than its header would be'.repeat(30));
@@ -191,7 +191,7 @@ describe('data in a folder', () => {
     assert.match(error.message, /cannot be read: file is not a database\. Nothing was changed\. .* from a backup/);
   });
 
-  it('with a turned bit is either refused or read as it was written', async () => {
+  it('with a flipped bit is either refused or read as it was written', async () => {
     const folder = newFolder();
     const data = await openData(folder);
     for (let count = 0; count < 40; count++) data.storage.put(`a/${count % 30}`, object('1', 'x'.repeat(count * 9)));
@@ -229,7 +229,7 @@ describe('data in a folder', () => {
     assert.ok(refusals > 50, `${refusals} refusals`);
   });
 
-  it('with a changed letter in the name of a key-value pair has the pair, or is refused', async () => {
+  it('with a changed letter in the name of a key-value pair is read or refused', async () => {
     const folder = newFolder();
     const data = await openData(folder);
     data.keyValues.set('keys', 'secret');
@@ -262,7 +262,7 @@ describe('data in a folder', () => {
     assert.match(error.message, /cannot be used: ENOTDIR.*choose another folder/);
   });
 
-  it('on a full disk refuses writes, loses nothing, and goes on when there is space', async () => {
+  it('on a full disk refuses writes, loses nothing, and continues when there is space', async () => {
     const folder = newFolder();
     const database = await openDatabase(folder);
     const reported: unknown[] = [];

@@ -79,7 +79,7 @@ const lookInto = async (folder: string, since: number) => {
   };
 };
 
-describe('a server that is killed under load', () => {
+describe('a server killed under load', () => {
   let root = '';
   before(() => {
     root = mkdtempSync(join(tmpdir(), 'tartan-crash-'));
@@ -115,7 +115,7 @@ describe('a server that is killed under load', () => {
     }
   };
 
-  it(`has every acknowledged write when it is back, ${folders * lives} times`, { timeout: 120_000 }, async () => {
+  it(`has every acknowledged write after its restart, ${folders * lives} times`, { timeout: 120_000 }, async () => {
     await Promise.all(Array.from({ length: folders }, (_, index) => survive(index)));
   });
 });
