@@ -23,7 +23,7 @@ describe('the kinds of Cluster API core', () => {
   });
   after(() => kubernetes.stop());
 
-  test('are served in both versions, keep what is written, and have a status of their own', async () => {
+  test('are served in both versions, keep all fields, and have a status subresource', async () => {
     const user = { commonName: 'admin', organizations: ['system:masters'] };
     const client = createClient(inProcessTransport(kubernetes.handle, { user }), { clock: systemClock });
     for (const definition of coreDefinitions()) await client.create(customResourceDefinitions, definition);

@@ -84,7 +84,7 @@ describe('a runner in a guest of a simulated Mac', { timeout: 60_000 }, () => {
     ['good', 'success'],
     ['bad', 'failure'],
   ] as const)
-    test(`does a job that ends with ${conclusion}, and halts; the runner itself has done well`, async () => {
+    test(`runs a job that ends with ${conclusion}, and halts; the runner itself succeeds`, async () => {
       const job = github.queueJob({ repository: 'acme/app', labels: ['macos'], name });
       put(`${name}/env/tuist.env`, 'TUIST_RUNNER_POOL=macos\n');
       put(`${name}/runner/jitconfig`, await mint(github, name));
@@ -98,7 +98,7 @@ describe('a runner in a guest of a simulated Mac', { timeout: 60_000 }, () => {
       );
     });
 
-  test('a guest that is gone before its job began does no work', { timeout: 60_000 }, async (t) => {
+  test('a guest that is deleted before its job starts does no work', { timeout: 60_000 }, async (t) => {
     const work = t.mock.fn(async () => 'success');
     const bridge = await openRunnerBridge({
       folder: join(folder, 'gone'),

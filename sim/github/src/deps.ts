@@ -11,12 +11,12 @@ import type { Runners } from './runners/runners.ts';
 /** All events, in order. */
 export interface EventLog {
   readonly all: readonly GitHubEvent[];
-  record(happening: Omit<GitHubEvent, 'at'>): void;
+  record(event: Omit<GitHubEvent, 'at'>): void;
 }
 
 export const createEventLog = (clock: Clock): EventLog => {
   const all: GitHubEvent[] = [];
-  return { all, record: (happening) => all.push({ at: clock.now(), ...happening }) };
+  return { all, record: (event) => all.push({ at: clock.now(), ...event }) };
 };
 
 /** Everything that answers depend on. */

@@ -13,13 +13,13 @@ const minute = 60_000;
 const idle = async (on: GitHubHarness, name: string) => {
   const made = await on.jit(name);
   const session = await on.connect(made.config);
-  const told = on.poll(session);
+  const poll = on.poll(session);
   await settle();
-  return { ...made, session, told };
+  return { ...made, session, poll };
 };
 
-describe('calls that go wrong', () => {
-  test('a lost answer: done, and the second try is a conflict', async () => {
+describe('injected faults', () => {
+  test('a lost response: the call took effect, and a retry is a conflict', async () => {
     const { ask, github } = await createHarness();
     github.faults.calls.push({ match: /generate-jitconfig/, times: 1, with: 'lost' });
     await assert.rejects(ask(make, wanted), TypeError);
@@ -27,7 +27,7 @@ describe('calls that go wrong', () => {
     assert.equal((await ask(make, wanted)).status, 409);
   });
 
-  test('an error for something that was done, and for something that was not', async () => {
+  test('an error after the call took effect, and an error instead of it', async () => {
     const { ask, github } = await createHarness();
     github.faults.calls.push(
       { match: /generate/, times: 1, with: { status: 502 } },
@@ -40,7 +40,7 @@ describe('calls that go wrong', () => {
     assert.deepEqual(github.faults.calls, []);
   });
 
-  test('no response until the request is aborted', async () => {
+  test('a request that hangs until it is aborted', async () => {
     const { github } = await createHarness();
     github.faults.calls.push({ match: /GET/, times: 1, with: 'hang' });
     const enough = new AbortController();
@@ -50,7 +50,7 @@ describe('calls that go wrong', () => {
     await assert.rejects(open, /enough/);
   });
 
-  test('a slow answer: done at once', async () => {
+  test('a slow response: the call took effect at once', async () => {
     const { ask, github, clock } = await createHarness();
     github.faults.calls.push({ match: /generate/, times: 1, with: { slow: 30_000 } });
     let isThere = false;
@@ -75,13 +75,13 @@ describe('calls that go wrong', () => {
     assert.equal((await ask(list, undefined, fresh)).status, 401);
   });
 
-  test('an outage, of the API or of what runners connect to', async () => {
+  test('an outage of the API or of the runner service', async () => {
     const on = await createHarness();
     const session = await on.connect((await on.jit('a')).config);
     on.github.faults.outage.api = 503;
     const html = await on.ask(list);
     assert.deepEqual([html.status, html.headers.get('content-type')], [503, 'text/html; charset=utf-8']);
-    const told = on.poll(session);
+    const poll = on.poll(session);
     await settle();
     on.github.faults.outage.api = 'refused';
     await assert.rejects(on.ask(list), TypeError);
@@ -92,31 +92,31 @@ describe('calls that go wrong', () => {
     on.github.faults.outage.api = undefined;
     on.github.faults.outage.actions = undefined;
     on.clock.advance(50_000);
-    assert.equal((await told).status, 204);
+    assert.equal((await poll).status, 204);
     assert.equal((await on.poll(session)).status, 200);
     assert.equal((await on.ask(list)).status, 200);
   });
 });
 
-describe('limits', () => {
-  test('every answer tells what is left of the hour', async () => {
+describe('rate limits', () => {
+  test('every response has the remaining quota', async () => {
     const { ask, clock, newToken } = await createHarness({ rateLimit: 2 });
     const first = await ask(list);
-    const told = (name: string): number => Number(first.headers.get(`x-ratelimit-${name}`));
-    assert.deepEqual([told('limit'), told('used'), told('remaining')], [2, 1, 1]);
-    assert.equal(told('reset'), clock.now() / 1000 + 3600);
+    const rateLimit = (name: string): number => Number(first.headers.get(`x-ratelimit-${name}`));
+    assert.deepEqual([rateLimit('limit'), rateLimit('used'), rateLimit('remaining')], [2, 1, 1]);
+    assert.equal(rateLimit('reset'), clock.now() / 1000 + 3600);
     await ask(list);
     const over = await ask(list);
     assert.deepEqual([over.status, over.headers.get('x-ratelimit-remaining')], [403, '0']);
     assert.match(over.body['message'] as string, /API rate limit exceeded for installation ID 7001/);
     const { core } = (await ask('GET /rate_limit')).body['resources'] as Record<string, object>;
-    assert.deepEqual(core, { limit: 2, used: 2, remaining: 0, reset: told('reset') });
+    assert.deepEqual(core, { limit: 2, used: 2, remaining: 0, reset: rateLimit('reset') });
     // Calls as the App itself still work.
     clock.advance(3_600_000);
     assert.equal((await ask(list, undefined, await newToken())).status, 200);
   });
 
-  test('what has not changed costs nothing, as long as the token is the same', async () => {
+  test('an unchanged response costs no quota, as long as the token is the same', async () => {
     const { ask, newToken, jit } = await createHarness();
     const first = await ask(list);
     const tag = { 'if-none-match': first.headers.get('etag') ?? '' };
@@ -161,7 +161,7 @@ describe('limits', () => {
 });
 
 describe('stale runner status', () => {
-  test('one is online late, another never, and has no job until then', async () => {
+  test('a runner comes online late or never, and gets no job until then', async () => {
     const on = await createHarness();
     on.github.faults.registrations.push(
       { match: /^late$/, times: 1, with: { after: 5 * minute } },
@@ -172,7 +172,7 @@ describe('stale runner status', () => {
     const queued = on.github.queueJob(job);
     assert.equal(on.github.jobs()[0]?.runner, undefined);
     on.clock.advance(5 * minute);
-    await late.told;
+    await late.poll;
     void on.poll(late.session);
     await settle();
     assert.equal(queued.runner?.name, 'late');
@@ -188,7 +188,7 @@ describe('stale runner status', () => {
     await on.github.stop();
   });
 
-  test('a busy runner is shown as idle for a while; a DELETE is refused, or accepted', async () => {
+  test('a busy runner is shown as idle for a while; a DELETE is rejected, or accepted', async () => {
     const on = await createHarness();
     on.github.faults.staleBusyFor = minute;
     const runner = await idle(on, 'a');
@@ -211,19 +211,19 @@ describe('stale runner status', () => {
     assert.equal((await on.poll(runner.session)).status, 401);
   });
 
-  test('a job comes right after an answer that its runner is idle', async () => {
+  test('a job is assigned right after a response that its runner is idle', async () => {
     const on = await createHarness();
     on.github.faults.jobsAfterIdle.push({ ...job, labels: ['linux'] }, job);
     const runner = await idle(on, 'a');
     const { body } = await on.ask(list);
     assert.equal((body['runners'] as { busy: boolean }[])[0]?.busy, false);
-    assert.equal((await runner.told).status, 200);
+    assert.equal((await runner.poll).status, 200);
     assert.equal((await on.ask(`DELETE ${runners}/${runner.id}`)).status, 422);
     assert.equal(on.github.faults.jobsAfterIdle.length, 1);
     assert.deepEqual((await on.ask(`GET ${runners}/${runner.id}`)).body['busy'], true);
   });
 
-  test('one lingers after its job, busy and with its name', async () => {
+  test('a runner remains after its job, busy and with its name', async () => {
     const on = await createHarness();
     on.github.faults.lingersFor = 20_000;
     const runner = await idle(on, 'a');

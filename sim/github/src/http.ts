@@ -70,9 +70,9 @@ export const createFetch =
     const what = await Promise.race([handle({ method, path, query, headers, body, signal }), untilAborted(signal)]);
     if (what === 'disconnect') throw new TypeError('fetch failed: the other side closed the connection');
     if (what === 'hang') return untilAborted(signal);
-    const { status, body: content, headers: told } = what.send;
+    const { status, body: content, headers: more } = what.send;
     const text = content === undefined ? null : typeof content === 'string' ? content : JSON.stringify(content);
-    return new Response(text, { status, headers: { 'content-type': 'application/json; charset=utf-8', ...told } });
+    return new Response(text, { status, headers: { 'content-type': 'application/json; charset=utf-8', ...more } });
   };
 
 const untilAborted = (signal: AbortSignal): Promise<never> =>

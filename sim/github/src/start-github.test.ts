@@ -34,7 +34,7 @@ describe('GitHub over HTTP', () => {
     return ((await made.json()) as { encoded_jit_config: string }).encoded_jit_config;
   };
 
-  test('a job is done from end to end', async () => {
+  test('a job runs from end to end', async () => {
     const queued = github.queueJob({ repository: 'acme/app', labels: ['macos'] });
     const ended = await runFakeRunner({
       url: github.url,
@@ -49,7 +49,7 @@ describe('GitHub over HTTP', () => {
     );
   });
 
-  test('links lead back to it', async () => {
+  test('links have its own address', async () => {
     for (const name of ['a', 'b']) await jit(name);
     const link = (await call('GET /orgs/acme/actions/runners?per_page=1')).headers.get('link') ?? '';
     const next = /<([^>]+)>; rel="next"/.exec(link)?.[1] ?? '';
@@ -58,7 +58,7 @@ describe('GitHub over HTTP', () => {
     assert.deepEqual(((await second.json()) as { runners: { name: string }[] }).runners[0]?.name, 'b');
   });
 
-  test('connections are cut, and answers are 204 and 304 without a body', async () => {
+  test('connections are cut on request, and 204 and 304 have no body', async () => {
     github.faults.outage.api = 'refused';
     await assert.rejects(call('GET /rate_limit'), TypeError);
     github.faults.outage.api = 503;

@@ -158,7 +158,7 @@ describe('the simulated Linux Node', {
     await client.delete(pods, { namespace, name: 'two' });
   });
 
-  test('an image that it does not have, and a Secret that is not there, are waited for', async () => {
+  test('waits for a missing image and a missing Secret', async () => {
     await run('three', 'exit 0', { container: { image: 'tiny:2', envFrom: [{ secretRef: { name: 'later' } }] } });
     await until('three', (pod) => stateOf(pod)?.waiting?.reason === 'ErrImagePull');
     images.set('tiny:2', { folder: join(folder, 'image') });

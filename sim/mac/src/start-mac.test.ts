@@ -116,7 +116,7 @@ describe('a reboot', () => {
     assert.deepEqual(times, [1767225600, 1767225601, 1767225602]);
   });
 
-  test('can be asked for on the Mac itself, by root', async (t) => {
+  test('can be requested on the Mac itself, by root', async (t) => {
     const key = newKey();
     const mac = await startTestMac(t, { pace, authorizedKeys: [key.public] });
     assert.equal((await mac.run('shutdown -r now')).code, 1);
@@ -132,7 +132,7 @@ describe('a reboot', () => {
 });
 
 describe('a reinstall', () => {
-  test('wipes the disk, makes a new host key and injects keys anew', async (t) => {
+  test('wipes the disk, creates a new host key and injects keys again', async (t) => {
     const [old, fresh] = [newKey(), newKey()];
     const mac = await startTestMac(t, { pace, authorizedKeys: [old.public] });
     const before = mac.hostKey();
@@ -148,7 +148,7 @@ describe('a reinstall', () => {
     await client.end();
   });
 
-  test('that does not wipe leaves everything as it was', async (t) => {
+  test('that does not wipe keeps everything', async (t) => {
     const [old, fresh] = [newKey(), newKey()];
     const mac = await startTestMac(t, { pace, authorizedKeys: [old.public] });
     const before = mac.hostKey();
@@ -163,7 +163,7 @@ describe('a reinstall', () => {
 });
 
 describe('a disk that is full', () => {
-  test('has every writer fail after it truncated its target', async (t) => {
+  test('makes every writer fail after it truncated its target', async (t) => {
     const mac = await startTestMac(t);
     await mac.run('printf old >f; head -c 50000 /dev/urandom >big; tar -czf big.tgz big');
     mac.faults.diskFree = 0;
@@ -186,7 +186,7 @@ describe('a disk that is full', () => {
     assert.deepEqual(await mac.run('cat big >f && cmp big f'), { code: 0, signal: null, stdout: '', stderr: '' });
   });
 
-  test('accepts what fits, and has less space afterwards', async (t) => {
+  test('accepts data that fits, and has less space afterwards', async (t) => {
     const mac = await startTestMac(t);
     await mac.run('head -c 60000 /dev/urandom >big');
     mac.faults.diskFree = 100 * 1024;
@@ -210,7 +210,7 @@ describe('a disk that is full', () => {
   });
 });
 
-test('traced arguments tell the journal of every process that a script starts', async (t) => {
+test('traced arguments record every process of a script in the journal', async (t) => {
   const mac = await startTestMac(t, { traceArguments: true });
   const { stdout } = await mac.run(
     'printf "%s\\n" builtin | grep built | sed s/b/B/; env printf "%s\\n" planted; date -r 0 +%s',

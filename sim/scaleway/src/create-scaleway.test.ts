@@ -15,7 +15,7 @@ const servers = `https://scaleway.invalid/apple-silicon/v1alpha1/zones/${zone}/s
 const headers = { 'x-auth-token': secretKey };
 
 describe('Scaleway without sockets', () => {
-  test('answers as it does over HTTP, whatever host is named', async () => {
+  test('responds as over HTTP, with any host name', async () => {
     const scaleway = createScaleway({ clock: manualClock(), secretKey });
     const { id } = await scaleway.order({ zone, name: 'a' });
     const renamed = await scaleway.fetch(`${servers}/${id}`, { method: 'PATCH', headers, body: '{"name":"b"}' });
@@ -46,7 +46,7 @@ describe('Scaleway without sockets', () => {
     await scaleway.stop();
   });
 
-  test('goes on from a copy, which the first one does not change any more', async () => {
+  test('continues from a copy, which the first one no longer changes', async () => {
     const first = createScaleway({ clock: manualClock(), secretKey });
     const server = await first.order({ zone, name: 'a' });
     const saved = first.save();

@@ -23,7 +23,7 @@ describe('through the SDK', () => {
   });
   after(() => scaleway.stop());
 
-  test('all pages of a list are found', async () => {
+  test('all pages of a list are read', async () => {
     for (let number = 0; number < 45; number++) await scaleway.order({ zone, name: `pool-${number}` });
     const servers = await macs.listServers({ zone, projectId: projectID, pageSize: 20 }).all();
     assert.deepEqual(
@@ -61,7 +61,7 @@ describe('through the SDK', () => {
     assert.deepEqual(scaleway.keys(), []);
   });
 
-  describe('a refusal is of its own type', () => {
+  describe('an error has its own type', () => {
     const gone = '66666666-6666-4666-8666-666666666666';
     const failure = async (call: Promise<unknown>): Promise<unknown> => {
       try {
@@ -72,13 +72,13 @@ describe('through the SDK', () => {
       return assert.fail('was not refused');
     };
 
-    test('what is not there', async () => {
+    test('a missing server', async () => {
       const error = await failure(macs.getServer({ zone, serverId: gone }));
       assert(error instanceof Errors.ResourceNotFoundError);
       assert.deepEqual([error.status, error.resource, error.resourceId], [404, 'server', gone]);
     });
 
-    test('a state that forbids it', async () => {
+    test('a state that forbids the call', async () => {
       const server = await scaleway.order({ zone, name: 'busy' });
       server.status = 'rebooting';
       const error = await failure(macs.reinstallServer({ zone, serverId: server.id }));
@@ -92,7 +92,7 @@ describe('through the SDK', () => {
       assert.deepEqual([error.status, error.message], [403, 'insufficient permissions: list ssh_key']);
     });
 
-    test('an argument that makes no sense', async () => {
+    test('an invalid argument', async () => {
       const [server] = scaleway.servers();
       assert(server);
       const error = await failure(macs.reinstallServer({ zone, serverId: server.id, osId: gone }));
@@ -100,14 +100,14 @@ describe('through the SDK', () => {
       assert.deepEqual([error.details[0]?.argumentName, error.details[0]?.reason], ['os_id', 'constraint']);
     });
 
-    test('a deletion that is too early', async () => {
+    test('an early deletion', async () => {
       const { id } = await scaleway.order({ zone, name: 'young' });
       const error = await failure(macs.deleteServer({ zone, serverId: id }));
       assert(error instanceof Errors.PreconditionFailedError);
       assert.equal(error.status, 412);
     });
 
-    test('a key that is not known', async () => {
+    test('an unknown API key', async () => {
       const client = createClient({ apiURL: scaleway.url, accessKey: 'SCW00000000000000000', secretKey: gone });
       const error = await failure(new Applesiliconv1alpha1.API(client).listServers({ zone }));
       assert(error instanceof Errors.DeniedAuthenticationError);

@@ -27,7 +27,7 @@ describe('Scaleway', () => {
   const order = (name = 'pool-1', more: object = {}) => scaleway.order({ zone: 'fr-par-1', name, ...more });
 
   describe('servers', () => {
-    test('has every field of a recorded answer (terraform-provider-scaleway, testdata of applesilicon)', async () => {
+    test('have every field of a recorded response (terraform-provider-scaleway, testdata of applesilicon)', async () => {
       const { id } = await order('pool-1', { family: 'Sequoia', type: 'M4-M' });
       const server = await get(id);
       assert.deepEqual(
@@ -53,7 +53,7 @@ describe('Scaleway', () => {
       assert.equal((server['os'] as { family: string }).family, 'Sequoia');
     });
 
-    test('are listed oldest first, by pages, with the number of all of them (SDK, order_by and total_count)', async () => {
+    test('are listed oldest first, in pages, with the total count (SDK, order_by and total_count)', async () => {
       for (const name of ['a', 'b', 'c']) await order(name);
       await scaleway.order({ zone: 'fr-par-3', name: 'in another zone' });
       const names = async (query: string) => {
@@ -67,7 +67,7 @@ describe('Scaleway', () => {
       assert.deepEqual(await names('order_by=created_at_desc'), ['cba', 3]);
     });
 
-    test('one that is gone is a 404 that names it (SDK, ResourceNotFoundError), or a 403 (recorded)', async () => {
+    test('a deleted server is a 404 that names it (SDK, ResourceNotFoundError), or a 403 (recorded)', async () => {
       const id = '33333333-3333-4333-8333-333333333333';
       assert.deepEqual(await ask(scaleway, `GET ${macs}/servers/${id}`), {
         status: 404,
@@ -84,7 +84,7 @@ describe('Scaleway', () => {
       });
     });
 
-    test('one of another zone is not there', async () => {
+    test('a server of another zone is not found', async () => {
       const { id } = await order();
       assert.equal((await ask(scaleway, `GET ${macs.replace('par-1', 'par-3')}/servers/${id}`)).status, 404);
     });
@@ -104,7 +104,7 @@ describe('Scaleway', () => {
       assert.equal((await get(id))['name'], 'yours');
     });
 
-    test('a person who renames one in the console is seen by the API', async () => {
+    test('a rename in the console is visible in the API', async () => {
       const server = await order();
       server.name = 'by hand';
       server.status = 'locked';
@@ -124,7 +124,7 @@ describe('Scaleway', () => {
       assert.deepEqual(scaleway.servers(), []);
     });
 
-    test('a thousand of them are listed in ten pages', async () => {
+    test('a thousand servers are listed in ten pages', async () => {
       for (let number = 0; number < 1000; number++) await order(`pool-${number}`);
       const seen = new Set<unknown>();
       for (let page = 1; page <= 10; page++) {
@@ -137,7 +137,7 @@ describe('Scaleway', () => {
   });
 
   describe('a reboot', () => {
-    test('shows at once, and lasts a minute and a half', async () => {
+    test('is visible at once, and takes a minute and a half', async () => {
       const { id } = await order();
       const { status, body } = await ask(scaleway, `POST ${macs}/servers/${id}/reboot`, {});
       assert.deepEqual([status, body['status']], [200, 'rebooting']);
@@ -147,7 +147,7 @@ describe('Scaleway', () => {
       assert.equal((await get(id))['status'], 'ready');
     });
 
-    test('takes as long as pace says', async () => {
+    test('takes as long as the pace setting says', async () => {
       await start({ pace: 0.1 });
       const { id } = await order();
       await ask(scaleway, `POST ${macs}/servers/${id}/reboot`, {});
@@ -155,7 +155,7 @@ describe('Scaleway', () => {
       assert.equal((await get(id))['status'], 'ready');
     });
 
-    test('does not end a state that somebody else has set meanwhile', async () => {
+    test('does not end a state that was set meanwhile', async () => {
       const server = await order();
       await ask(scaleway, `POST ${macs}/servers/${server.id}/reboot`, {});
       server.status = 'locked';
@@ -172,7 +172,7 @@ describe('Scaleway', () => {
       return found;
     };
 
-    test('lasts ten minutes; the server counts as delivered all the while (SDK, Server.delivered)', async () => {
+    test('takes ten minutes; the server stays delivered (SDK, Server.delivered)', async () => {
       const server = await order();
       const { status, body } = await reinstall(server.id);
       assert.deepEqual([status, body['status']], [200, 'reinstalling']);
@@ -198,7 +198,7 @@ describe('Scaleway', () => {
       assert.equal(server.os.name, 'macos-sequoia-15.6');
     });
 
-    test('never takes a beta by itself', async () => {
+    test('never chooses a beta by default', async () => {
       const server = await order();
       scaleway.images.unshift(image('macos-tahoe-26.6-beta'));
       await reinstall(server.id);
@@ -206,7 +206,7 @@ describe('Scaleway', () => {
       assert.equal(server.os.name, 'macos-tahoe-26.3');
     });
 
-    test('gives a new password', async () => {
+    test('creates a new password', async () => {
       const { id } = await order();
       const before = (await get(id))['vnc_url'];
       await reinstall(id);
@@ -260,7 +260,7 @@ describe('Scaleway', () => {
       assert.deepEqual([status, body['type']], [423, 'locked']);
     });
 
-    test('may refuse a rename meanwhile, or take it', async () => {
+    test('may reject a rename meanwhile, or accept it', async () => {
       const server = await order();
       await reinstall(server.id);
       scaleway.faults.renameWhileReinstalling = 'refused';
@@ -271,7 +271,7 @@ describe('Scaleway', () => {
       assert.equal(server.name, 'new');
     });
 
-    test('may fail, and the server is in error until one works', async () => {
+    test('may fail, and the server is in error until one succeeds', async () => {
       const server = await order();
       scaleway.faults.reinstallFails.add(server.id);
       await reinstall(server.id);
@@ -284,7 +284,7 @@ describe('Scaleway', () => {
       assert.deepEqual([server.status, server.installs], ['ready', 1]);
     });
 
-    test('may end as if it had worked, with everything as it was (decision 5)', async () => {
+    test('may end like a success without having changed anything (decision 5)', async () => {
       const server = await order();
       const before = (await get(server.id))['vnc_url'];
       scaleway.faults.reinstallDoesNotWipe.add(server.id);
@@ -297,35 +297,35 @@ describe('Scaleway', () => {
   });
 
   describe('passwords', () => {
-    const told = async (id: string) => {
+    const passwords = async (id: string) => {
       const { sudo_password, vnc_url } = await get(id);
       return { sudo: sudo_password as string, vnc: vnc_url as string };
     };
 
-    test('are told shortly after the order, and later only inside the VNC address', async () => {
+    test('are returned shortly after the order, and later only inside the VNC URL', async () => {
       const { id } = await order();
-      const { sudo, vnc } = await told(id);
+      const { sudo, vnc } = await passwords(id);
       assert.equal(sudo.length, 12);
       assert.equal(decodeURIComponent(new URL(vnc).password), sudo);
       clock.advance(10 * minute);
-      assert.deepEqual(await told(id), { sudo: '', vnc });
+      assert.deepEqual(await passwords(id), { sudo: '', vnc });
     });
 
-    test('are sealed in what a write answers (recorded: create and reboot)', async () => {
+    test('are sealed in the response to a write (recorded: create and reboot)', async () => {
       const { id } = await order();
       const { body } = await ask(scaleway, `PATCH ${macs}/servers/${id}`, { name: 'x' });
       assert.deepEqual([body['sudo_password'], body['vnc_url']], ['<sealed>', '<sealed>']);
     });
 
-    test('may be empty, sealed, or in the VNC address only (INC-204, INC-207)', async () => {
+    test('may be empty, sealed, or in the VNC URL only (INC-204, INC-207)', async () => {
       const { id } = await order();
-      const { vnc } = await told(id);
+      const { vnc } = await passwords(id);
       scaleway.faults.password = 'in vnc_url';
-      assert.deepEqual(await told(id), { sudo: '', vnc });
+      assert.deepEqual(await passwords(id), { sudo: '', vnc });
       scaleway.faults.password = 'sealed';
-      assert.deepEqual(await told(id), { sudo: '<sealed>', vnc: '<sealed>' });
+      assert.deepEqual(await passwords(id), { sudo: '<sealed>', vnc: '<sealed>' });
       scaleway.faults.password = 'empty';
-      const nothing = await told(id);
+      const nothing = await passwords(id);
       assert.deepEqual([nothing.sudo, new URL(nothing.vnc).password], ['', '']);
     });
   });
@@ -352,7 +352,7 @@ describe('Scaleway', () => {
       assert.deepEqual(await names('name=macos-tahoe'), []);
     });
 
-    test('come by pages', async () => {
+    test('are returned in pages', async () => {
       const { body } = await ask(scaleway, `GET ${macs}/os?page=2&page_size=3`);
       assert.deepEqual([(body['os'] as unknown[]).length, body['total_count']], [3, 7]);
     });
@@ -385,7 +385,7 @@ describe('Scaleway', () => {
       );
     });
 
-    test('are of the whole organization without project_id, which a key of one project may not list (INC-333)', async () => {
+    test('include those of the whole organization without project_id, which an API key of one project may not list (INC-333)', async () => {
       const denied = await ask(scaleway, `GET ${keys}`);
       assert.deepEqual([denied.status, denied.body['details']], [403, [{ action: 'list', resource: 'ssh_key' }]]);
       await start({ scope: 'organization' });
@@ -403,7 +403,7 @@ describe('Scaleway', () => {
   });
 
   describe('authentication and permissions', () => {
-    test('nobody without a valid key (recorded texts)', async () => {
+    test('a request without a valid key is rejected (recorded texts)', async () => {
       for (const [token, reason] of [
         ['', 'invalid_argument'],
         ['not a UUID', 'invalid_argument'],
@@ -416,7 +416,7 @@ describe('Scaleway', () => {
       }
     });
 
-    test('without the permission set, 403 says what was wanted of what (INC-333)', async () => {
+    test('without the permission set, 403 names action and resource (INC-333)', async () => {
       await start({ permissions: ['AppleSiliconReadOnly'] });
       const { id } = await order();
       assert.equal((await ask(scaleway, `GET ${macs}/servers`)).status, 200);
@@ -425,7 +425,7 @@ describe('Scaleway', () => {
       assert.equal((await ask(scaleway, `GET ${keys}?project_id=${projectID}`)).status, 403);
     });
 
-    test('a key of one project neither sees nor touches another project', async () => {
+    test('a key of one project neither sees nor changes another project', async () => {
       const theirs = await order('theirs', { projectID: '55555555-5555-4555-8555-555555555555' });
       assert.equal((await ask(scaleway, `GET ${macs}/servers`)).body['total_count'], 0);
       assert.equal((await ask(scaleway, `GET ${macs}/servers?project_id=${theirs.projectID}`)).status, 403);
@@ -441,7 +441,7 @@ describe('Scaleway', () => {
       assert.equal((await ask(scaleway, `GET ${macs}/servers?project_id=${projectID}`)).body['total_count'], 1);
     });
 
-    test('over the rate limit, 429 has the time of the reset (SDK, TooManyRequestsError)', async () => {
+    test('over the rate limit, 429 has the reset time (SDK, TooManyRequestsError)', async () => {
       await start({ rateLimit: 2 });
       const list = () => ask(scaleway, `GET ${macs}/servers`);
       assert.deepEqual([(await list()).status, (await list()).status], [200, 200]);
@@ -462,7 +462,7 @@ describe('Scaleway', () => {
   });
 
   describe('faults', () => {
-    test('an answer with a status does nothing else, as often as told', async () => {
+    test('a response with a status has no effect, as often as configured', async () => {
       const server = await order();
       const fault = { match: /^PATCH .*\/servers\/[^/]+$/, times: 2, with: { status: 503, body: { message: 'no' } } };
       scaleway.faults.calls.push(fault);
@@ -480,14 +480,14 @@ describe('Scaleway', () => {
       assert.equal((await ask(scaleway, `GET ${macs}/servers`)).status, 500);
     });
 
-    test('a lost answer is to a request that was carried out', async () => {
+    test('a lost response is to a request that took effect', async () => {
       const server = await order();
       scaleway.faults.calls.push({ match: /reinstall$/, times: 1, with: 'lost' });
       await assert.rejects(ask(scaleway, `POST ${macs}/servers/${server.id}/reinstall`, {}), /fetch failed/);
       assert.equal(server.status, 'reinstalling');
     });
 
-    test('a request that hangs is not carried out, and does not keep anybody from stopping', async () => {
+    test('a request that hangs has no effect, and does not delay the stop', async () => {
       const server = await order();
       scaleway.faults.calls.push({ match: /reboot$/, times: 1, with: 'hang' });
       const hanging = assert.rejects(ask(scaleway, `POST ${macs}/servers/${server.id}/reboot`, {}), /fetch failed/);
@@ -497,7 +497,7 @@ describe('Scaleway', () => {
       await hanging;
     });
 
-    test('every request is on record, in order, with its query', async () => {
+    test('every request is recorded in order, with its query', async () => {
       await ask(scaleway, `GET ${macs}/servers?page=1&project_id=${projectID}`);
       await ask(scaleway, 'POST /nowhere', {});
       assert.deepEqual(scaleway.requests, [`GET ${macs}/servers?page=1&project_id=${projectID}`, 'POST /nowhere']);
@@ -523,7 +523,7 @@ describe('Scaleway', () => {
       assert.equal((await ask(scaleway, 'GET /nowhere')).status, 404);
     });
 
-    test('nothing happens any more once it is stopped', async () => {
+    test('nothing happens after the stop', async () => {
       const server = await order();
       await ask(scaleway, `POST ${macs}/servers/${server.id}/reboot`, {});
       await scaleway.stop();

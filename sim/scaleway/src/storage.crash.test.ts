@@ -10,20 +10,20 @@ import { startScaleway } from './start-scaleway.ts';
 import { ask, macs } from './testing/ask.ts';
 import { startScalewayProcess, withMacs } from './testing/scaleway-process.ts';
 
-interface Told {
+interface ListedServer {
   readonly id: string;
   readonly name: string;
   readonly ip: string;
   readonly status: string;
 }
 
-describe('Scaleway whose process was killed outright, with its Macs', () => {
+describe('Scaleway after a kill of its process and its Macs', () => {
   let folder: string;
-  let told: readonly Told[];
+  let servers: readonly ListedServer[];
   let again: SimulatedScaleway;
   const squatter = createServer();
-  const list = async (scaleway: Pick<SimulatedScaleway, 'url'>): Promise<Told[]> =>
-    (await ask(scaleway, `GET ${macs}/servers`)).body['servers'] as Told[];
+  const list = async (scaleway: Pick<SimulatedScaleway, 'url'>): Promise<ListedServer[]> =>
+    (await ask(scaleway, `GET ${macs}/servers`)).body['servers'] as ListedServer[];
   const server = (name: string): SimulatedServer =>
     again.servers().find((each) => each.name === name) ?? assert.fail(name);
   const file = async (name: string): Promise<string> => (await server(name).mac?.run('cat f'))?.stdout ?? '';
@@ -34,11 +34,11 @@ describe('Scaleway whose process was killed outright, with its Macs', () => {
     try {
       const [, b] = await list(first);
       assert.equal((await ask(first, `POST ${macs}/servers/${b?.id}/reinstall`, {})).status, 200);
-      told = await list(first);
+      servers = await list(first);
     } finally {
       await first.kill();
     }
-    squatter.listen(Number(told[2]?.ip.split(':')[1]), '127.0.0.1');
+    squatter.listen(Number(servers[2]?.ip.split(':')[1]), '127.0.0.1');
     await once(squatter, 'listening');
     again = await startScaleway(withMacs(folder, 0.0001));
   });
@@ -48,29 +48,29 @@ describe('Scaleway whose process was killed outright, with its Macs', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('has the same servers, each with its Mac and its disk, where they were', async () => {
+  test('has the same servers, each with its Mac, its disk and its address', async () => {
     const now = await list(again);
     assert.deepEqual(
       now.map(({ id, name }) => [id, name]),
-      told.map(({ id, name }) => [id, name]),
+      servers.map(({ id, name }) => [id, name]),
     );
     assert.deepEqual(
       now.slice(0, 2).map(({ ip }) => ip),
-      told.slice(0, 2).map(({ ip }) => ip),
+      servers.slice(0, 2).map(({ ip }) => ip),
     );
     assert.equal(await file('a'), 'mine\n');
   });
 
-  test('tells another address of the one whose port is taken now', async () => {
-    const [was, now] = [told[2]?.ip, (await list(again))[2]?.ip];
+  test('has another address for a server whose port is now in use', async () => {
+    const [was, now] = [servers[2]?.ip, (await list(again))[2]?.ip];
     const { address } = server('c').mac ?? assert.fail();
     assert.notEqual(now, was);
     assert.equal(now, `${address.host}:${address.port}`);
     assert.equal(await file('c'), 'mine\n');
   });
 
-  test('finishes the reinstall that was under way: the Mac is empty and has the password that is told', async () => {
-    assert.equal(told[1]?.status, 'reinstalling');
+  test('finishes the running reinstall: the Mac is empty and has the password that the API returns', async () => {
+    assert.equal(servers[1]?.status, 'reinstalling');
     while (server('b').status === 'reinstalling') await list(again);
     const { body } = await ask(again, `GET ${macs}/servers/${server('b').id}`);
     assert.deepEqual([body['status'], server('b').installs, await file('b')], ['ready', 1, '']);

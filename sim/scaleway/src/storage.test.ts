@@ -89,7 +89,7 @@ describe('the storage folder of Scaleway', () => {
   };
   const file = (): string => join(data, 'scaleway.json');
   const order = (scaleway: SimulatedScaleway, name: string) => scaleway.order({ zone: 'fr-par-1', name });
-  const told = async (scaleway: SimulatedScaleway, id: string) =>
+  const readServer = async (scaleway: SimulatedScaleway, id: string) =>
     (await ask(scaleway, `GET ${macs}/servers/${id}`)).body;
 
   test('servers and keys survive a restart, with all fields of the API', async () => {
@@ -99,7 +99,7 @@ describe('the storage folder of Scaleway', () => {
     await ask(first, `POST ${keys}`, { name: 'k', public_key: publicKey('k'), project_id: projectID });
     assert.equal((await ask(first, `PATCH ${macs}/servers/${id}`, { name: 'b' })).status, 200);
     const second = await start();
-    assert.deepEqual(await told(second, id), await told(first, id));
+    assert.deepEqual(await readServer(second, id), await readServer(first, id));
     const plain = (scaleway: SimulatedScaleway) => JSON.stringify([scaleway.servers(), scaleway.keys()]);
     assert.equal(plain(second), plain(first));
     await ask(second, `DELETE ${keys}/${second.keys()[0]?.id}`);
@@ -116,7 +116,7 @@ describe('the storage folder of Scaleway', () => {
     assert.deepEqual(readdirSync(data), ['scaleway.json']);
   });
 
-  test('has what a person in the console changed, with the next change and at the end', async () => {
+  test('has changes made in the console, with the next change and at the end', async () => {
     const first = await start();
     const server = await order(first, 'a');
     server.name = 'renamed by hand';
@@ -137,13 +137,13 @@ describe('the storage folder of Scaleway', () => {
     assert.equal((await start()).servers().length, 3);
   });
 
-  test('goes on with a reboot and a reinstall for the time that they still need', async () => {
+  test('continues a reboot and a reinstall for their remaining time', async () => {
     const first = await start();
     const rebooting = await order(first, 'a');
     const reinstalling = await order(first, 'b');
     await ask(first, `POST ${macs}/servers/${rebooting.id}/reboot`, {});
     await ask(first, `POST ${macs}/servers/${reinstalling.id}/reinstall`, {});
-    const { vnc_url } = await told(first, reinstalling.id);
+    const { vnc_url } = await readServer(first, reinstalling.id);
     clock.advance(60_000);
     const second = await start();
     const states = () => second.servers().map(({ status, installs }) => `${status} ${installs}`);
@@ -152,7 +152,7 @@ describe('the storage folder of Scaleway', () => {
     assert.deepEqual(states(), ['ready 0', 'reinstalling 0']);
     clock.advance(10 * 60_000 - 90_000);
     assert.deepEqual(states(), ['ready 0', 'ready 1']);
-    assert.equal((await told(second, reinstalling.id))['vnc_url'], vnc_url);
+    assert.equal((await readServer(second, reinstalling.id))['vnc_url'], vnc_url);
     // Changes over time are saved too.
     assert.deepEqual(
       (await start()).servers().map(({ status }) => status),
@@ -160,7 +160,7 @@ describe('the storage folder of Scaleway', () => {
     );
   });
 
-  test('delivers what was ordered and not delivered yet', async () => {
+  test('delivers servers that were ordered and not delivered yet', async () => {
     const slow = Promise.withResolvers<never>();
     const ordering = order(await start({ startMac: () => slow.promise }), 'a');
     const second = await start();

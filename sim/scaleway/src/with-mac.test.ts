@@ -60,14 +60,14 @@ describe('the Mac behind a server', () => {
     return decodeURIComponent(new URL(String(body['vnc_url'])).password);
   };
 
-  test('has the keys of the project that were registered when it was ordered, and the password that is told', async () => {
+  test('has the keys of the project that were registered at the order, and the password that the API returns', async () => {
     assert.deepEqual(await authorized(), [publicKey('first')]);
     assert.equal(await passwordTold(), mac.user.password);
     const { body } = await ask(scaleway, `GET ${macs}/servers/${server.id}`);
     assert.equal(body['ip'], `${mac.address.host}:${mac.address.port}`);
   });
 
-  test('keeps its disk and its key over a reboot, and gets no key that came later (INC-330)', async () => {
+  test('keeps its disk and its host key over a reboot, and gets no key registered later (INC-330)', async () => {
     const hostKey = mac.hostKey();
     await mac.run('echo kept >f');
     await register('second');
@@ -93,7 +93,7 @@ describe('the Mac behind a server', () => {
   });
 
   for (const whose of ['Scaleway', 'the Mac'] as const) {
-    test(`is as it was after a reinstall that does not wipe, a fault of ${whose} (decision 5)`, async () => {
+    test(`is unchanged after a reinstall that does not wipe, a fault of ${whose} (decision 5)`, async () => {
       const [hostKey, password, { installs }] = [mac.hostKey(), mac.user.password, server];
       await mac.run('echo still here >f');
       if (whose === 'Scaleway') scaleway.faults.reinstallDoesNotWipe.add(server.id);
@@ -106,7 +106,7 @@ describe('the Mac behind a server', () => {
     });
   }
 
-  test('cannot be reached after a reinstall that failed, until one works', async () => {
+  test('is unreachable after a failed reinstall, until one succeeds', async () => {
     await mac.run('echo mine >f');
     scaleway.faults.reinstallFails.add(server.id);
     await begin('reinstall');
@@ -119,14 +119,14 @@ describe('the Mac behind a server', () => {
     assert.equal(mac.faults.ssh, 'normal');
   });
 
-  test('is switched on by a reboot if it had died', async () => {
+  test('is started by a reboot if it was down', async () => {
     await mac.powerOff();
     await begin('reboot');
     assert.equal(await finish(), 'ready');
     assert.equal((await mac.run('echo up')).stdout, 'up\n');
   });
 
-  test('whose power is cut while it reboots is brought back by the next reboot', async () => {
+  test('whose power is cut during a reboot is started by the next reboot', async () => {
     await begin('reboot');
     await mac.powerOff();
     // Whether the power went before or after the Mac was up again, the next reboot finds it off.
@@ -160,7 +160,7 @@ describe('the Mac behind a server', () => {
     }
   });
 
-  test('that does not start is an order that fails, and leaves no server', async () => {
+  test('that does not start makes the order fail, and leaves no server', async () => {
     const broken = await startScaleway({ startMac: () => Promise.reject(new Error('no power')) });
     try {
       await assert.rejects(broken.order({ zone: 'fr-par-1', name: 'x' }), /no power/);
@@ -170,7 +170,7 @@ describe('the Mac behind a server', () => {
     }
   });
 
-  test('that is stopped in the middle of a reboot has not come back: the next Scaleway goes on with it', async () => {
+  test('that is stopped during a reboot is started by the next Scaleway', async () => {
     const rebooting = Promise.withResolvers<void>();
     const options = { clock, pace: 1, secretKey, projectID, data: join(folder, 'data') };
     const other = await startScaleway({
@@ -191,7 +191,7 @@ describe('the Mac behind a server', () => {
     }
   });
 
-  test('is stopped with Scaleway, also one that is only just being started', async () => {
+  test('is stopped with Scaleway, also while it is being started', async () => {
     let stopped = 0;
     const stop = mac.stop.bind(mac);
     const slow = Promise.withResolvers<Mac>();

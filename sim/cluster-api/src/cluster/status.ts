@@ -137,7 +137,7 @@ const rolloutConditions = ({ machineDeployments }: Snapshot): ConditionUpdate[] 
   );
 
 const deletingCondition = (deletion: Deletion | undefined): ConditionUpdate => {
-  const stage = (reason: string, message: string): ConditionUpdate => ({
+  const deleting = (reason: string, message: string): ConditionUpdate => ({
     type: 'Deleting',
     status: 'True',
     reason,
@@ -147,13 +147,13 @@ const deletingCondition = (deletion: Deletion | undefined): ConditionUpdate => {
     case undefined:
       return { type: 'Deleting', status: 'False', reason: 'NotDeleting' };
     case 'waitForWorkers':
-      return stage('WaitingForWorkersDeletion', deletion.left.map((text) => `* ${text}`).join('\n'));
+      return deleting('WaitingForWorkersDeletion', deletion.left.map((text) => `* ${text}`).join('\n'));
     case 'controlPlane':
-      return stage('WaitingForControlPlaneDeletion', `Waiting for ${deletion.object.ref.kind} to be deleted`);
+      return deleting('WaitingForControlPlaneDeletion', `Waiting for ${deletion.object.ref.kind} to be deleted`);
     case 'infrastructure':
-      return stage('WaitingForInfrastructureDeletion', `Waiting for ${deletion.object.ref.kind} to be deleted`);
+      return deleting('WaitingForInfrastructureDeletion', `Waiting for ${deletion.object.ref.kind} to be deleted`);
     case 'finish':
-      return stage('DeletionCompleted', 'Deletion completed');
+      return deleting('DeletionCompleted', 'Deletion completed');
   }
 };
 

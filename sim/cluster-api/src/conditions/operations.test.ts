@@ -38,10 +38,10 @@ describe('a summary of several conditions', () => {
     ['a list stands below', [part('A', 'False', '* a: b')], {}, 'False Bad * A:\n  * a: b'],
     ['a weight wins', [part('A', 'False', '', { priority: 'info' })], {}, 'True Good '],
   ];
-  for (const [name, parts, options, told] of table)
+  for (const [name, parts, options, expected] of table)
     it(name, () => {
       const { status, reason, message } = summaryCondition(parts, { type: 'T', reasons, ...options });
-      assert.equal(`${status} ${reason} ${message}`, told);
+      assert.equal(`${status} ${reason} ${message}`, expected);
     });
 
   it('is total, and is True only if nothing is wrong', () => {
@@ -93,10 +93,10 @@ describe('an aggregate of the same condition of several objects', () => {
         'And 2 Machines with other issues\nAnd 1 Machine with status unknown',
     ],
   ];
-  for (const [name, parts, told] of table)
+  for (const [name, parts, expected] of table)
     it(name, () => {
       const { status, reason, message } = aggregateCondition('Machine', parts, { type: 'Ready', reasons });
-      assert.equal(`${status} ${reason} ${message}`, told);
+      assert.equal(`${status} ${reason} ${message}`, expected);
     });
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { contractOf, pluralize } from './contract.ts';
 
-describe('the contract that a definition keeps', () => {
+describe('the contract version of a definition', () => {
   const v1beta2 = 'cluster.x-k8s.io/v1beta2';
   const v1beta1 = 'cluster.x-k8s.io/v1beta1';
   const table: [string, Record<string, string> | undefined, ReturnType<typeof contractOf>][] = [

@@ -51,17 +51,17 @@ describe('a rolling update', () => {
     .map(
       ([replicas, existing, available]): SetFacts => ({ replicas, existing, available: Math.min(existing, available) }),
     );
-  const worlds = fc.record({ current: sets, old: fc.array(sets, { maxLength: 3 }) });
+  const machineSets = fc.record({ current: sets, old: fc.array(sets, { maxLength: 3 }) });
 
   it('is total: never above maxSurge, no negative number, no growth of an old MachineSet', () => {
     fc.assert(
-      fc.property(fc.nat(6), fc.nat(2), fc.nat(2), worlds, (replicas, surge, unavailable, world) => {
-        const plan = planRollingUpdate(wanting(replicas, surge, unavailable), world);
+      fc.property(fc.nat(6), fc.nat(2), fc.nat(2), machineSets, (replicas, surge, unavailable, sets) => {
+        const plan = planRollingUpdate(wanting(replicas, surge, unavailable), sets);
         const total = (count: (facts: SetFacts) => number): number =>
-          [world.current, ...world.old].reduce((sum, facts) => sum + count(facts), 0);
+          [sets.current, ...sets.old].reduce((sum, facts) => sum + count(facts), 0);
         assert.ok(plan.current >= 0 && plan.current <= replicas);
-        plan.old.forEach((count, index) => assert.ok(count >= 0 && count <= (world.old[index]?.replicas ?? 0)));
-        const added = Math.max(plan.current - world.current.replicas, 0);
+        plan.old.forEach((count, index) => assert.ok(count >= 0 && count <= (sets.old[index]?.replicas ?? 0)));
+        const added = Math.max(plan.current - sets.current.replicas, 0);
         const before = total((facts) => Math.max(facts.replicas, facts.existing));
         if (added > 0) assert.ok(before + added <= replicas + surge);
       }),

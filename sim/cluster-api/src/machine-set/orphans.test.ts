@@ -9,24 +9,24 @@ import { embeddedHost } from '../testing/embedded-host.ts';
 
 describe('cloned infrastructure without a Machine', () => {
   let host: Host;
-  let stage: Harness;
+  let harness: Harness;
   before(async () => {
     host = await embeddedHost();
     for (const definition of fakeDefinitions) await host.client.create(customResourceDefinitions, definition);
-    stage = await createHarness(host, 'orphans');
-    await stage.start({ replicas: 1 });
+    harness = await createHarness(host, 'orphans');
+    await harness.start({ replicas: 1 });
   });
   after(() => host.stop());
 
   /** As a MachineSet leaves it when it crashes before it creates the Machine. */
   const clone = async (name: string, notes: Record<string, string>): Promise<void> => {
-    const [set] = await stage.sets();
+    const [set] = await harness.sets();
     assert(set);
     await host.client.create(fakeMachines, {
       apiVersion: 'infrastructure.cluster.x-k8s.io/v1',
       kind: 'FakeMachine',
       metadata: {
-        namespace: stage.namespace,
+        namespace: harness.namespace,
         name,
         labels: { [labels.setName]: set.metadata.name },
         annotations: notes,
@@ -34,14 +34,14 @@ describe('cloned infrastructure without a Machine', () => {
       },
     });
   };
-  const names = async (): Promise<string[]> => (await stage.hosts()).map(({ metadata }) => metadata.name);
+  const names = async (): Promise<string[]> => (await harness.hosts()).map(({ metadata }) => metadata.name);
 
-  it('is deleted, and nothing else is', async () => {
+  it('is deleted, and nothing else', async () => {
     const before = await names();
     await clone('orphan', { [annotations.clonedFromName]: 'first' });
     await clone('somebodys', {});
-    await stage.waitFor('the orphan is gone', async () => !(await names()).includes('orphan'));
-    await stage.ticks(2);
+    await harness.waitFor('the orphan is gone', async () => !(await names()).includes('orphan'));
+    await harness.ticks(2);
     assert.deepEqual(await names(), [...before, 'somebodys'].sort());
   });
 });

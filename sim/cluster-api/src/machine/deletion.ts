@@ -91,7 +91,7 @@ export const deletingCondition = (
 ): ConditionUpdate => {
   if (!outcome) return { type: 'Deleting', status: 'False', reason: 'NotDeleting' };
   const { deletion, failures } = outcome;
-  const stage = (reason: string, message: string): ConditionUpdate => ({
+  const deleting = (reason: string, message: string): ConditionUpdate => ({
     type: 'Deleting',
     status: 'True',
     reason,
@@ -103,18 +103,18 @@ export const deletingCondition = (
     case 'wait': {
       const before = deletion.for === 'preDrainHooks' ? 'pre-drain' : 'pre-terminate';
       const reason = deletion.for === 'preDrainHooks' ? 'WaitingForPreDrainHook' : 'WaitingForPreTerminateHook';
-      return stage(reason, `Waiting for ${before} hooks to succeed (hooks: ${deletion.hooks.join(',')})`);
+      return deleting(reason, `Waiting for ${before} hooks to succeed (hooks: ${deletion.hooks.join(',')})`);
     }
     case 'cannotDrain':
-      return stage('DrainingNode', 'Error draining Node, please check controller logs for errors');
+      return deleting('DrainingNode', 'Error draining Node, please check controller logs for errors');
     case 'cordon':
-      return stage('DrainingNode', `Drain not completed yet (started at ${startedAt}):`);
+      return deleting('DrainingNode', `Drain not completed yet (started at ${startedAt}):`);
     case 'drain':
-      return stage('DrainingNode', drainMessage(deletion.plan, startedAt, failures));
+      return deleting('DrainingNode', drainMessage(deletion.plan, startedAt, failures));
     case 'deleteInfrastructure':
     case 'waitForInfrastructure':
-      return stage('WaitingForInfrastructureDeletion', `Waiting for ${infrastructure} to be deleted`);
+      return deleting('WaitingForInfrastructureDeletion', `Waiting for ${infrastructure} to be deleted`);
     case 'finish':
-      return stage('DeletionCompleted', 'Deletion completed');
+      return deleting('DeletionCompleted', 'Deletion completed');
   }
 };

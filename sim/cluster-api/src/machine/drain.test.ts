@@ -28,7 +28,7 @@ const usual: DrainFacts = {
 };
 
 /** `evict: a; waitCompleted: b`, whatever is not empty. */
-const told = (pods: readonly Pod[], facts: Partial<DrainFacts> = {}): string =>
+const formatPlan = (pods: readonly Pod[], facts: Partial<DrainFacts> = {}): string =>
   Object.entries(planDrain(pods, { ...usual, ...facts }))
     .filter(([, keys]: [string, string[]]) => keys.length > 0)
     .map(([what, keys]: [string, string[]]) => `${what}: ${keys.map((key) => key.split('/')[1]).join(' ')}`)
@@ -43,7 +43,7 @@ const job = { labels: { job: 'yes' } };
 const table: [string, readonly Pod[], Partial<DrainFacts>, string][] = [
   ['an ordinary Pod', [pod('a')], {}, 'evict: a'],
   ['one that goes already', [pod('a', terminatingFor(5))], {}, 'terminating: a'],
-  ['one that goes, on a Node that is not heard of', [pod('a', terminatingFor(5))], { unreachable: true }, ''],
+  ['a terminating Pod on an unreachable Node', [pod('a', terminatingFor(5))], { unreachable: true }, ''],
   ['one that has just begun to go there', [pod('a', terminatingFor(1))], { unreachable: true }, 'terminating: a'],
   ['one of a DaemonSet', [pod('a', ownedBy('DaemonSet'))], {}, ''],
   ['one of a DaemonSet that is over', [pod('a', ownedBy('DaemonSet'), 'Failed')], {}, 'evict: a'],
@@ -125,7 +125,7 @@ const table: [string, readonly Pod[], Partial<DrainFacts>, string][] = [
 describe('a drain', () => {
   for (const [name, pods, facts, plan] of table)
     it(`${name}: ${plan || 'nothing to do'}`, () => {
-      assert.equal(told(pods, facts), plan);
+      assert.equal(formatPlan(pods, facts), plan);
     });
 
   it('of a Node without Pods is complete', () => {
@@ -166,7 +166,7 @@ describe('a drain', () => {
     );
   });
 
-  it('says who it waits for, and names no more than three', () => {
+  it('lists the Pods that it waits for, at most three by name', () => {
     const pods = ['a', 'b', 'c', 'd'].map((name) => pod(name, { labels: { [labels.drain]: 'wait-completed' } }));
     const plan = planDrain([...pods, pod('e')], usual);
     assert.equal(

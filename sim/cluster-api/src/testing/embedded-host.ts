@@ -17,7 +17,7 @@ import type { Host } from '../suite/harness.ts';
 const idleTurns = 4;
 
 /** A transport that knows when there are no more requests. */
-const countRequests = (inner: Transport): { transport: Transport; calm(): Promise<void> } => {
+const countRequests = (inner: Transport): { transport: Transport; idle(): Promise<void> } => {
   let underWay = 0;
   let begun = 0;
   return {
@@ -33,7 +33,7 @@ const countRequests = (inner: Transport): { transport: Transport; calm(): Promis
         }
       },
     },
-    calm: async () => {
+    idle: async () => {
       for (let turns = 0, seen = begun; turns < idleTurns; turns += 1) {
         await setImmediate();
         if (underWay > 0 || begun !== seen) turns = -1;
@@ -48,7 +48,7 @@ export const embeddedHost = async (): Promise<Host & { readonly clock: ManualClo
   const clock = manualClock();
   const kubernetes = await createKubernetes({ clock });
   const user = { commonName: 'admin', organizations: ['system:masters'] };
-  const { transport, calm } = countRequests(inProcessTransport(kubernetes.handle, { user }));
+  const { transport, idle } = countRequests(inProcessTransport(kubernetes.handle, { user }));
   const client = createClient(transport, { clock });
   for (const definition of coreDefinitions()) await client.create(customResourceDefinitions, definition);
   const lines: string[] = [];
@@ -70,9 +70,9 @@ export const embeddedHost = async (): Promise<Host & { readonly clock: ManualClo
     lines,
     now: () => clock.now(),
     tick: async () => {
-      await calm();
+      await idle();
       clock.advance(3_000);
-      await calm();
+      await idle();
     },
     timeoutMs: 600_000,
     stop: async () => {

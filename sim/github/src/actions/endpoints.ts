@@ -92,9 +92,9 @@ const poll = async (deps: Deps, runner: RunnerRecord, request: ApiRequest): Prom
     deps.runners.heartbeat(runner);
     return { status: 200, body: jobJSON(job) };
   }
-  const told = await deps.runners.waitForJob(runner, session, request.signal);
+  const assigned = await deps.runners.waitForJob(runner, session, request.signal);
   if (runner.isRemoved && runner.job === undefined) return registrationDeleted();
-  return told === 'nothing' ? { status: 204 } : { status: 200, body: jobJSON(told) };
+  return assigned === 'nothing' ? { status: 204 } : { status: 200, body: jobJSON(assigned) };
 };
 
 const report = (deps: Deps, runner: RunnerRecord, id: number, verb: string, fields: Fields): ApiResponse => {

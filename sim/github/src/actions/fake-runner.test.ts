@@ -29,7 +29,7 @@ const play = (on: GitHubHarness, config: string, work = Promise.withResolvers<st
 };
 
 describe('the fake runner', () => {
-  test('does one job of any length, and ends', async () => {
+  test('runs one job of any length, and exits', async () => {
     const on = await createHarness();
     const runner = play(on, (await on.jit('a')).config);
     await pass(on.clock, 5);
@@ -60,7 +60,7 @@ describe('the fake runner', () => {
     assert.deepEqual([queued.conclusion, on.github.lostJobs()], ['success', []]);
   });
 
-  test('loses its job if its machine is killed', async () => {
+  test('loses its job if its VM is killed', async () => {
     const on = await createHarness();
     const runner = play(on, (await on.jit('a')).config);
     const queued = on.github.queueJob(job);
@@ -72,7 +72,7 @@ describe('the fake runner', () => {
     assert.deepEqual(on.github.lostJobs(), [queued]);
   });
 
-  test('ends when its registration is gone', async () => {
+  test('exits when its registration is gone', async () => {
     const on = await createHarness();
     const { id, config } = await on.jit('a');
     const runner = play(on, config);

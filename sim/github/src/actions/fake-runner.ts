@@ -77,12 +77,12 @@ export const runFakeRunner = async (runner: FakeRunnerOptions): Promise<'job don
   if (connected.status !== 201) return 'not registered';
   const { session } = JSON.parse(connected.body) as { session: string };
   while (!signal.aborted) {
-    const told = await call(`/sessions/${session}/poll`, version === undefined ? {} : { runner_version: version });
-    if (told === undefined) break;
-    if (told.status === 200) {
-      await runJob(session, (JSON.parse(told.body) as { job: RunnerJob }).job);
+    const response = await call(`/sessions/${session}/poll`, version === undefined ? {} : { runner_version: version });
+    if (response === undefined) break;
+    if (response.status === 200) {
+      await runJob(session, (JSON.parse(response.body) as { job: RunnerJob }).job);
       if (isEphemeral && !signal.aborted) return 'job done';
-    } else if (told.status !== 204) return 'not registered';
+    } else if (response.status !== 204) return 'not registered';
   }
   return 'killed';
 };

@@ -14,7 +14,7 @@ const asked = (query: string) => {
   ];
 };
 
-describe('a list in pages', () => {
+describe('pagination', () => {
   const cases: [query: string, first: number | undefined, length: number, links: string][] = [
     ['', 0, 30, 'next 2,last 9'],
     ['per_page=100', 0, 100, 'next 2,last 3'],
@@ -25,6 +25,6 @@ describe('a list in pages', () => {
     ['per_page=0&page=-1', 0, 30, 'next 2,last 9'],
   ];
   for (const [query, ...expected] of cases) {
-    test(`asked for with "${query}"`, () => assert.deepEqual(asked(query), expected));
+    test(`with the query "${query}"`, () => assert.deepEqual(asked(query), expected));
   }
 });

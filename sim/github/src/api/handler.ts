@@ -43,12 +43,12 @@ const wholeNumber = (text: string | null, otherwise: number): number =>
 /** REST API, "Using pagination": only links to existing pages, and none if there is only one page. */
 const links = ({ path, query }: ApiRequest, base: string, page: number, last: number): Record<string, string> => {
   const rels = { prev: page - 1, next: page + 1, last, first: 1 };
-  const told = Object.entries(rels).filter(([rel, to]) => {
+  const links = Object.entries(rels).filter(([rel, to]) => {
     if (rel === 'prev' || rel === 'first') return page > 1;
     return page < last && to <= last;
   });
-  if (told.length === 0) return {};
-  const link = told.map(([rel, to]) => {
+  if (links.length === 0) return {};
+  const link = links.map(([rel, to]) => {
     const there = new URLSearchParams(query);
     there.set('page', String(Math.min(to, last)));
     return `<${base}${path}?${there.toString()}>; rel="${rel}"`;

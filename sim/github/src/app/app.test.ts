@@ -6,7 +6,7 @@ import { createHarness, createJwt } from '../testing/harness.ts';
 const tokens = 'POST /app/installations/7001/access_tokens';
 const runners = 'GET /orgs/acme/actions/runners';
 
-describe('an App authenticates with a JWT', () => {
+describe('authentication of an App with a JWT', () => {
   const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
     type: 'pkcs8',
     format: 'pem',
@@ -35,7 +35,7 @@ describe('an App authenticates with a JWT', () => {
     });
   }
 
-  test('by its key and by RS256 only', async () => {
+  test('accepts its key and RS256 only', async () => {
     const { ask, github, clock, jwt } = await createHarness();
     const now = clock.now() / 1000;
     const claims = { iss: github.app.id, iat: now - 60, exp: now + 60 };
@@ -53,7 +53,7 @@ describe('an App authenticates with a JWT', () => {
     assert.equal((await ask('GET /app', undefined, await (await createHarness()).newToken())).status, 401);
   });
 
-  test('and finds where it is installed', async () => {
+  test('finds its installations', async () => {
     const { ask, jwt } = await createHarness();
     for (const path of ['/orgs/ACME/installation', '/repos/acme/App/installation']) {
       assert.equal((await ask(`GET ${path}`, undefined, jwt())).body['id'], 7001);
@@ -68,7 +68,7 @@ describe('an App authenticates with a JWT', () => {
 });
 
 describe('an installation token', () => {
-  test('lasts an hour, and tells until when', async () => {
+  test('expires after an hour, and contains its expiry', async () => {
     const { ask, clock, jwt } = await createHarness();
     const made = await ask(tokens, undefined, jwt());
     assert.equal(made.status, 201);
@@ -82,7 +82,7 @@ describe('an installation token', () => {
     assert.deepEqual([late.status, late.body['message']], [401, 'Bad credentials']);
   });
 
-  test('may be weaker than the installation, and never stronger', async () => {
+  test('may have fewer permissions than the installation, never more', async () => {
     const { ask, jwt, newToken } = await createHarness();
     const weak = await newToken({ organization_self_hosted_runners: 'read' });
     assert.equal((await ask(runners, undefined, weak)).status, 200);
@@ -92,7 +92,7 @@ describe('an installation token', () => {
     assert.equal((await ask(tokens, '[', jwt())).status, 400);
   });
 
-  test('sees nothing of what the installation does not reach', async () => {
+  test('does not see repositories outside the installation', async () => {
     const { ask } = await createHarness();
     for (const path of ['/orgs/other/actions/runners', '/repos/acme/secret/actions/runners', '/elsewhere']) {
       assert.equal((await ask(`GET ${path}`)).status, 404);
@@ -107,10 +107,10 @@ describe('an installation token', () => {
     });
     github.queueJob({ repository: 'acme/site', labels: ['macos'] });
     const { status, body } = await ask('GET /installation/repositories');
-    const told = body['repositories'] as { full_name: string; pushed_at: string }[];
+    const repositories = body['repositories'] as { full_name: string; pushed_at: string }[];
     assert.deepEqual([status, body['total_count']], [200, 2]);
     assert.deepEqual(
-      told.map(({ full_name: name, pushed_at: at }) => [name, Date.parse(at)]),
+      repositories.map(({ full_name: name, pushed_at: at }) => [name, Date.parse(at)]),
       [
         ['acme/app', 0],
         ['acme/site', clock.now()],

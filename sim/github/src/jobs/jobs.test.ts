@@ -13,9 +13,9 @@ const minute = 60_000;
 const idle = async (on: GitHubHarness, name: string, labels?: string[], owner?: string) => {
   const made = await on.jit(name, labels, owner);
   const session = await on.connect(made.config);
-  const told = on.poll(session);
+  const poll = on.poll(session);
   await settle();
-  return { ...made, session, told };
+  return { ...made, session, poll };
 };
 const busyShown = async ({ ask, newToken }: GitHubHarness, id: number): Promise<unknown[]> => {
   const { body } = await ask(`GET ${runners}/${id}`, undefined, await newToken());
@@ -23,12 +23,12 @@ const busyShown = async ({ ask, newToken }: GitHubHarness, id: number): Promise<
 };
 
 describe('a job', () => {
-  test('goes to a runner that asks, which is gone when it is done', async () => {
+  test('is assigned to a polling runner, which is deleted after the job', async () => {
     const on = await createHarness();
     const runner = await idle(on, 'a');
     assert.deepEqual(await busyShown(on, runner.id), ['online', false]);
     const queued = on.github.queueJob(job);
-    assert.deepEqual((await runner.told).body, {
+    assert.deepEqual((await runner.poll).body, {
       job: { id: queued.id, run_id: queued.runID, name: 'build', repository: 'acme/app', labels: ['macos'] },
     });
     assert.deepEqual(await busyShown(on, runner.id), ['online', true]);
@@ -68,7 +68,7 @@ describe('a job', () => {
     ['another group', ['macos'], 'orgs/acme', { group: 'macs' }, false],
   ];
   for (const [name, labels, owner, wanted, isGiven] of fits) {
-    test(`of ${name} ${isGiven ? 'is' : 'is not'} given to a runner`, async () => {
+    test(`of ${name} ${isGiven ? 'is' : 'is not'} assigned to a runner`, async () => {
       const permissions = { organization_self_hosted_runners: 'write', administration: 'write' } as const;
       const on = await createHarness({
         installations: [{ id: 7001, account: 'acme', repositories: ['app', 'lib'], permissions }],
@@ -80,7 +80,7 @@ describe('a job', () => {
     });
   }
 
-  test('of a repository that a group is not for is not given to its runners', async () => {
+  test('of a repository outside a runner group is not assigned to its runners', async () => {
     const permissions = { organization_self_hosted_runners: 'write' } as const;
     const on = await createHarness({
       installations: [{ id: 7001, account: 'acme', repositories: ['app', 'lib'], permissions }],
@@ -99,23 +99,23 @@ describe('a job', () => {
     const on = await createHarness();
     const [first, second] = [on.github.queueJob(job), on.github.queueJob(job)];
     const runner = await idle(on, 'a');
-    await runner.told;
+    await runner.poll;
     await on.report(runner.session, first.id, 'started');
     // A runner keeps polling during a job, to learn of a cancellation.
     void on.poll(runner.session);
     await settle();
     assert.deepEqual([first.runner?.name, second.runner], ['a', undefined]);
     const other = await idle(on, 'b');
-    await other.told;
+    await other.poll;
     assert.equal(on.github.jobs()[1]?.runner?.name, 'b');
     await on.github.stop();
   });
 
-  test('that is not picked up within a minute goes to another runner', async () => {
+  test('that is not started within a minute is assigned to another runner', async () => {
     const on = await createHarness();
     const lazy = await idle(on, 'a');
     const queued = on.github.queueJob(job);
-    await lazy.told;
+    await lazy.poll;
     const other = await idle(on, 'b');
     on.clock.advance(49_000);
     assert.equal(queued.runner?.name, 'a');
@@ -138,11 +138,11 @@ describe('a job', () => {
     assert.equal(((await on.poll(session)).body['job'] as { id: number }).id, queued.id);
   });
 
-  test('whose runner is not heard of for ten minutes is lost, and so is its runner', async () => {
+  test('whose runner does not report for ten minutes is lost, and so is its runner', async () => {
     const on = await createHarness();
     const runner = await idle(on, 'a');
     const queued = on.github.queueJob(job);
-    await runner.told;
+    await runner.poll;
     await on.report(runner.session, queued.id, 'started');
     on.clock.advance(9 * minute);
     assert.equal(await on.report(runner.session, queued.id, 'renew'), 204);
@@ -158,7 +158,7 @@ describe('a job', () => {
     assert.equal(await on.report(runner.session, queued.id, 'finished'), 401);
   });
 
-  test('that nobody takes fails after a day', async () => {
+  test('that no runner takes fails after a day', async () => {
     const on = await createHarness();
     const queued = on.github.queueJob(job);
     on.clock.advance(24 * 60 * minute);
@@ -192,7 +192,7 @@ describe('workflow runs', () => {
       ]);
     };
     const runner = await idle(on, 'a');
-    await runner.told;
+    await runner.poll;
     assert.deepEqual(await jobs(), [
       ['test', 'queued', ''],
       ['lint', 'queued', ''],
@@ -221,11 +221,11 @@ describe('workflow runs', () => {
 });
 
 describe('a runner', () => {
-  test('is online as long as it asks, and a minute longer', async () => {
+  test('is online while it polls, and a minute longer', async () => {
     const on = await createHarness();
     const runner = await idle(on, 'a');
     on.clock.advance(50_000);
-    assert.equal((await runner.told).status, 204);
+    assert.equal((await runner.poll).status, 204);
     on.clock.advance(minute - 1);
     assert.equal(on.github.runners()[0]?.isOnline, true);
     on.clock.advance(1);
@@ -236,7 +236,7 @@ describe('a runner', () => {
     await on.github.stop();
   });
 
-  test('has one connection, and another only when the first is given up', async () => {
+  test('has one session, and another only after the first is closed', async () => {
     const on = await createHarness();
     const { config } = await on.jit('a');
     const first = await on.connect(config);
@@ -251,13 +251,13 @@ describe('a runner', () => {
     const on = await createHarness();
     const session = await on.connect((await on.jit('a')).config);
     const left = new AbortController();
-    const told = on.github.fetch(`https://x.invalid/_actions/sessions/${session}/poll`, {
+    const poll = on.github.fetch(`https://x.invalid/_actions/sessions/${session}/poll`, {
       method: 'POST',
       signal: left.signal,
     });
     await settle();
     left.abort(new Error('left'));
-    await assert.rejects(told, /left/);
+    await assert.rejects(poll, /left/);
     assert.equal(on.github.queueJob(job).runner, undefined);
   });
 

@@ -8,7 +8,7 @@ const wanted = { name: 'a', runner_group_id: 1, labels: ['macOS', 'Xcode-26'] };
 const day = 24 * 3_600_000;
 
 describe('a just-in-time runner', () => {
-  test('is there, offline, from the moment its configuration is made', async () => {
+  test('exists, offline, as soon as its configuration is created', async () => {
     const { ask } = await createHarness();
     const made = await ask(make, wanted);
     assert.equal(made.status, 201);
@@ -31,7 +31,7 @@ describe('a just-in-time runner', () => {
     assert.deepEqual((await ask(`GET ${runners}/${runner.id}`)).body, { ...runner, labels });
   });
 
-  test('has its name for itself, in its account or repository', async () => {
+  test('has a unique name in its account or repository', async () => {
     const { ask } = await createHarness();
     assert.equal((await ask(make, wanted)).status, 201);
     const again = await ask(make, wanted);
@@ -71,7 +71,7 @@ describe('a just-in-time runner', () => {
     });
   }
 
-  test('that is never started goes after a day, and its name is free', async () => {
+  test('that is never started is deleted after a day, and its name is free', async () => {
     const { ask, jit, clock, github, newToken } = await createHarness();
     await jit('a');
     clock.advance(day - 1);
@@ -82,7 +82,7 @@ describe('a just-in-time runner', () => {
     assert.equal(github.history.find(({ type }) => type === 'runner removed')?.reason, 'not connected for long');
   });
 
-  test('that hangs up goes after a day, counted from then', async () => {
+  test('that disconnects is deleted a day later', async () => {
     const { jit, connect, ask, clock, github } = await createHarness();
     const session = await connect((await jit('a')).config);
     clock.advance(30_000);
@@ -96,7 +96,7 @@ describe('a just-in-time runner', () => {
 });
 
 describe('runners', () => {
-  test('are listed by pages, with links and the number of all', async () => {
+  test('are listed in pages, with links and the total count', async () => {
     const { ask, jit } = await createHarness();
     for (let i = 1; i <= 35; i += 1) await jit(`r${i}`);
     const list = async (query: string) => {
@@ -151,7 +151,7 @@ describe('runners', () => {
   });
 });
 
-describe('a runner of a host', () => {
+describe('a registered runner of a host', () => {
   const config = { name: 'builder-1', labels: ['bare-metal'] };
   const register = async (ask: Awaited<ReturnType<typeof createHarness>>['ask'], more: object = {}) => {
     const { body } = await ask(`POST ${runners}/registration-token`);
@@ -182,7 +182,7 @@ describe('a runner of a host', () => {
     );
   });
 
-  test('has no label but its own, if it says so', async () => {
+  test('has only its own labels, if requested', async () => {
     const { ask, github } = await createHarness();
     assert.equal((await register(ask, { no_default_labels: true })).status, 201);
     assert.deepEqual(github.runners()[0]?.labels, ['bare-metal']);
@@ -199,7 +199,7 @@ describe('a runner of a host', () => {
     assert.equal((await register(ask, { name: '' })).status, 422);
   });
 
-  test('is taken away with a token for that', async () => {
+  test('is removed with a removal token', async () => {
     const { ask, github, poll, report } = await createHarness();
     const { body: made } = await register(ask);
     const { body: wrong } = await ask(`POST ${runners}/registration-token`);
@@ -218,7 +218,7 @@ describe('a runner of a host', () => {
     assert.deepEqual(github.runners(), []);
   });
 
-  test('goes after fourteen days without a connection', async () => {
+  test('is deleted after fourteen days without a connection', async () => {
     const { ask, clock, github } = await createHarness();
     await register(ask);
     clock.advance(14 * day - 1);

@@ -154,15 +154,15 @@ export const createRunners = ({ timers, random, faults, history, onReady }: Runn
       return new Promise((resolve) => {
         const tell = (what: JobRecord | 'nothing'): void => {
           cancelTimeout();
-          signal?.removeEventListener('abort', giveUp);
+          signal?.removeEventListener('abort', onTimeout);
           if (session.deliver === tell) session.deliver = undefined;
           heartbeat(runner);
           resolve(what);
         };
-        const giveUp = (): void => tell('nothing');
-        const cancelTimeout = timers.after(longPollMs, giveUp);
+        const onTimeout = (): void => tell('nothing');
+        const cancelTimeout = timers.after(longPollMs, onTimeout);
         session.deliver = tell;
-        signal?.addEventListener('abort', giveUp, { once: true });
+        signal?.addEventListener('abort', onTimeout, { once: true });
         heartbeat(runner);
         onReady();
       });

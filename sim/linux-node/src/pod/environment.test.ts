@@ -19,7 +19,7 @@ describe('the environment of a container', () => {
   ] as const)
     test(`${text} is ${expected}`, () => assert.equal(expand(text, { KNOWN: 'value' }), expected));
 
-  test('comes from all of its sources, and later ones may name earlier ones', async () => {
+  test('has variables of all sources, and later ones may reference earlier ones', async () => {
     const env = await made({
       envFrom: [{ secretRef: { name: 'known' } }, { configMapRef: { name: 'absent', optional: true } }],
       env: [
@@ -32,7 +32,7 @@ describe('the environment of a container', () => {
     assert.deepEqual(env, { HOSTNAME: 'pod', A: 'a', B: 'c', IP: '<status.podIP>', ADDRESS: '<status.podIP>:80' });
   });
 
-  test('is refused when something of it is not there', async () => {
+  test('is an error when a source is missing', async () => {
     await assert.rejects(made({ envFrom: [{ secretRef: { name: 'absent' } }] }), ContainerConfigError);
     const absentKey = { name: 'X', valueFrom: { secretKeyRef: { name: 'known', key: 'Z' } } };
     await assert.rejects(made({ env: [absentKey] }), /couldn't find key Z in secret known/);

@@ -63,7 +63,7 @@ describe('the console of a simulated Mac', () => {
     assert.deepEqual(sessions, ['none', 'Aqua']);
   });
 
-  test('SIGHUP leaves it dead, and later signals find no process, until a kickstart (INC-08)', () => {
+  test('SIGHUP ends loginwindow, and later signals find no process, until a kickstart (INC-08)', () => {
     assert.equal(console.loginwindow.signal('SIGHUP'), true);
     assert.equal(console.loginwindow.running(), false);
     assert.equal(console.loginwindow.signal('SIGHUP'), false);
@@ -93,7 +93,7 @@ describe('the console of a simulated Mac', () => {
     assert.equal(console.loginwindow.running(), true);
   });
 
-  test('where kickstart -k is forbidden, SIGTERM has launchd start it again', () => {
+  test('where kickstart -k is forbidden, launchd restarts loginwindow after SIGTERM', () => {
     machine.faults.loginwindow = 'forbidden';
     assert.equal(kick(), 'forbidden');
     clock.advance(60_000);
@@ -103,7 +103,7 @@ describe('the console of a simulated Mac', () => {
     assert.equal(console.session(), 'Aqua');
   });
 
-  test('a session that was lost does not come back by itself', () => {
+  test('a lost session is not restored by itself', () => {
     kick();
     clock.advance(2_000);
     console.end();

@@ -10,7 +10,7 @@ const vectors = {
 };
 
 for (const [password, hex] of Object.entries(vectors)) {
-  test(`"${password}" is kept as ${hex}`, () => {
+  test(`"${password}" is encoded as ${hex}`, () => {
     assert.equal(encodeKcpassword(password).toString('hex'), hex);
     assert.equal(decodeKcpassword(Buffer.from(hex, 'hex')).toString(), password);
   });
@@ -20,6 +20,6 @@ test('the encoded word <sealed> has eleven bytes', () => {
   assert.equal(sealedPassword.toString('hex'), '41fa3742bed9b9d4a3b91f');
 });
 
-test('a password that is not padded is read whole', () => {
+test('a password without padding is read completely', () => {
   assert.equal(decodeKcpassword(encodeKcpassword('hello').subarray(0, 5)).toString(), 'hello');
 });

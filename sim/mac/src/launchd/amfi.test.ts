@@ -20,7 +20,7 @@ describe('AMFI', () => {
 
   afterEach(() => machine.remove());
 
-  test('lets the same bytes run again', () => {
+  test('accepts unchanged bytes again', () => {
     writeFileSync(file, 'one');
     assert.ok(amfi.allowsRun(file));
   });
@@ -31,7 +31,7 @@ describe('AMFI', () => {
     assert.equal(amfi.allowsRun(file), false);
   });
 
-  test('runs them from a copy, and after a rename over the old file', () => {
+  test('accepts other bytes from a copy, and after a rename over the old file', () => {
     writeFileSync(file, 'two');
     copyFileSync(file, `${file}.copy`);
     assert.ok(amfi.allowsRun(`${file}.copy`));
@@ -39,7 +39,7 @@ describe('AMFI', () => {
     assert.ok(amfi.allowsRun(file));
   });
 
-  test('does not mistake a new file for the deleted one whose inode it got', () => {
+  test('does not mistake a new file for a deleted one with the same inode', () => {
     for (let version = 0; version < 20; version += 1) {
       rmSync(file);
       writeFileSync(file, `version ${version}`);
@@ -47,13 +47,13 @@ describe('AMFI', () => {
     }
   });
 
-  test('forgets with a reboot', () => {
+  test('forgets signatures at a reboot', () => {
     writeFileSync(file, 'two');
     amfi.clear();
     assert.ok(amfi.allowsRun(file));
   });
 
-  test('sees a change at the end of a large file', () => {
+  test('detects a change at the end of a large file', () => {
     const large = Buffer.alloc(5_000_000);
     writeFileSync(`${file}.large`, large);
     assert.ok(amfi.allowsRun(`${file}.large`));

@@ -46,7 +46,7 @@ describe('codesign', () => {
     assert.equal(execFileSync(process.execPath, [machine.path('/opt/program')], { encoding: 'utf8' }), 'runs\n');
   });
 
-  test('a path of the real disk is named as it was given', async () => {
+  test('a path of the real disk is printed as it was given', async () => {
     const real = machine.path(path);
     assert.equal(await run('--force', '--sign', '-', real), `0 ${real}: replacing existing signature`);
   });
@@ -65,7 +65,7 @@ describe('codesign', () => {
     assert.equal(await run('-v', '/opt/text'), '0');
   });
 
-  test('-d tells an ad-hoc signature from the linker’s', async () => {
+  test('-d distinguishes an ad-hoc signature from that of the linker', async () => {
     assert.match(await run('-dv', path), /linker-signed/);
     await run('--force', '--sign', '-', path);
     assert.match(await run('--display', '--verbose=4', path), /flags=0x2\(adhoc\) \/ Signature=adhoc/);
@@ -88,7 +88,7 @@ describe('codesign', () => {
     assert.equal(content(), before);
   });
 
-  test('needs something to sign', async () => {
+  test('without a path prints its usage', async () => {
     assert.equal((await run('--force', '--sign', '-')).slice(0, 1), '2');
   });
 });

@@ -69,7 +69,7 @@ describe('a job of launchd', () => {
       assert.equal(mac.machine.journalOf('launchd.spawn').length, 0);
     };
 
-    test('when its user may not make the log (INC-224)', async () => {
+    test('when its user may not create the log (INC-224)', async () => {
       await bootstrap(forever, { KeepAlive: true, UserName: 'm1', StandardErrorPath: log });
       await isTriedAgain();
       mac.machine.write(log, '');
@@ -84,7 +84,7 @@ describe('a job of launchd', () => {
       await isTriedAgain();
     });
 
-    test('when there is no folder for the log', async () => {
+    test('when the folder of the log is missing', async () => {
       await bootstrap(forever, { KeepAlive: true, StandardOutPath: '/var/log/nowhere/job.log' });
       await isTriedAgain();
     });
@@ -99,7 +99,7 @@ describe('a job of launchd', () => {
       await isTriedAgain();
     });
 
-    test('when its folder is not there', async () => {
+    test('when its working directory is missing', async () => {
       await bootstrap(forever, { KeepAlive: true, WorkingDirectory: '/opt/nowhere' });
       await isTriedAgain();
     });
@@ -120,7 +120,7 @@ describe('a job of launchd', () => {
   });
 
   describe('with KeepAlive', () => {
-    test('is started again, but not sooner than ten seconds after the last start', async () => {
+    test('is restarted, but not sooner than ten seconds after the last start', async () => {
       await bootstrap('exit 1', { KeepAlive: true, ThrottleInterval: 1 });
       await mac.machine.waitForJournal('launchd.exit');
       assert.equal(job()?.state, 'spawn scheduled');
@@ -130,7 +130,7 @@ describe('a job of launchd', () => {
       assert.equal(job()?.runs, 2);
     });
 
-    test('is started again at once after a long life', async () => {
+    test('is restarted at once after a long run', async () => {
       await bootstrap(forever, { KeepAlive: true });
       mac.clock.advance(60_000);
       await mac.launchctl('kill', 'KILL', `system/${label}`);
@@ -139,7 +139,7 @@ describe('a job of launchd', () => {
       assert.equal(job()?.runs, 2);
     });
 
-    test('may be started again only after a failure', async () => {
+    test('may be restarted only after a failure', async () => {
       await bootstrap('read -r code <"$TARTAN_ROOT"/tmp/x || exit 1', { KeepAlive: { SuccessfulExit: false } });
       await mac.machine.waitForJournal('launchd.exit');
       assert.equal(job()?.state, 'spawn scheduled');
@@ -149,7 +149,7 @@ describe('a job of launchd', () => {
       assert.equal(job()?.state, 'not running');
     });
 
-    test('is no longer started again after too many registrations; a kickstart still works (INC-09)', async () => {
+    test('is no longer restarted after too many registrations; a kickstart still works (INC-09)', async () => {
       mac.program(`/opt/${label}`, 'exit 0');
       const register = async (): Promise<void> => {
         const exits = mac.machine.journalOf('launchd.exit').length;
@@ -190,7 +190,7 @@ describe('a job of launchd', () => {
     assert.equal(job()?.runs, 2);
   });
 
-  test('in a crash loop dies soon after each start', async () => {
+  test('in a crash loop exits soon after each start', async () => {
     mac.machine.faults.crashLoop.add(label);
     await bootstrap(forever, { KeepAlive: true });
     for (let run = 1; run <= 2; run += 1) {
@@ -213,11 +213,11 @@ describe('a job of launchd', () => {
     assert.equal(job()?.state, 'spawn scheduled');
   });
 
-  describe('leaves behind', () => {
+  describe('leaves running', () => {
     const node = JSON.stringify(process.execPath);
     const pidAfter = (word: string): number => Number(new RegExp(`^${word} (\\d+)$`, 'm').exec(mac.read(log))?.[1]);
 
-    test('nothing of its process group when its process dies', async () => {
+    test('nothing of its process group when its process exits', async () => {
       await bootstrap('sleep 1000 &\necho child $!\nexec sleep 1000', { StandardOutPath: log });
       await logged('child');
       const child = pidAfter('child');
@@ -226,7 +226,7 @@ describe('a job of launchd', () => {
       await eventually('the process is gone', () => !isAlive(child));
     });
 
-    test('a process with a session of its own, until the Mac goes down', async () => {
+    test('a process with its own session, until the Mac shuts down', async () => {
       await bootstrap(
         `${node} -e 'const vm = require("node:child_process").spawn("sleep", ["1000"], { detached: true, stdio: "ignore" });
 require("node:fs").writeSync(1, "vm " + vm.pid + "\\n"); process.exit()'
@@ -242,13 +242,13 @@ exec sleep 1000`,
     });
   });
 
-  describe('when the Mac is started again', () => {
+  describe('after a reboot', () => {
     const reboot = async (): Promise<void> => {
       await mac.launchd.shutdown();
       await mac.launchd.boot();
     };
 
-    test('ends with the old boot and runs in the new one, which does not count as a registration', async () => {
+    test('ended with the old boot and runs in the new one, which does not count as a registration', async () => {
       await bootstrap(forever);
       const before = job()?.pid;
       await mac.launchd.shutdown();
@@ -259,7 +259,7 @@ exec sleep 1000`,
       assert.equal(mac.machine.journalOf('launchd.bootstrap').length, 1);
     });
 
-    test('is not loaded if it is disabled, not trusted or gone', async () => {
+    test('is not loaded if it is disabled, untrusted or deleted', async () => {
       await bootstrap(forever);
       for (const name of ['b', 'c']) mac.program(`/opt/${name}`, forever);
       mac.daemon('b');
@@ -294,7 +294,7 @@ exec sleep 1000`,
       }
     });
 
-    test('comes and goes with it', async () => {
+    test('starts and ends with the session', async () => {
       assert.equal(mac.launchd.job('a'), undefined);
       mac.logIn();
       await mac.machine.waitForJournal('launchd.spawn', 2);

@@ -15,13 +15,13 @@ describe('killall', () => {
   const killall = async (...args: string[]): Promise<string> => resultText(await mac.tool('killall', ...args));
   const nobody = '1 No matching processes were found';
 
-  test('-HUP leaves loginwindow dead, and finds no process the next time (INC-08)', async () => {
+  test('-HUP ends loginwindow, and finds no process the next time (INC-08)', async () => {
     assert.equal(await killall('-HUP', 'loginwindow'), '0');
     assert.equal(await killall('-HUP', 'loginwindow'), nobody);
     assert.equal(await killall('loginwindow'), nobody);
   });
 
-  test('has loginwindow started again where kickstart is forbidden', async () => {
+  test('makes launchd restart loginwindow where kickstart is forbidden', async () => {
     mac.machine.faults.loginwindow = 'forbidden';
     assert.equal((await mac.launchctl('kickstart', '-k', 'system/com.apple.loginwindow')).code, 1);
     assert.equal(await killall('loginwindow'), '0');
@@ -49,7 +49,7 @@ describe('killall', () => {
     assert.equal(await killall('-HUP'), '1 usage: killall [-SIGNAL] name ...');
   });
 
-  test('does nothing for the user, who owns none of these processes', async () => {
+  test('does nothing for the user, who does not own these processes', async () => {
     const answer = await mac.launchd.tools['killall']?.(toolCall('killall', ['loginwindow'], { asRoot: false }));
     assert.equal(answer && resultText(answer), '1 No matching processes belonging to you were found');
     assert.equal(mac.console.loginwindow.runs(), 1);

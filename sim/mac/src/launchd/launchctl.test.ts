@@ -98,12 +98,12 @@ describe('launchctl', () => {
       );
     });
 
-    test('shows the user none of them', async () => {
+    test('shows the user no job of the system', async () => {
       await bootstrap();
       assert.equal((await mac.launchctlAsUser('list')).stdout, 'PID\tStatus\tLabel\n');
     });
 
-    test('tells whether one label is loaded', async () => {
+    test('returns whether a label is loaded', async () => {
       assert.equal((await mac.launchctl('list', label)).code, 113);
       await bootstrap();
       const { code, stdout } = await mac.launchctl('list', label);
@@ -113,7 +113,7 @@ describe('launchctl', () => {
   });
 
   describe('bootstrap', () => {
-    test('answers 5 while the label drains after a bootout, though it is no longer seen (INC-220)', async () => {
+    test('answers 5 while the label drains after a bootout, though it is no longer listed (INC-220)', async () => {
       await bootstrap();
       assert.equal(resultText(await mac.launchctl('bootout', target)), '0');
       assert.equal((await mac.launchctl('print', target)).code, 113);
@@ -123,7 +123,7 @@ describe('launchctl', () => {
       assert.equal(await bootstrap(), '0');
     });
 
-    test('answers 5 for as long as the old process has not gone', async () => {
+    test('answers 5 until the old process has exited', async () => {
       mac.program(`/opt/${label}`, stubborn);
       plist = mac.daemon(label, { ...log, ExitTimeOut: 60 });
       await bootstrap();
@@ -173,12 +173,12 @@ describe('launchctl', () => {
       });
     }
 
-    test('answers 5 for a plist that is not there', async () => {
+    test('answers 5 for a missing plist', async () => {
       rmSync(mac.machine.path(plist));
       assert.equal(await bootstrap(), '5 Bootstrap failed: 5: Input/output error');
     });
 
-    test('answers 122 for a plist that others may write, or that is not root’s', async () => {
+    test('answers 122 for a plist that others may write, or that root does not own', async () => {
       const bad = '122 Bootstrap failed: 122: Path had bad ownership/permissions';
       chmodSync(mac.machine.path(plist), 0o664);
       assert.equal(await bootstrap(), bad);
@@ -189,12 +189,12 @@ describe('launchctl', () => {
       assert.equal(await bootstrap(), bad);
     });
 
-    test('answers 125 for the domain of a session that is not there', async () => {
+    test('answers 125 for the domain of a missing session', async () => {
       const answer = resultText(await mac.launchctl('bootstrap', 'gui/501', plist));
       assert.equal(answer, '125 Bootstrap failed: 125: Domain does not support specified action');
     });
 
-    test('puts a LaunchAgent of the user into the session, as root only (INC-228)', async () => {
+    test('loads a LaunchAgent of the user into the session, as root only (INC-228)', async () => {
       mac.logIn();
       plist = mac.daemon(label);
       mac.machine.setOwner(plist, 'm1');
@@ -204,7 +204,7 @@ describe('launchctl', () => {
       assert.equal((await mac.launchctl('print', target)).code, 113);
     });
 
-    test('takes the path that a script has on the real disk', async () => {
+    test('accepts the path of a script on the real disk', async () => {
       assert.equal(resultText(await mac.launchctl('bootstrap', 'system', mac.machine.path(plist))), '0');
       assert.match((await mac.launchctl('print', target)).stdout ?? '', new RegExp(`path = ${plist}`));
     });
@@ -241,7 +241,7 @@ describe('launchctl', () => {
       assert.deepEqual(mac.machine.journalOf('launchd.bootout'), [label]);
     });
 
-    test('answers 36 for a process that takes its time, which is killed after its exit timeout', async () => {
+    test('answers 36 for a process that exits slowly, which is killed after its exit timeout', async () => {
       mac.program(`/opt/${label}`, stubborn);
       await bootstrap();
       await ready();
@@ -299,7 +299,7 @@ describe('launchctl', () => {
       assert.equal(mac.launchd.job(label)?.runs, 2);
     });
 
-    test('is for root', async () => {
+    test('needs root', async () => {
       await bootstrap();
       const answer = resultText(await mac.launchctlAsUser('kickstart', '-k', target));
       assert.equal(answer, `1 Could not kickstart service "${label}": 1: Operation not permitted`);
@@ -309,7 +309,7 @@ describe('launchctl', () => {
   describe('of loginwindow', () => {
     const loginwindow = 'system/com.apple.loginwindow';
 
-    test('kickstart -k starts it again', async () => {
+    test('kickstart -k restarts it', async () => {
       assert.equal(resultText(await mac.launchctl('kickstart', '-k', loginwindow)), '0');
       assert.equal(mac.machine.journalOf('loginwindow.respawn').length, 1);
     });
@@ -322,7 +322,7 @@ describe('launchctl', () => {
       assert.equal(mac.machine.journalOf('loginwindow.respawn').length, 1);
     });
 
-    test('print shows whether it is there', async () => {
+    test('print shows whether it runs', async () => {
       assert.match((await mac.launchctl('print', loginwindow)).stdout ?? '', /state = running/);
       mac.machine.faults.loginwindow = 'dead';
       assert.match((await mac.launchctl('print', loginwindow)).stdout ?? '', /state = not running/);

@@ -52,7 +52,7 @@ describe('launchd on a whole simulated Mac', () => {
     assert.equal(journalDetails(mac, 'launchd.bootstrap').length, 2);
   });
 
-  test('logs the user in once loginwindow has started again, and loses that by a reboot', async (t) => {
+  test('logs the user in after a restart of loginwindow, until a reboot', async (t) => {
     const mac = await startTestMac(t, { user: { password: 'hello' } });
     await allowSudo(mac);
     const { code, stderr } = await mac.run(`

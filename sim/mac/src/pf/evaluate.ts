@@ -148,7 +148,7 @@ const evaluator = (kernel: Kernel, addresses: Addresses) => {
   ): readonly (Filter | Translation)[] =>
     rulesetOf(kernel, anchor).entries.flatMap((entry) => {
       if (entry.kind === 'scrub' || sectionOf(entry) !== section || !matches(anchor, entry.match, sight)) return [];
-      if (entry.kind !== 'hook') return [entry];
+      if (entry.kind !== 'anchor') return [entry];
       const inside =
         depth >= deepestAnchor
           ? []

@@ -41,7 +41,7 @@ describe('pf fails as it did on real hosts', () => {
     assert.equal(mac.pfctl('-a', 'tuist.runners', '-sT').stdout, 'blocked_dst\n');
   });
 
-  test('INC-246: a table that is not persist goes with the rules that name it', () => {
+  test('INC-246: a table without persist is removed with the rules that name it', () => {
     mac.pipe(anchorFile(), '-a', 'tuist.runners', '-f', '-');
     assert.equal(mac.pfctl('-a', 'tuist.runners', '-sT').stdout, 'blocked_dst\nvm_sources\n');
     mac.pfctl('-a', 'tuist.runners', '-F', 'rules');
@@ -89,7 +89,7 @@ describe('pf fails as it did on real hosts', () => {
     assert.equal(code, 0);
   });
 
-  test('INC-252: a NAT rule for an interface without an address is taken, and translates nothing yet', () => {
+  test('INC-252: a NAT rule for an interface without an address is accepted, and translates nothing yet', () => {
     mac.pfctl('-E');
     assert.equal(
       mac.pipe('nat on vlan0 from 192.168.64.0/22 to any -> (vlan0)', '-a', 'com.apple/x', '-f', '-').code,
@@ -127,7 +127,7 @@ describe('pf fails as it did on real hosts', () => {
     assert.equal(mac.pf.evaluate(metadata), 'block');
   });
 
-  test('below com.apple, rules count at once: private networks are closed, and the internet is open', () => {
+  test('rules below com.apple apply at once: private networks are blocked, and the internet is open', () => {
     mac.pf.startVmnet();
     mac.pipe(anchorFile(), '-a', 'com.apple/tuist.runners', '-f', '-');
     assert.equal(mac.pf.evaluate(metadata), 'block');
@@ -150,7 +150,7 @@ describe('pf fails as it did on real hosts', () => {
     assert.deepEqual(verdicts('none kept'), ['pass', 'pass']);
   });
 
-  test('a packet of a VM is inbound on the bridge first; on its way out it has the address of the host already', () => {
+  test('a packet of a VM is inbound on the bridge first; outbound it already has the address of the host', () => {
     mac.pf.startVmnet();
     const only = (rule: string): string => {
       mac.pipe(rule, '-a', 'com.apple/x', '-f', '-');
@@ -182,7 +182,7 @@ describe('pf fails as it did on real hosts', () => {
     assert.equal(verdict('pass from any to 10.1.2.3\nblock from any to 10.0.0.0/8'), 'block');
   });
 
-  test('anchors below com.apple are gone through by name, and a quick rule of an earlier one decides', () => {
+  test('anchors below com.apple are evaluated by name, and a quick rule of an earlier one decides', () => {
     mac.pfctl('-E');
     mac.pipe('block quick from any to 10.0.0.0/8', '-a', 'com.apple/b', '-f', '-');
     assert.equal(mac.pf.evaluate(cluster), 'block');
@@ -197,7 +197,7 @@ describe('pf fails as it did on real hosts', () => {
     assert.equal(mac.pf.evaluate(internet), 'pass');
   });
 
-  test('an interface that is skipped is not filtered, and anchors that name each other come to an end', () => {
+  test('a skipped interface is not filtered, and anchors that name each other do not loop', () => {
     mac.machine.write('/tmp/x', 'set skip on bridge100\nanchor "round"\nblock in quick all\n');
     mac.pfctl('-f', '/tmp/x', '-E');
     mac.pipe('anchor "/round"\n', '-a', 'round', '-f', '-');

@@ -28,7 +28,7 @@ test('an address is in a network by its first bits', () => {
     assert.equal(contains(network(outer), network(inner)), expected, `${inner} in ${outer}`);
 });
 
-test('what is not an address is rejected', () => {
+test('an invalid address is rejected', () => {
   for (const text of [
     '',
     'en0',

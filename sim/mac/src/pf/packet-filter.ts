@@ -16,11 +16,11 @@ interface VmnetOptions {
 }
 
 const internetSharingAnchor = 'com.apple.internet-sharing';
-const isApple = (entry: PfRule): boolean => entry.kind === 'hook' && entry.anchor.startsWith('com.apple');
+const isApple = (entry: PfRule): boolean => entry.kind === 'anchor' && entry.anchor.startsWith('com.apple');
 const sectionOrder: readonly Section[] = ['scrub', 'nat', 'binat', 'rdr', 'dummynet', 'filter'];
 const sectionRank = (entry: PfRule): number =>
   sectionOrder.indexOf(
-    entry.kind === 'translation' ? entry.action : entry.kind === 'hook' ? entry.section : entry.kind,
+    entry.kind === 'translation' ? entry.action : entry.kind === 'anchor' ? entry.section : entry.kind,
   );
 
 const parsedRuleset = (text: string): Ruleset => ({
@@ -38,7 +38,7 @@ const startInternetSharing = (kernel: Kernel, { anchorRules = 'kept' }: VmnetOpt
   const main = rulesetOf(kernel, '');
   const kept = main.entries.filter(
     (entry) =>
-      !(entry.kind === 'hook' && entry.anchor === internetSharingAnchor) &&
+      !(entry.kind === 'anchor' && entry.anchor === internetSharingAnchor) &&
       (anchorRules === 'kept' || (anchorRules === 'only com.apple kept' && isApple(entry))),
   );
   const added = parsedRuleset(

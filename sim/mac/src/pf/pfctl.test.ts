@@ -95,7 +95,7 @@ describe('pfctl', () => {
     assert.deepEqual(mac.machine.journalOf('pf.load'), ['com.apple/x']);
   });
 
-  test('a load of the same anchor again replaces it, tables and all', () => {
+  test('a second load of the same anchor replaces it, tables included', () => {
     const load = (address: string): number =>
       mac.pipe(`table <t> persist { ${address} }\nblock from <t> to any\n`, '-a', 'com.apple/x', '-f', '-').code;
     assert.equal(load('10.0.0.1'), 0);
@@ -115,7 +115,7 @@ describe('pfctl', () => {
     assert.equal(table('kill'), '1 table deleted.\n');
   });
 
-  test('-n loads nothing, and -v prints what it read', () => {
+  test('-n loads nothing, and -v prints the parsed rules', () => {
     const answer = mac.pipe('pass in all', '-a', 'x', '-vnf', '-');
     assert.equal(answer.stdout, 'pass in all flags S/SA keep state\n');
     assert.equal(mac.pfctl('-a', 'x', '-sr').stdout, '');
@@ -134,7 +134,7 @@ describe('pfctl', () => {
     assert.equal(mac.pfctl('-f', '/tmp/x').code, 1);
   });
 
-  test('while the fault lasts, every table is busy', () => {
+  test('with the fault, every table is busy', () => {
     mac.machine.faults.pfBusy = true;
     const rules = 'table <t> { 10.0.0.1 }\nblock from <t> to any\n';
     assert.match(

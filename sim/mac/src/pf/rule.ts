@@ -64,7 +64,7 @@ export interface Scrub {
 
 /** `anchor "com.apple/*"`: evaluates the rules of that anchor here. Without it they are never evaluated (INC-254, INC-255). */
 export interface AnchorRule {
-  readonly kind: 'hook';
+  readonly kind: 'anchor';
   readonly section: Section;
   readonly anchor: string;
   readonly quick: boolean;
@@ -92,7 +92,7 @@ export const sectionOf = (entry: PfRule): Section => {
       return entry.kind;
     case 'translation':
       return entry.action;
-    case 'hook':
+    case 'anchor':
       return entry.section;
   }
 };
@@ -173,7 +173,7 @@ export const printRule = (entry: PfRule): string => {
     }
     case 'scrub':
       return joinWords('scrub', beforeAddresses(match), addresses(match), entry.trailer);
-    case 'hook':
+    case 'anchor':
       return joinWords(
         `${anchorKeywords[entry.section]} "${entry.anchor}"`,
         beforeAddresses(match, entry.quick && 'quick'),

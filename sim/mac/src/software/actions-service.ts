@@ -125,14 +125,14 @@ export const createActionsService = (machine: Machine): Subsystem => {
     const watching = watch(pid, credential, session, AbortSignal.any([done.signal, signal]));
     try {
       for (;;) {
-        const told = await retryUntilAnswered(`/sessions/${session.id}/poll`, signal);
-        if (told === undefined) return { code: 1 };
-        if (told.status === 204) continue;
-        if (told.status !== 200) {
+        const response = await retryUntilAnswered(`/sessions/${session.id}/poll`, signal);
+        if (response === undefined) return { code: 1 };
+        if (response.status === 204) continue;
+        if (response.status !== 200) {
           sessions.delete(credential);
           return { code: 3 };
         }
-        const { id, name } = told.body['job'] as { id: number; name: string };
+        const { id, name } = response.body['job'] as { id: number; name: string };
         const path = `/sessions/${session.id}/jobs/${id}`;
         // GitHub gave the job to another runner meanwhile.
         if ((await retryUntilAnswered(`${path}/started`, signal))?.status !== 204) continue;
@@ -157,7 +157,7 @@ export const createActionsService = (machine: Machine): Subsystem => {
     return { code: answer?.status === 204 ? 0 : 1 };
   };
 
-  const leave = async (credential: string): Promise<ToolResult> => {
+  const unregister = async (credential: string): Promise<ToolResult> => {
     const session = sessions.get(credential);
     if (session === undefined) return { code: 0 };
     sessions.delete(credential);
@@ -179,7 +179,7 @@ export const createActionsService = (machine: Machine): Subsystem => {
       case 'finished':
         return finished(first, second, secret);
       case 'bye':
-        return leave(secret);
+        return unregister(secret);
       default:
         return { code: 64 };
     }

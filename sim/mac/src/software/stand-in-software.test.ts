@@ -54,7 +54,7 @@ describe('stand-ins for third-party software', () => {
   const bin = '"$TARTAN_ROOT"/usr/local/bin';
   const runner = 'cd "$TARTAN_ROOT"/opt/actions-runner &&';
 
-  test('have the format in which they are uploaded', () => {
+  test('have the format of the uploads', () => {
     assert.deepEqual(
       contents(software.tart.file).filter((path) => !path.endsWith('/')),
       [
@@ -76,7 +76,7 @@ describe('stand-ins for third-party software', () => {
     }
   });
 
-  test('know their versions', async () => {
+  test('print their versions', async () => {
     assert.equal(await run(`${bin}/packer version`), '0 Packer v1.14.2');
     assert.equal(await run(`${bin}/crane version`), '0 0.20.6');
     assert.equal(await run(`${bin}/oras version`), '0 Version:        1.3.0');
@@ -86,7 +86,7 @@ describe('stand-ins for third-party software', () => {
     assert.equal(await run('"$TARTAN_ROOT"/usr/local/tart.app/Contents/MacOS/tart --version'), '0 2.32.1');
   });
 
-  test('node is a real one', async () => {
+  test('node is the real program', async () => {
     assert.equal(await run(`${bin}/node -p 6*7`), '0 42');
   });
 
@@ -101,7 +101,7 @@ describe('stand-ins for third-party software', () => {
     assert.equal(await run(`${bin}/node /usr/local/who.mjs`, { asRoot: true }), '0 0 root true');
   });
 
-  test('node exits when the simulator process has gone', async () => {
+  test('node exits with the simulator process', async () => {
     // Plays the simulator: a process that ends.
     const script = `
       sleep_forever='setInterval(() => {}, 1 << 30)'
@@ -115,7 +115,7 @@ describe('stand-ins for third-party software', () => {
     assert.equal(await run(script), '0 ended by 137');
   });
 
-  test('a guest of that tart runs the program that is part of it', async () => {
+  test('a guest of the fake tart runs its built-in program', async () => {
     const { tart } = await standInSoftware(join(folder, 'with-guest'), { guest: 'echo hello >said\n' });
     assert.ok(contents(tart.file).includes('tart.app/Contents/Resources/guest.sh'));
     mkdirSync(mac.path('/opt/tart'), { recursive: true });
@@ -148,7 +148,7 @@ describe('stand-ins for third-party software', () => {
     assert.match(await run(script, { asRoot: true }), /^0 100\.\S+\nboth stay\nand are gone$/);
   });
 
-  test('config.sh registers once, with a token that is good, and not as root', async () => {
+  test('config.sh registers once, with a valid token, and not as root', async () => {
     const configure =
       './config.sh --url https://github.com/example --name mac-7 --labels self-hosted,macos --work _work --unattended --replace';
     assert.match(await run(`${runner} ${configure} --token T`, { asRoot: true }), /^1 Must not run with sudo/);

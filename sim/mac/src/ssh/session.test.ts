@@ -5,13 +5,13 @@ import { manualClock } from '@tartan/kube/clock';
 import { noFaults } from '../faults.ts';
 import { throttledInput } from './session.ts';
 
-test('input passes at once where there is no fault', async () => {
+test('input passes at once without a fault', async () => {
   const input = throttledInput(noFaults(), manualClock(), () => assert.fail('cut'));
   input.end('all of it');
   assert.equal(String(await input.toArray()), 'all of it');
 });
 
-test('input of a slow channel takes its time', async () => {
+test('input of a slow channel is delayed', async () => {
   const clock = manualClock();
   const input = throttledInput({ ...noFaults(), bytesPerSecond: 100 }, clock, () => assert.fail('cut'));
   input.write(Buffer.alloc(150));
@@ -22,7 +22,7 @@ test('input of a slow channel takes its time', async () => {
   input.destroy();
 });
 
-test('input that is cut passes what came before, without an end of file', async () => {
+test('input that is cut passes the bytes before, without an end of file', async () => {
   let ended = false;
   const { promise, resolve } = Promise.withResolvers<void>();
   const input = throttledInput({ ...noFaults(), disconnectAtByte: 5 }, manualClock(), resolve);

@@ -41,7 +41,7 @@ describe('sshd of a Mac', () => {
     await client.end();
   });
 
-  test('tells exit codes and signals as OpenSSH does', async (t) => {
+  test('reports exit codes and signals as OpenSSH does', async (t) => {
     const { client } = await reachableMac(t);
     assert.deepEqual(await client.run('echo out; echo err >&2; exit 7'), { code: 7, stdout: 'out\n', stderr: 'err\n' });
     assert.equal((await client.run('kill -TERM $$')).signal, 'SIGTERM');
@@ -50,7 +50,7 @@ describe('sshd of a Mac', () => {
     await client.end();
   });
 
-  test('gives a command all of its input and its end', async (t) => {
+  test('passes a command all of its input and its end', async (t) => {
     const { mac, client } = await reachableMac(t);
     const input = randomBytes(3_000_000);
     const { code, stdout } = await client.run('cat >f; wc -c <f | tr -d " "', input);
@@ -164,7 +164,7 @@ describe('sshd of a Mac', () => {
     await client.end();
   });
 
-  test('passes a signal on to no more than the command that sudo runs', async (t) => {
+  test('passes a signal only to the command that sudo runs', async (t) => {
     const { mac, client } = await reachableMac(t);
     await allowSudo(mac);
     const script = 'mkfifo gate; echo started; { read -r word; echo "$word" >survived; } <gate; true';
@@ -179,7 +179,7 @@ describe('sshd of a Mac', () => {
 });
 
 describe('faults of sshd', () => {
-  test('another host key is shown from one moment to the next, on the same port', async (t) => {
+  test('another host key is used from now on, on the same port', async (t) => {
     const { mac, client } = await reachableMac(t);
     const before = mac.hostKey();
     await mac.changeHostKey();
@@ -212,7 +212,7 @@ describe('faults of sshd', () => {
     await (await logIn(mac, key)).end();
   });
 
-  test('the connection is cut at a byte, and the command has those before it', async (t) => {
+  test('the connection is cut at a byte, and the command has the bytes before it', async (t) => {
     const { mac, client } = await reachableMac(t);
     mac.faults.disconnectAtByte = 100_000;
     const channel = await client.open('cat >f; echo ended >g');

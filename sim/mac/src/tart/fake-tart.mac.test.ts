@@ -40,7 +40,7 @@ describe('tart on a simulated Mac', () => {
     assert.equal(mac.guiSession(), 'Aqua');
   };
 
-  test('needs a session at the console, starts a machine, and all of it ends with the Mac', async () => {
+  test('needs a console session, starts a VM, and ends with the Mac', async () => {
     assert.match(await run('tart clone ghcr.io/a/b:1 vm && tart list -q --source local'), /^0 [\s\S]*\nvm$/);
     assert.equal(mac.guiSession(), 'none');
     assert.match(await run('tart run vm'), /^1 Error Domain=VZErrorDomain Code=-9/);

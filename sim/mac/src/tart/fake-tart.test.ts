@@ -65,7 +65,7 @@ describe('the fake tart', () => {
   const booted = (name: string): Promise<true> =>
     eventually(`${name} has booted`, async () => (await tart(`exec ${name} true`)).startsWith('0'));
 
-  test('the exit code is 2 for a missing or stopped machine, and 1 for deleting a running one', async () => {
+  test('the exit code is 2 for a missing or stopped VM, and 1 for deleting a running one', async () => {
     const missing = '2 the specified VM "x" does not exist';
     for (const call of ['get x', 'ip x', 'stop x', 'delete x', 'set x --cpu 4', 'exec x true', 'clone x y'])
       assert.equal(await tart(call), missing, call);
@@ -94,7 +94,7 @@ describe('the fake tart', () => {
     assert.match(await tart('get base --format json'), /"Size" : "20.125"/);
   });
 
-  test('a clone replaces what has its name, also a running one (INC-429)', async () => {
+  test('a clone replaces a VM with its name, also a running one (INC-429)', async () => {
     fake.addVm('two');
     start('two');
     await booted('two');
@@ -103,7 +103,7 @@ describe('the fake tart', () => {
     assert.match(await tart('run two'), /^1 .*Failed to lock auxiliary storage/);
   });
 
-  test('a stale state reads as stopped', async () => {
+  test('a stale state is reported as stopped', async () => {
     start('base');
     await booted('base');
     assert.match(await tart('get base'), /running/);
@@ -144,7 +144,7 @@ describe('the fake tart', () => {
     await booted('three');
   });
 
-  test('of several concurrent starts only one gets the last slot or the machine', async () => {
+  test('of several concurrent starts only one gets the last slot or the VM', async () => {
     fake.controls.host({ limit: 1 });
     const names = ['base', 'base', 'two', 'three'];
     for (const name of ['two', 'three']) fake.addVm(name);
@@ -179,7 +179,7 @@ describe('the fake tart', () => {
     assert.ok(existsSync(join(fake.home, 'cache/OCIs/localhost%3A5000/a', digest('b'))));
   });
 
-  test('the part of a killed pull is deleted by the next list, but not by the next pull', async () => {
+  test('a partial pull is deleted by the next list, but not by the next pull', async () => {
     fake.controls.image('ghcr.io/a/b:1', { digest: digest('a'), stallAt: 50 });
     const killed = async (): Promise<void> => {
       const pull = spawn(fake.path, ['pull', 'ghcr.io/a/b:1'], { env: environment(), detached: true, stdio: 'ignore' });
@@ -195,7 +195,7 @@ describe('the fake tart', () => {
     assert.equal(readdirSync(join(fake.home, 'tmp')).length, 0);
   });
 
-  test('a clone or a pull that has just begun is not collected by a command beside it', async () => {
+  test('a clone or a pull that has just begun is not collected by a concurrent command', async () => {
     const bin = join(folder, 'slow-bin');
     const script = `#!/bin/sh\n/bin/mkdir "$@"\ncase "$*" in *"$TART_HOME"/tmp/*) "${fake.path}" list >/dev/null ;; esac\n`;
     mkdirSync(bin);
@@ -206,7 +206,7 @@ describe('the fake tart', () => {
     assert.equal(fake.journal.calls('list').length, 2);
   });
 
-  test('an unknown image is not there when the registry is closed; progress rewrites its line without CI', async () => {
+  test('an unknown image is missing when the registry is closed; progress rewrites its line without CI', async () => {
     assert.match(await tart('pull ghcr.io/x/y:1', { CI: '1' }), /\n0%\n10%\n/);
     // oxlint-disable-next-line no-control-regex -- the codes of a terminal are what this is about
     assert.match(await tart('pull ghcr.io/x/y:2'), /\n0%\n\u001b\[1A\u001b\[K10%\n/);
@@ -263,7 +263,7 @@ describe('the fake tart', () => {
     await eventually('it is huge', () => lstatSync(join(status, 'huge')).size > 1_000_000_000);
   });
 
-  test('a guest halts when its program says so, or ends by an error, a lost network or a signal', async () => {
+  test('a guest halts when its program halts it, or ends by an error, a lost network or a signal', async () => {
     fake.controls.guest('base', { program: 'sudo shutdown -h now' });
     assert.equal(await ended(start('base')), '0 guest has stopped the virtual machine');
     fake.controls.guest('base', { program: undefined, lifetimeMs: 10, ends: 'error' });

@@ -27,7 +27,7 @@ describe('tools of macOS', () => {
     for (const [line, expected] of rows) assert.equal(resultText(await call(line, options)), expected, line);
   };
 
-  test('scutil names the Mac', async () => {
+  test('scutil sets the names of the Mac', async () => {
     await inOrder([
       ['scutil --get HostName', '1 HostName: not set'],
       ['scutil --get LocalHostName', '0 Mac-mini'],
@@ -77,7 +77,7 @@ describe('tools of macOS', () => {
     assert.match(found ?? '', /^ +"IOPlatformUUID" = "[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}"$/m);
   });
 
-  test('the directory knows the user', async () => {
+  test('dscl finds the user', async () => {
     await inOrder([
       ['dscl . -read /Users/m1 UniqueID', '0 UniqueID: 501'],
       ['dscl . -read /Users/m1 UserShell', '0 UserShell: /bin/zsh'],
@@ -166,12 +166,12 @@ describe('tools of macOS', () => {
     assert.deepEqual(machine.journalOf('log'), ['all is well']);
   });
 
-  test('python3 only asks for developer tools, and fails', async () => {
+  test('python3 only asks for the developer tools, and fails', async () => {
     assert.match(resultText(await call('python3 -c pass')), /^1 xcode-select: note: No developer tools were found/);
     assert.equal((await call('xcode-select -p')).code, 2);
   });
 
-  test('settings are on the disk: another Mac on the same disk has them too', async () => {
+  test('settings are stored on the disk: another Mac with the same disk has them too', async () => {
     await call('scutil --set HostName kept');
     await call('pmset -a sleep 0');
     await call('defaults write /Library/Preferences/com.example Answer -int 42');
@@ -183,7 +183,7 @@ describe('tools of macOS', () => {
     assert.match((await call('pmset -g')).stdout ?? '', /^ sleep +0$/m);
   });
 
-  test('on a full disk they fail, and the old files stay', async () => {
+  test('on a full disk they fail, and the old files are kept', async () => {
     await call('scutil --set HostName before');
     await call('defaults write /Library/Preferences/com.example Key before');
     machine.faults.diskFree = 10;

@@ -19,7 +19,7 @@ describe('defaults', () => {
     tool(toolCall('defaults', args, { asRoot }));
   const domain = '/Library/Preferences/com.apple.loginwindow';
 
-  test('writes silently, and reads what is there', async () => {
+  test('writes silently, and reads existing values', async () => {
     const table: readonly [words: readonly string[], read: string][] = [
       [['m1'], 'm1'],
       [['-string', 'with blank'], 'with blank'],
@@ -37,7 +37,7 @@ describe('defaults', () => {
     }
   });
 
-  test('exits with 1 for a domain or key that does not exist', async () => {
+  test('exits with 1 for a missing domain or key', async () => {
     assert.equal(resultText(await defaults(['read', domain])), `1  / Domain ${domain} does not exist`);
     await defaults(['write', domain, 'autoLoginUser', 'm1']);
     assert.equal(
@@ -62,7 +62,7 @@ describe('defaults', () => {
     assert.ok(existsSync(machine.path('/Users/m1/Library/Preferences/.GlobalPreferences.plist')));
   });
 
-  test('paths of the system are written by root only', async () => {
+  test('paths of the system are writable by root only', async () => {
     assert.equal(
       resultText(await defaults(['write', domain, 'a', 'b'], false)),
       `1 Could not write domain ${domain}; exiting`,
@@ -86,7 +86,7 @@ describe('defaults', () => {
       assert.equal((await defaults(args)).code, 255, args.join(' '));
   });
 
-  test('it writes a property list that any reader understands', () => {
+  test('writes a standard property list', () => {
     const value = { '<key>': 'a & b > "c"', list: [1, true, { x: 1.5 }], none: [], empty: {} };
     assert.deepEqual(parsePlist(plistText(value)), value);
   });

@@ -37,7 +37,7 @@ describe('the owner of a file', () => {
     assert.equal(stdout, 'm1:staff\nm1:wheel\nroot:wheel\nroot:wheel\nroot:wheel\n');
   });
 
-  test('stays with it when it is renamed, and is not inherited by the next file of that name', async (t) => {
+  test('is kept by a rename, and not inherited by the next file of that name', async (t) => {
     const mac = await startTestMac(t);
     await allowSudo(mac);
     const { stdout, stderr } = await mac.run(
@@ -55,7 +55,7 @@ describe('the owner of a file', () => {
     assert.equal(stdout, 'root:staff\nroot:staff\nroot:wheel\n');
   });
 
-  test('is remembered over a stop and a start', async (t) => {
+  test('is kept over a stop and a start', async (t) => {
     const mac = await startTestMac(t);
     await allowSudo(mac);
     await mac.run('touch f && sudo -n chown root f');

@@ -21,14 +21,14 @@ describe('script', () => {
   const asks = `[ -t 0 ] && read -r typed; echo "$1: <$typed>"; exit 3`;
   const command = `script -q /dev/null sh -c '${asks}' sh "it is 'quoted'"`;
 
-  it('gives a command a terminal, types its own input into it and shows what was typed', async () => {
+  it('gives a command a terminal, types its own input into it and shows the echo', async () => {
     // A FIFO that is also open for writing has no end of file.
     const { code, stdout } = await mac.run(`mkfifo typed; exec 3<>typed; echo 'typed ahead' >&3; ${command} <&3`);
     assert.equal(stdout.replaceAll('\r', ''), "typed ahead\nit is 'quoted': <typed ahead>\n");
     assert.equal(code, 3);
   });
 
-  it('gives a terminal whose size and modes stty sets, and which tty names', async () => {
+  it('gives a terminal whose size and modes stty sets, and which tty prints', async () => {
     const { code, stdout } = await mac.run(
       `script -q /dev/null sh -c 'stty rows 40 columns 120 raw -echo && stty size && tty'`,
     );

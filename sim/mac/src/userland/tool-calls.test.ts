@@ -7,7 +7,7 @@ import { startTestMac } from '../testing/test-mac.ts';
 import { maxConcurrentCalls } from './tool-stubs.ts';
 
 describe('a call of a tool', () => {
-  test('carries arguments of any length and content, and answers of any length', async (t) => {
+  test('passes arguments and results of any length and content', async (t) => {
     const mac = await startTestMac(t);
     const name = `it's "a" \\ $HOME \n ${'x'.repeat(20_000)}`;
     const quoted = `'${name.replaceAll("'", "'\\''")}'`;
@@ -55,7 +55,7 @@ describe('a call of a tool', () => {
     assert.equal((await mac.run('date -r 5 +%s')).stdout, '5\n');
   });
 
-  test('ends with the Mac', async (t) => {
+  test('ends when the Mac stops', async (t) => {
     const mac = await startTestMac(t, { clock: manualClock() });
     const running = mac.run('sleep 1000; echo survived >f');
     await mac.stop();

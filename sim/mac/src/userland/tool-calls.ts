@@ -79,7 +79,7 @@ const resultScript = (answer: ToolResult | ShellResult): string => {
 const isSilent = (answer: ToolResult | ShellResult): answer is ToolResult =>
   !('shell' in answer) && !answer.stdout && !answer.stderr;
 
-/** The other end of `tool-stubs.ts`: reads calls from the FIFO `bell`, runs the tool, and answers. */
+/** The other end of `tool-stubs.ts`: reads calls from the FIFO `requests`, runs the tool, and answers. */
 export const createToolCalls = (folder: string, tools: () => Readonly<Record<string, Tool | ShellTool>>): ToolCalls => {
   let notifier: Socket | undefined;
   /** The call of each used slot: running or answered. */
@@ -151,13 +151,13 @@ export const createToolCalls = (folder: string, tools: () => Readonly<Record<str
       mkdirSync(dirname(folder), { recursive: true });
       // Some thousand short-lived files in a first boot: on a disk they would cost as much as all the rest.
       makeMemoryFolder(folder);
-      const fifos = ['bell', ...Array.from({ length: maxConcurrentCalls }, (_, slot) => String(slot))];
+      const fifos = ['requests', ...Array.from({ length: maxConcurrentCalls }, (_, slot) => String(slot))];
       await promisify(execFile)(
         'mkfifo',
         fifos.map((name) => join(folder, name)),
       );
       // Also open for writing, so that there is no end of file; read by the event loop, so that no thread blocks.
-      const fd = openSync(join(folder, 'bell'), constants.O_RDWR | constants.O_NONBLOCK);
+      const fd = openSync(join(folder, 'requests'), constants.O_RDWR | constants.O_NONBLOCK);
       const socket = new Socket({ fd, readable: true, writable: false });
       let rest = '';
       socket.setEncoding('latin1').on('data', (text: string) => {

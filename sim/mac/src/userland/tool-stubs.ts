@@ -12,10 +12,10 @@ const callsFolder = '"$TARTAN_ROOT/../.mac/calls"';
 /**
  * The shell functions with which a process on the Mac calls a tool that is simulated in TypeScript, without starting a further process.
  * Flow: take a slot (a file created with O_EXCL), write the call next to it, open the slot's FIFO, write the slot's number to the FIFO
- * `bell`, wait for one line on the slot's FIFO. The line is an exit code, or `.` for an answer in a file: a piece of shell that prints and
- * exits. A caller without a free slot writes an empty line to `bell`: slots of dead callers are freed only when `bell` is read.
+ * `requests`, wait for one line on the slot's FIFO. The line is an exit code, or `.` for an answer in a file: a piece of shell that prints and
+ * exits. A caller without a free slot writes an empty line to `requests`: slots of dead callers are freed only when `requests` is read.
  * Guarantees: a slot is freed only when no process has its FIFO open (see `tool-calls.ts`), so no answer reaches another call.
- * Caveat: a process that dies between taking a slot and writing to `bell` blocks that slot until the next boot.
+ * Caveat: a process that dies between taking a slot and writing to `requests` blocks that slot until the next boot.
  */
 export const shellCallFunctions = (real: string): string => `
 calls=${callsFolder}
@@ -25,7 +25,7 @@ call() {
   until { true >"$calls/$slot.call"; } 2>/dev/null; do
     slot=$(((slot + 1) % ${maxConcurrentCalls}))
     if [ "$slot" = 0 ]; then
-      echo >"$calls/bell"
+      echo >"$calls/requests"
       ${quote(realTool('sleep') ?? 'true')} 0.01
     fi
   done
@@ -33,7 +33,7 @@ call() {
   if [ "$input" = yes ]; then ${quote(real)}/cat >"$calls/$slot.input"; fi
   printf '%s\\0' "\${TARTAN_SIM_UID:-}" "$PWD" "$input" "$@" >"$calls/$slot.words"
   exec 3<>"$calls/$slot"
-  printf '%s\\n' "$slot" >"$calls/bell"
+  printf '%s\\n' "$slot" >"$calls/requests"
   IFS= read -r answer <&3
   case $answer in
     .) . "$calls/$slot.answer" ;;

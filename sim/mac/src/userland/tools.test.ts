@@ -135,7 +135,7 @@ const cases: readonly Case[] = [
 ];
 
 describe('the userland of a Mac', () => {
-  test('behaves as BSD does, and lacks what macOS lacks', async (t) => {
+  test('behaves like BSD, and lacks what macOS lacks', async (t) => {
     const mac = await startTestMac(t, { clock: manualClock(1_767_225_600_000) });
     for (const [index, { command, stdout, stderr = /^$/, code = 0, source }] of cases.entries()) {
       await t.test(`${command} (${source})`, async () => {

@@ -15,7 +15,7 @@ const allowed = (sets: readonly string[]): string =>
     .map((resource) => `${resource}: ${actions.filter((action) => isAllowed(sets, action, resource)).join(' ')}`)
     .join(', ');
 
-test('a permission set allows its own product only, and writing only if it is a full one', () => {
+test('a permission set allows only its own product, and writes only with full access', () => {
   for (const [sets, expected] of [
     [[], 'server: , os: , ssh_key: '],
     [['IAMManager'], 'server: , os: , ssh_key: '],
@@ -64,7 +64,7 @@ const snapshot: Snapshot = {
 };
 const macs = '/apple-silicon/v1alpha1/zones';
 
-test('every request has a response, handling changes nothing, and only successful requests return a change', () => {
+test('every request has a response, handling is pure, and only successful requests return a change', () => {
   const before = JSON.stringify([...snapshot.servers]);
   const parts = fc.constantFrom('servers', server.id, 'os', 'reboot', 'reinstall', 'x', '%', '');
   const path = fc

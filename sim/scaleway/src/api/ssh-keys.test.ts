@@ -6,7 +6,7 @@ import { fingerprint, isPublicKey } from './ssh-keys.ts';
 const key = publicKey('someone');
 const [kind = '', encoded = ''] = key.split(' ');
 
-test('a public key is what OpenSSH writes, with or without a comment', () => {
+test('a public key has the format of OpenSSH, with or without a comment', () => {
   for (const [text, expected] of [
     [key, true],
     [`${kind} ${encoded}`, true],
@@ -24,7 +24,7 @@ test('a public key is what OpenSSH writes, with or without a comment', () => {
   }
 });
 
-test('a fingerprint tells keys apart, not comments', () => {
+test('a fingerprint depends on the key, not on its comment', () => {
   assert.equal(fingerprint(key), fingerprint(`${kind} ${encoded} other comment`));
   assert.notEqual(fingerprint(key), fingerprint(publicKey('else')));
 });

@@ -19,7 +19,7 @@ const first = async (harness: Harness) => {
 
 export const bringUp: readonly Scenario[] = [
   {
-    name: 'a MachineDeployment makes a MachineSet, that makes Machines, each with infrastructure cloned from the template',
+    name: 'a MachineDeployment creates a MachineSet, which creates Machines, each with infrastructure cloned from the template',
     run: async (harness) => {
       await harness.start({ replicas: 2 });
       const [set] = await harness.sets();
@@ -52,7 +52,7 @@ export const bringUp: readonly Scenario[] = [
     },
   },
   {
-    name: 'a Machine is bound to the Node of its provider ID, and says that it runs',
+    name: 'a Machine is bound to the Node with its provider ID, and is Running',
     run: async (harness) => {
       await harness.start({ replicas: 1 });
       const { metadata, spec, status } = await first(harness);
@@ -96,7 +96,7 @@ export const bringUp: readonly Scenario[] = [
     },
   },
   {
-    name: 'the MachineDeployment and the Cluster say that all is well',
+    name: 'the MachineDeployment and the Cluster are Available',
     run: async (harness) => {
       await harness.start({ replicas: 1 });
       const deployment = await harness.deployment();
@@ -130,7 +130,7 @@ export const bringUp: readonly Scenario[] = [
     },
   },
   {
-    name: 'without a kubeconfig that bears its label, Machines are not bound',
+    name: 'without a kubeconfig that has its label, Machines are not bound',
     run: async (harness) => {
       await harness.addCluster();
       await harness.addKubeconfig(false);
@@ -148,7 +148,7 @@ export const bringUp: readonly Scenario[] = [
     },
   },
   {
-    name: 'a host that is provisioned before it says which one it is stays pending, and is bound when it does',
+    name: 'a host that is provisioned without a provider ID stays pending, and is bound when it has one',
     run: async (harness) => {
       harness.provider.reportsProviderID = false;
       await harness.addCluster();
@@ -170,7 +170,7 @@ export const bringUp: readonly Scenario[] = [
     },
   },
   {
-    name: 'a Node that somebody deletes makes its Machine unhealthy, and one that comes back makes it well',
+    name: 'a deleted Node makes its Machine unhealthy, and a recreated one makes it healthy',
     run: async (harness) => {
       const name = await harness.startOne();
       harness.provider.joins = false;
@@ -192,7 +192,7 @@ export const bringUp: readonly Scenario[] = [
     },
   },
   {
-    name: 'a Node that has one condition too few keeps its Machine from being ready',
+    name: 'a Node without one of its conditions keeps its Machine from being ready',
     run: async (harness) => {
       const name = await harness.startOne();
       harness.provider.joins = false;
@@ -210,7 +210,7 @@ export const bringUp: readonly Scenario[] = [
     },
   },
   {
-    name: 'a Machine that nobody made belongs to its Cluster',
+    name: 'a Machine without a MachineSet is owned by its Cluster',
     run: async (harness) => {
       await harness.start({ replicas: 0 });
       const { client } = harness.host;

@@ -7,7 +7,7 @@ import { conditionOf, deploymentName, messageOf, type Scenario } from '../harnes
 
 export const wholeCluster: readonly Scenario[] = [
   {
-    name: 'a Cluster that is deleted takes its workers down first, without draining, and leaves their Nodes',
+    name: 'a deleted Cluster deletes its workers first, without draining, and keeps their Nodes',
     run: async (harness) => {
       const name = await harness.startOne();
       const { client } = harness.host;
@@ -41,7 +41,7 @@ export const wholeCluster: readonly Scenario[] = [
     },
   },
   {
-    name: 'while a Cluster is paused nothing is made, and all say so',
+    name: 'while a Cluster is paused nothing is created, and all objects report Paused',
     run: async (harness) => {
       await harness.addCluster();
       await harness.addKubeconfig();
@@ -62,7 +62,7 @@ export const wholeCluster: readonly Scenario[] = [
     },
   },
   {
-    name: 'a Machine that is paused is not even deleted',
+    name: 'a paused Machine is not deleted',
     run: async (harness) => {
       const name = await harness.startOne();
       await harness.patch(machines, name, { metadata: { annotations: { [annotations.paused]: '' } } });
@@ -75,7 +75,7 @@ export const wholeCluster: readonly Scenario[] = [
     },
   },
   {
-    name: 'a MachineDeployment whose roll is paused still scales',
+    name: 'a MachineDeployment with a paused rollout still scales',
     run: async (harness) => {
       await harness.start({ replicas: 1 });
       await harness.patch(machineDeployments, deploymentName, { spec: { paused: true } });

@@ -19,7 +19,7 @@ const assertHostKept = async (harness: Harness, name: string): Promise<void> => 
 
 export const draining: readonly Scenario[] = [
   {
-    name: 'a Machine that is deleted is cordoned and drained, then its host goes, then its Node',
+    name: 'a deleted Machine is cordoned and drained, then its host is deleted, then its Node',
     run: async (harness) => {
       const name = await harness.startOne();
       await harness.addPod('ordinary', name);
@@ -41,7 +41,7 @@ export const draining: readonly Scenario[] = [
     },
   },
   {
-    name: 'a Pod that asks to be waited for is never evicted, and waited for even when it has succeeded',
+    name: 'a Pod with WaitCompleted is never evicted, and waited for even when it has succeeded',
     run: async (harness) => {
       const name = await harness.startOne();
       await harness.addPod('job', name, { [labels.drain]: 'wait-completed' });
@@ -64,7 +64,7 @@ export const draining: readonly Scenario[] = [
     },
   },
   {
-    name: 'a rule can ask to wait for Pods, and the time to drain is the way out',
+    name: 'a MachineDrainRule can make the drain wait for Pods, until nodeDrainTimeout',
     run: async (harness) => {
       const name = await harness.startOne();
       await harness.host.client.create(machineDrainRules, {
@@ -87,7 +87,7 @@ export const draining: readonly Scenario[] = [
     },
   },
   {
-    name: 'a Pod that says so, and a Machine that says so, are not drained',
+    name: 'a Pod and a Machine with the skip annotation are not drained',
     run: async (harness) => {
       const name = await harness.startOne();
       await harness.addPod('left', name, { [labels.drain]: 'skip' });
@@ -107,7 +107,7 @@ export const draining: readonly Scenario[] = [
     },
   },
   {
-    name: 'hooks hold the deletion up before the drain, and before the host goes',
+    name: 'hooks block the deletion before the drain, and before the deletion of the host',
     run: async (harness) => {
       const name = await harness.startOne();
       const [before, after] = [`${hooks.preDrain}/logs`, `${hooks.preTerminate}/certificate`];
@@ -126,7 +126,7 @@ export const draining: readonly Scenario[] = [
     },
   },
   {
-    name: 'under a control plane that is not managed elsewhere, nothing is drained and the Node stays',
+    name: 'with a control plane that is not externally managed, nothing is drained and the Node is kept',
     run: async (harness) => {
       harness.provider.externallyManagedControlPlane = false;
       const name = await harness.startOne();

@@ -35,7 +35,7 @@ const rollingUpdate = (maxSurge: number, maxUnavailable: number) =>
 
 export const rolling: readonly Scenario[] = [
   {
-    name: 'with no surge and one unavailable, Machines are replaced one by one and never are too many',
+    name: 'with maxSurge 0 and maxUnavailable 1, Machines are replaced one by one, without a surplus',
     run: async (harness) => {
       await harness.start({ replicas: 3, rollout: rollingUpdate(0, 1) });
       await rollTo(harness, 'second');
@@ -47,7 +47,7 @@ export const rolling: readonly Scenario[] = [
     },
   },
   {
-    name: 'with a surge of one, all stay available while they are replaced',
+    name: 'with maxSurge 1, all Machines stay available during the rollout',
     run: async (harness) => {
       await harness.start({ replicas: 2, rollout: rollingUpdate(1, 0) });
       await rollTo(harness, 'second');
@@ -55,7 +55,7 @@ export const rolling: readonly Scenario[] = [
     },
   },
   {
-    name: 'a roll says what is not up to date, and marks the Nodes of what will be replaced',
+    name: 'a rollout reports outdated Machines, and marks the Nodes to be replaced',
     run: async (harness) => {
       const name = await harness.startOne();
       harness.provider.provisions = false;
@@ -74,7 +74,7 @@ export const rolling: readonly Scenario[] = [
     },
   },
   {
-    name: 'going back to the old template takes the old MachineSet again',
+    name: 'a rollback to the old template reuses the old MachineSet',
     run: async (harness) => {
       await harness.start({ replicas: 1, rollout: rollingUpdate(1, 0) });
       const [set] = await harness.sets();
@@ -100,9 +100,9 @@ export const rolling: readonly Scenario[] = [
       assert.deepEqual(await sizes(harness), ['first', 'first']);
       const names = (await harness.machines()).map(({ metadata }) => metadata.name).join(', ');
       const why = 'FakeMachine is not up-to-date';
-      const told = `* Machines ${names}:\n  * ${why}`;
+      const expected = `* Machines ${names}:\n  * ${why}`;
       await harness.waitFor('the MachineDeployment says who is not up to date', async () => {
-        return messageOf(await harness.deployment(), 'MachinesUpToDate') === told;
+        return messageOf(await harness.deployment(), 'MachinesUpToDate') === expected;
       });
       const rolls = `* MachineDeployment ${deploymentName}:\n  * Rolling out 2 not up-to-date replicas\n    * ${why}`;
       await harness.waitFor('the Cluster says that it rolls', async () => {
@@ -119,7 +119,7 @@ export const rolling: readonly Scenario[] = [
     },
   },
   {
-    name: 'labels and times to drain follow without new Machines',
+    name: 'labels and drain timeouts change without new Machines',
     run: async (harness) => {
       await harness.start({ replicas: 1 });
       const [before] = await harness.machines();

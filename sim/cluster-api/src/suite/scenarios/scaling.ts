@@ -13,7 +13,7 @@ const namesOf = async (harness: Harness): Promise<string[]> =>
 
 export const scaling: readonly Scenario[] = [
   {
-    name: 'a MachineDeployment is scaled up and down through its scale, and those that stay are the same ones',
+    name: 'a MachineDeployment is scaled up and down through its scale subresource, and remaining Machines are unchanged',
     run: async (harness) => {
       const old = await harness.startOne();
       await scaleTo(harness, 3);
@@ -33,7 +33,7 @@ export const scaling: readonly Scenario[] = [
     },
   },
   {
-    name: 'the Machine that is marked is the one that goes',
+    name: 'the Machine with the delete annotation is deleted first',
     run: async (harness) => {
       await harness.start({ replicas: 3 });
       const marked = (await namesOf(harness)).at(-1) ?? '';
@@ -44,7 +44,7 @@ export const scaling: readonly Scenario[] = [
     },
   },
   {
-    name: 'one that asks for none has none, and is available',
+    name: 'a MachineDeployment with 0 replicas has no Machines, and is Available',
     run: async (harness) => {
       await harness.start({ replicas: 1 });
       await scaleTo(harness, 0);
@@ -55,7 +55,7 @@ export const scaling: readonly Scenario[] = [
     },
   },
   {
-    name: 'a Machine that somebody deletes is replaced, but not before it is gone',
+    name: 'a deleted Machine is replaced, but not before it is gone',
     run: async (harness) => {
       const old = await harness.startOne();
       harness.provider.releases = false;
@@ -73,7 +73,7 @@ export const scaling: readonly Scenario[] = [
     },
   },
   {
-    name: 'a MachineDeployment that is deleted takes its Machines with it, and leaves the template',
+    name: 'a deleted MachineDeployment deletes its Machines, and keeps the template',
     run: async (harness) => {
       await harness.start({ replicas: 2 });
       await harness.remove(machineDeployments, deploymentName);

@@ -247,5 +247,5 @@ export const parseAnchorRule = (cursor: Cursor, section: Section): readonly Anch
     quick = takeWords(cursor, ['quick']).length > 0;
   });
   cursor.end();
-  return matches.map((match) => ({ kind: 'hook', section, anchor, quick, match }));
+  return matches.map((match) => ({ kind: 'anchor', section, anchor, quick, match }));
 };

@@ -17,7 +17,7 @@ const errorOf = (source: string): string => {
   return 'none';
 };
 
-test('rules are printed with their lists taken apart and their defaults spelled out', () => {
+test('rules are printed with expanded lists and explicit defaults', () => {
   const table: readonly [string, ...string[]][] = [
     [
       'block drop out quick from <vm_sources> to <blocked_dst>',

@@ -90,7 +90,7 @@ export const parseRuleset = (file: string, source: string): ParsedFile => {
       cursor.next();
       continue;
     }
-    const hook = cursor.takeOneOf([
+    const keyword = cursor.takeOneOf([
       'anchor',
       'nat-anchor',
       'rdr-anchor',
@@ -98,9 +98,9 @@ export const parseRuleset = (file: string, source: string): ParsedFile => {
       'scrub-anchor',
       'dummynet-anchor',
     ]);
-    if (hook !== undefined) {
-      enter(anchorSections[hook]);
-      parsed.entries.push(...parseAnchorRule(cursor, anchorSections[hook]));
+    if (keyword !== undefined) {
+      enter(anchorSections[keyword]);
+      parsed.entries.push(...parseAnchorRule(cursor, anchorSections[keyword]));
     } else if (cursor.take('set')) {
       enter('option');
       parsed.skip.push(...parseOption(cursor));

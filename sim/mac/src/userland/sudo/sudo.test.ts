@@ -9,7 +9,7 @@ const withPassword = { user: { password } };
 const sudoersFile = '"$TARTAN_ROOT/etc/sudoers.d/m1-nopasswd"';
 
 describe('sudo', () => {
-  test('wants a password on a fresh Mac', async (t) => {
+  test('needs a password on a fresh Mac', async (t) => {
     const mac = await startTestMac(t);
     const { code, stderr } = await mac.run('sudo -n true');
     assert.deepEqual({ code, stderr }, { code: 1, stderr: 'sudo: a password is required\n' });
@@ -24,7 +24,7 @@ describe('sudo', () => {
     assert.deepEqual(journalDetails(mac, 'sudo.password'), ['right']);
   });
 
-  test('runs a command after -k, and nothing without one', async (t) => {
+  test('runs a command after -k, and nothing without a command', async (t) => {
     const mac = await startTestMac(t, withPassword);
     assert.deepEqual((await mac.run("sudo -k -S -p '' id -u", { stdin: `${password}\n` })).stdout, '0\n');
     assert.deepEqual((await mac.run('sudo -k')).code, 0);
@@ -66,7 +66,7 @@ describe('sudo', () => {
     assert.deepEqual(journalDetails(mac, 'sudo.password').slice(maxFailures), ['locked', 'locked', 'locked', 'right']);
   });
 
-  test('forgets the failures when the Mac restarts', async (t) => {
+  test('clears the failures at a reboot', async (t) => {
     const mac = await startTestMac(t, { ...withPassword, pace: 0.001 });
     await mac.run('sudo -S true; sudo -S true', { stdin: 'wrong\n'.repeat(6) });
     assert.equal((await mac.run('sudo -S true', { stdin: `${password}\n` })).code, 1);
@@ -74,13 +74,13 @@ describe('sudo', () => {
     assert.equal((await mac.run('sudo -S true', { stdin: `${password}\n` })).code, 0);
   });
 
-  test('never shows the password to the journal', async (t) => {
+  test('never writes the password to the journal', async (t) => {
     const mac = await startTestMac(t, { ...withPassword, traceArguments: true });
     await mac.run('sudo -S true', { stdin: `not ${password}\n${password}\n` });
     assert.ok(!JSON.stringify(mac.journal.entries).includes(JSON.stringify(password).slice(1, -1)));
   });
 
-  test('wants none where a file in sudoers.d says so', async (t) => {
+  test('needs no password with NOPASSWD in sudoers.d', async (t) => {
     const mac = await startTestMac(t);
     await allowSudo(mac);
     assert.equal((await mac.run('sudo -n id -u')).stdout, '0\n');
@@ -98,18 +98,18 @@ describe('sudo', () => {
     assert.equal((await mac.run('sudo -n true')).stderr, 'sudo: a password is required\n');
   });
 
-  test('is broken for all users by one bad file, with or without a password', async (t) => {
-    const bad: readonly [make: string, complaint: RegExp][] = [
+  test('fails for all users with one invalid file, with or without a password', async (t) => {
+    const bad: readonly [make: string, error: RegExp][] = [
       [`echo 'm1 ALL=(ALL) NOPASSWD: ALL' >${sudoersFile}; chmod 644 ${sudoersFile}`, /mode 0644, should be 0440/],
       [`echo 'm1 ALL NOPASSWD' >${sudoersFile}; chmod 440 ${sudoersFile}`, /m1-nopasswd:1: syntax error/],
     ];
-    for (const [make, complaint] of bad) {
+    for (const [make, error] of bad) {
       const mac = await startTestMac(t, withPassword);
       await mac.run(make);
       for (const command of ['sudo -n true', 'sudo -S true']) {
         const { code, stderr } = await mac.run(command, { stdin: `${password}\n` });
         assert.equal(code, 1);
-        assert.match(stderr, complaint);
+        assert.match(stderr, error);
       }
     }
   });
