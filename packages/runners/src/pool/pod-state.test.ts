@@ -81,7 +81,7 @@ const factsOf = (pod: PodFacts): Fact[] => {
 const facts: [string, PodFacts, Fact[]][] = [
   ['waits for a job', warm('a'), ['ready', 'no job', 'alive', 'reported']],
   ['has a job', busy('a'), ['ready', 'alive', 'reported']],
-  ['waits for a job on a Mac that is not heard', warm('a', { node: silentMac }), ['alive', 'reported']],
+  ['waits for a job on a Mac that is not Ready', warm('a', { node: notReadyMac }), ['alive', 'reported']],
   [
     'waits for a job on a cordoned Mac',
     warm('a', { node: cordonedMac }),
@@ -90,7 +90,7 @@ const facts: [string, PodFacts, Fact[]][] = [
   ['is on a Mac that is gone', warm('a', { node: goneMac }), ['alive', 'reported']],
   ['runs, and has said nothing', warm('a', { job: 'unknown' }), ['ready', 'silent', 'alive']],
   ['runs, has said nothing, and has no runner', warm('a', { job: 'unknown', runnerID: undefined }), ['ready', 'alive']],
-  ['runs, and its Mac is not heard', warm('a', { job: 'unknown', node: silentMac }), ['alive']],
+  ['runs, and its Mac is not Ready', warm('a', { job: 'unknown', node: notReadyMac }), ['alive']],
   ['has no machine yet', pending('a'), ['ready', 'no job', 'alive']],
   ['has no machine yet, but a job', pending('a', { job: 'started' }), ['ready', 'alive']],
   ['has no machine yet, and said that it has no job', pending('a', { job: 'none' }), ['ready', 'no job', 'alive']],
@@ -107,7 +107,7 @@ describe('the facts about a Pod that', () => {
 
 describe('the Pods of a pool', () => {
   const silent = warm('silent', { job: 'unknown' });
-  const unheard = warm('unheard', { node: silentMac });
+  const unheard = warm('unheard', { node: notReadyMac });
   const retiredBusy = retired('retired-busy', 1, { job: 'started' });
   const retiredSilent = retired('retired-silent', 1, { job: 'unknown' });
   const all = {
@@ -148,8 +148,8 @@ describe('the Pods of a pool', () => {
     });
   });
 
-  it('that said nothing on a Mac that is not heard count as busy', () => {
-    const pod = warm('a', { job: 'unknown', node: silentMac });
+  it('that said nothing on a Mac that is not Ready count as busy', () => {
+    const pod = warm('a', { job: 'unknown', node: notReadyMac });
     assert.deepEqual(uidsOf(statusGroupsOf(groupByState([pod])).busy), ['a']);
   });
 });
