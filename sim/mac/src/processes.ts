@@ -97,20 +97,34 @@ export const killGroupAtExit = (group: number): (() => void) => {
   return () => jobGroups.delete(group);
 };
 
+/** Whether a process is just replaced by execve(2): it has memory, but no environment yet. See proc_pid_stat(5). */
+const hasEnvironmentSoon = (pid: number): boolean => {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  // The name may contain anything. After it comes the third field.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [memory, start, end] = [fields[23 - 3], fields[50 - 3], fields[51 - 3]];
+  return memory !== '0' && (end === '0' || end !== start);
+};
+
+/** From /proc. Empty for a process that has ended, and for one of another user. */
+export const environmentOf = (pid: number): readonly string[] => {
+  try {
+    for (;;) {
+      const environment = readFileSync(`/proc/${pid}/environ`, 'latin1');
+      if (environment !== '' || !hasEnvironmentSoon(pid)) return environment.split('\0').slice(0, -1);
+    }
+  } catch {
+    return [];
+  }
+};
+
 /** Finds the processes of a Mac by the root folder in their environment: also those with their own session. */
 
 const pidsFromProc = (mark: string): number[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(mark);
-      } catch {
-        // Gone meanwhile, or a process of another user.
-        return false;
-      }
-    })
-    .map(Number);
+    .map(Number)
+    .filter((pid) => environmentOf(pid).includes(mark));
 
 /** Without /proc, as on macOS: `ps` shows the environment of the user's own processes after their command. */
 const pidsFromPs = (mark: string): number[] => {

@@ -1,10 +1,11 @@
 import { type ChildProcessWithoutNullStreams, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { Transform, type TransformCallback } from 'node:stream';
 import type { Clock } from '@tartan/kube/clock';
 import type { Session } from 'ssh2';
 import type { Faults } from '../faults.ts';
 import type { Machine } from '../machine.ts';
+import { environmentOf } from '../processes.ts';
 
 /** The input of a channel, throttled and cut as the faults say. */
 export const throttledInput = (faults: Faults, clock: Clock, cut: () => void): Transform => {
@@ -53,9 +54,9 @@ export type HangUp = () => void;
 /** Whether a process of this Mac runs as root; only its environment shows it, as all processes really have one user. */
 const isOwnedByRoot = (pid: number): boolean => {
   const environment = existsSync('/proc/self/environ')
-    ? readFileSync(`/proc/${pid}/environ`, 'utf8').replaceAll('\0', ' ')
-    : spawnSync('/bin/ps', ['-Eww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout;
-  return / TARTAN_SIM_UID=0 /.test(` ${environment} `);
+    ? environmentOf(pid)
+    : spawnSync('/bin/ps', ['-Eww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout.split(/\s/);
+  return environment.includes('TARTAN_SIM_UID=0');
 };
 
 /**
