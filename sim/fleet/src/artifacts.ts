@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { standInSoftware } from '@tartan/sim-mac';
+import { standInSoftware, writeByContent } from '@tartan/sim-mac';
 import { placeholderVersion } from '@tartan/tools-build/any-version';
 import { demoGuestScript } from './guests.ts';
 
@@ -28,9 +27,10 @@ export const artifactFlags = async (
   const files = join(folder, 'artifacts');
   const { tart, node, actionsRunner, packer, crane, oras } = await standInSoftware(files, { guest });
   const release = await writeByContent(files, `tart-kubelet-${version}`, corrupt(await agentText(version)));
+  const { file: runtimeFile } = runtime === undefined ? node : await writeByContent(files, 'node', runtime);
   return [
-    `--agent-runtime-path=${runtime === undefined ? node.file : await writeByContent(files, 'node', runtime)}`,
-    `--agent-release-path=${release}`,
+    `--agent-runtime-path=${runtimeFile}`,
+    `--agent-release-path=${release.file}`,
     `--tart-tarball-path=${tart.file}`,
     ...(builders
       ? [
@@ -41,13 +41,6 @@ export const artifactFlags = async (
         ]
       : []),
   ];
-};
-
-const writeByContent = async (folder: string, name: string, text: string): Promise<string> => {
-  await mkdir(folder, { recursive: true });
-  const file = join(folder, `${name}-${createHash('sha256').update(text).digest('hex').slice(0, 8)}`);
-  await writeFile(file, text);
-  return file;
 };
 
 /** A built `tartan` ships these files. In a checkout they are built on demand. */

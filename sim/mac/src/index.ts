@@ -3,7 +3,7 @@ export type { Faults } from './faults.ts';
 export type { Mac, MacOptions } from './mac.ts';
 export { fromVirtualMachine, type Packet } from './pf/evaluate.ts';
 export { startMac } from './start-mac.ts';
-export { type StandIn, type StandInSoftware, standInSoftware } from './software/stand-in-software.ts';
+export { type StandIn, type StandInSoftware, standInSoftware, writeByContent } from './software/stand-in-software.ts';
 export type {
   CommandBehaviour,
   FakeTartControls,

@@ -6,8 +6,10 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -74,6 +76,17 @@ describe('stand-ins for third-party software', () => {
       assert.equal(again[name].sha256, software[name].sha256, name);
       assert.notEqual(next[name].sha256, software[name].sha256, name);
     }
+  });
+
+  test('are not written again, since a manager may be reading them', async () => {
+    const version = (): object => {
+      const { ino, mtimeNs, ctimeNs } = statSync(software.tart.file, { bigint: true });
+      return { ino, mtimeNs, ctimeNs };
+    };
+    const before = version();
+    await standInSoftware(join(folder, 'software'));
+    assert.deepEqual(version(), before);
+    assert.equal(readdirSync(join(folder, 'software')).length, Object.keys(software).length, 'and nothing is left');
   });
 
   test('print their versions', async () => {

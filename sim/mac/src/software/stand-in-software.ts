@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fakeTart } from '../tart/fake-tart.ts';
 import { actionsRunner } from './actions-runner.ts';
@@ -71,6 +72,19 @@ const codeResources = `<?xml version="1.0" encoding="UTF-8"?>
 <plist version="1.0"><dict><key>files</key><dict/></dict></plist>
 `;
 
+/** A file that is named by its content. An existing one is left alone, since a manager that is pushing it would notice the change. */
+export const writeByContent = async (folder: string, name: string, content: string | Buffer): Promise<StandIn> => {
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  const file = join(folder, `${name.replaceAll(' ', '-')}-${sha256.slice(0, 8)}`);
+  if (!existsSync(file)) {
+    const unfinished = `${file}.${randomUUID()}`;
+    await mkdir(folder, { recursive: true });
+    await writeFile(unfinished, content, { mode: 0o755 });
+    await rename(unfinished, file);
+  }
+  return { name, sha256, size: Buffer.byteLength(content), file };
+};
+
 /**
  * Stand-ins for third-party software, as it is pushed to hosts: small shell scripts, reproducible byte by byte. `variant: 'b'` is the next
  * version of each. `node` is the real one of this machine, so that an agent really runs. `guest` is the program of every guest of that
@@ -81,13 +95,7 @@ export const standInSoftware = async (
   { variant = 'a', guest }: { readonly variant?: 'a' | 'b'; readonly guest?: string } = {},
 ): Promise<StandInSoftware> => {
   const version = versions[variant];
-  await mkdir(folder, { recursive: true });
-  const put = async (name: string, content: string | Buffer): Promise<StandIn> => {
-    const sha256 = createHash('sha256').update(content).digest('hex');
-    const file = join(folder, `${name.replaceAll(' ', '-')}-${sha256.slice(0, 8)}`);
-    await writeFile(file, content, { mode: 0o755 });
-    return { name, sha256, size: Buffer.byteLength(content), file };
-  };
+  const put = (name: string, content: string | Buffer): Promise<StandIn> => writeByContent(folder, name, content);
   const bundle = gzippedTar([
     { path: 'tart.app/Contents/MacOS/tart', mode: 0o755, text: fakeTart(version.tart) },
     { path: 'tart.app/Contents/Info.plist', mode: 0o644, text: infoPlist(version.tart) },
