@@ -63,7 +63,8 @@ test('the next chunk of an input is sent only when the socket has taken the prev
   const input = Readable.from([1, 2, 3].map(() => Buffer.alloc(bufferSize)));
   sendInput(input, channel as unknown as ClientChannel, socket as unknown as Socket, assert.ifError);
   for (const piece of [1, 2, 3]) {
-    await waiting;
+    // An input that waits for nothing is sent to its end.
+    await Promise.race([waiting, ended]);
     assert.equal(sent, piece);
     waiting = waitsForDrain();
     taken.shift()?.();
