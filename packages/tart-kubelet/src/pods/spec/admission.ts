@@ -20,11 +20,8 @@ const targetsMacs = ({ nodeSelector, tolerations }: Spec): boolean =>
   nodeSelector?.[labels.fleet] !== undefined ||
   (tolerations ?? []).some(({ key }) => key === macTaint.key);
 
-const foreignOs = ({ os, nodeSelector }: Spec): string | undefined => {
-  const selected = nodeSelector?.[labels.os];
-  if (os?.name !== undefined && os.name !== labelValues.os) return os.name;
-  return selected !== undefined && selected !== labelValues.os ? selected : undefined;
-};
+const foreignOs = ({ os, nodeSelector }: Spec): string | undefined =>
+  [os?.name, nodeSelector?.[labels.os]].find((name) => name !== undefined && name !== labelValues.os);
 
 /** A program relies on mounted volumes; unmounted ones do not matter. */
 const unsupportedVolume = ({ containers, volumes }: Spec): string | undefined => {
@@ -34,12 +31,12 @@ const unsupportedVolume = ({ containers, volumes }: Spec): string | undefined =>
 
 const unsupportedReason = (spec: Spec): string | undefined => {
   const { containers, initContainers } = spec;
-  const [container] = containers;
-  if (containers.length !== 1)
+  const [container, ...others] = containers;
+  if (container === undefined || others.length > 0)
     return `A virtual machine is one container, and this Pod has ${containers.length}. Make them Pods of their own.`;
   if ((initContainers ?? []).length > 0)
     return 'A virtual machine has no init containers. Do that work in the image, or in the container.';
-  if (!container?.image) return 'The container names no image. Give it the reference of a tart image.';
+  if (!container.image) return 'The container names no image. Give it the reference of a tart image.';
   if ((container.command ?? []).length > 0 || (container.args ?? []).length > 0)
     return 'The image decides what the guest runs. Take command and args out of the container, and hand over what it needs in env.';
   if ((container.volumeDevices ?? []).length > 0)
@@ -71,8 +68,9 @@ export const admit = (pod: Pod): Admission => {
 
 type Container = Spec['containers'][number];
 
+/** No field means anything by its zero value. */
 const isSet = (value: unknown): boolean => {
-  if (value === undefined || value === null || value === false || value === '') return false;
+  if (!value) return false;
   return typeof value !== 'object' || Object.keys(value).length > 0;
 };
 
