@@ -2,6 +2,7 @@ import { existsSync, globSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Benchmark, judge } from './figure.ts';
+import type { Size } from './size.ts';
 
 /** `npm run bench -- NAME`: runs `bench/NAME.bench.ts` and ends with one line of JSON. */
 
@@ -19,10 +20,10 @@ if (name === undefined || name.startsWith('-') || !existsSync(file)) {
   process.exit(name === '--help' ? 0 : 2);
 }
 
-const { run } = (await import(pathToFileURL(file).href)) as { run: Benchmark };
+const { run, size } = (await import(pathToFileURL(file).href)) as { run: Benchmark; size?: Size };
 const figures = (await run((line) => process.stdout.write(`${line}\n`))).map(judge);
 for (const { what, value, unit, goal, met } of figures) {
   process.stdout.write(`${met ? 'met   ' : 'MISSED'}  ${what}: ${value} ${unit} (goal ${goal})\n`);
 }
-process.stdout.write(`${JSON.stringify({ bench: name, figures })}\n`);
+process.stdout.write(`${JSON.stringify({ bench: name, ...(size && { size }), figures })}\n`);
 process.exit(figures.every(({ met }) => met) ? 0 : 1);
