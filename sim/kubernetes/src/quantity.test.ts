@@ -133,7 +133,8 @@ const table: [string | number, bigint | undefined][] = [
 ];
 
 for (const [value, expected] of table) {
-  test(`the quantity ${JSON.stringify(value)} is parsed or refused`, () => assert.equal(parseQuantity(value), expected));
+  test(`the quantity ${JSON.stringify(value)} is parsed or refused`, () =>
+    assert.equal(parseQuantity(value), expected));
 }
 
 test('integers of any size are exact, and so are thousandths of them', () => {

@@ -150,7 +150,7 @@ export const deployments = topic('deployments', [
 
   behaviour('invalid fields are rejected', async (trial) => {
     const { deployments: path } = await workloadPaths(trial);
-    const complaints: [Record<string, unknown>, string][] = [
+    const errors: [Record<string, unknown>, string][] = [
       [
         { selector: { matchLabels: { app: 'other' } } },
         'spec.template.metadata.labels: Invalid value: {"app":"demo"}: `selector` does not match template `labels`',
@@ -178,11 +178,11 @@ export const deployments = topic('deployments', [
         'spec.template.spec.restartPolicy: Unsupported value: "OnFailure": supported values: "Always"',
       ],
     ];
-    for (const [spec, complaint] of complaints) {
+    for (const [spec, error] of errors) {
       refused(await trial.post(path, deployment('a', spec)), {
         code: 422,
         reason: 'Invalid',
-        message: `Deployment.apps "a" is invalid: ${complaint}`,
+        message: `Deployment.apps "a" is invalid: ${error}`,
       });
     }
   }),

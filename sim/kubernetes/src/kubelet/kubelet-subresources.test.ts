@@ -41,7 +41,11 @@ const call = async (
   action: ActionName,
   pod: string,
   query = '',
-  { api = fakeCluster(), connect = silent, ...rest }: Partial<ActionRequest> & { api?: FakeApi; connect?: Connect } = {},
+  {
+    api = fakeCluster(),
+    connect = silent,
+    ...rest
+  }: Partial<ActionRequest> & { api?: FakeApi; connect?: Connect } = {},
 ): Promise<ApiResponse> =>
   kubeletActions({ connect })[action]({
     verb: 'get',
