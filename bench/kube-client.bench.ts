@@ -86,12 +86,12 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
     children.add(child);
     child.once('close', () => children.delete(child));
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-    const told = async (): Promise<Record<string, number>> => {
+    const readFigures = async (): Promise<Record<string, number>> => {
       const line = await lines.next();
       if (line.done) throw new Error(`${programs[which]} ${args.join(' ')} ended without a figure`);
       return JSON.parse(line.value) as Record<string, number>;
     };
-    return { child, told };
+    return { child, readFigures };
   };
 
   try {
@@ -116,8 +116,8 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
     const get: Record<Side, number> = { ours: 0, peer: 0 };
     const list: Record<Side, number> = { ours: 0, peer: 0 };
     for (const which of ['ours', 'peer'] as const) {
-      get[which] = (await start(which, 'get', String(gets[which])).told())['milliseconds'] ?? Number.NaN;
-      const listed = await start(which, 'list').told();
+      get[which] = (await start(which, 'get', String(gets[which])).readFigures())['milliseconds'] ?? Number.NaN;
+      const listed = await start(which, 'list').readFigures();
       if (listed['nodes'] !== nodeCount) throw new Error(`${which} listed ${listed['nodes']} Nodes`);
       list[which] = listed['megabytes'] ?? Number.NaN;
       say(`${which}: GET ${get[which].toFixed(2)} ms, ${nodeCount} Nodes take ${list[which].toFixed(1)} MB of heap`);
@@ -127,14 +127,14 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
     const several = (which: Side) =>
       Array.from({ length: processCount }, () => start(which, 'watch', String(watchCount)));
     const idle = { ours: several('ours'), peer: several('peer') };
-    for (const { told } of [...idle.ours, ...idle.peer]) await told();
+    for (const { readFigures } of [...idle.ours, ...idle.peer]) await readFigures();
     await sleep(idleSeconds * 1000);
     const rss: Record<Side, number> = { ours: 0, peer: 0 };
     for (const which of ['ours', 'peer'] as const) {
       const megabytes: number[] = [];
-      for (const { child, told } of idle[which]) {
+      for (const { child, readFigures } of idle[which]) {
         child.kill('SIGUSR2');
-        megabytes.push((await told())['megabytes'] ?? Number.NaN);
+        megabytes.push((await readFigures())['megabytes'] ?? Number.NaN);
       }
       rss[which] = median(megabytes);
       const shown = megabytes.map((value) => value.toFixed(0)).join(', ');

@@ -30,7 +30,7 @@ export const watchObjects = async <T extends KubeObject>(
   return {
     until: (name, what, holds) => {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const patience = setTimeout(() => {
+      const timeout = setTimeout(() => {
         const last = cache.list().find(({ metadata }) => metadata.name === name);
         reject(new Error(`waited in vain until ${resource.kind} ${name} ${what}: ${JSON.stringify(last)}`));
       }, patienceMs);
@@ -43,7 +43,7 @@ export const watchObjects = async <T extends KubeObject>(
         }
       });
       return promise.finally(() => {
-        clearTimeout(patience);
+        clearTimeout(timeout);
         end();
       });
     },

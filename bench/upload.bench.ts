@@ -29,7 +29,7 @@ const least: Record<(typeof counts)[number], number> = { 1: 0.85, 4: 0.85, 16: 0
 /** Bytes per second that a slow receiver reads. */
 const slowRate = 20_000_000;
 
-interface Told {
+interface UploadFigures {
   readonly seconds: number;
   readonly megabytes: number;
 }
@@ -79,11 +79,11 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
       }
     };
 
-    const ours = async (commands: readonly string[], what = file): Promise<Told> => {
+    const ours = async (commands: readonly string[], what = file): Promise<UploadFigures> => {
       const task: Task = { port: sshd.port, user: sshd.user, keyFile: sshd.keyFile, file: what, commands };
       const child = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: ['ignore', 'pipe', 'inherit'] });
-      const [told] = await Promise.all([text(child.stdout), succeeded(child, 'our process')]);
-      return JSON.parse(told) as Told;
+      const [output] = await Promise.all([text(child.stdout), succeeded(child, 'our process')]);
+      return JSON.parse(output) as UploadFigures;
     };
     const openSsh = async (commands: readonly string[]): Promise<number> => {
       const options = [
@@ -115,10 +115,10 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
       for (let round = 0; round < rounds; round++) {
         times.peer.push(await openSsh(saves(streams)));
         await arrived(streams);
-        const told = await ours(saves(streams));
+        const uploaded = await ours(saves(streams));
         await arrived(streams);
-        times.ours.push(told.seconds);
-        times.megabytes.push(told.megabytes);
+        times.ours.push(uploaded.seconds);
+        times.megabytes.push(uploaded.megabytes);
       }
       const [own, others] = [median(times.ours), median(times.peer)];
       const rate = (seconds: number): string => `${((streams * fileSize) / 1e6 / seconds).toFixed(0)} MB/s`;

@@ -60,16 +60,16 @@ const podOf = (name: string, nodeName: string, image: string) => ({
 export const createPodMaker = async (client: Client, nodeName: string, mac: BenchMac): Promise<PodMaker> => {
   const seen = await watch(pods, client);
   const seenNodes = await watch(nodes, client);
-  const patiently = async <T>(waiting: Promise<T>, what: string, told: () => unknown): Promise<T> => {
+  const withTimeLimit = async <T>(waiting: Promise<T>, what: string, describeState: () => unknown): Promise<T> => {
     const tooLong = Promise.withResolvers<never>();
-    const patience = setTimeout(
-      () => tooLong.reject(new Error(`waited in vain until ${what}: ${JSON.stringify(told())}`)),
+    const timeout = setTimeout(
+      () => tooLong.reject(new Error(`waited in vain until ${what}: ${JSON.stringify(describeState())}`)),
       patienceMs,
     );
     try {
       return await Promise.race([waiting, mac.broken, tooLong.promise]);
     } finally {
-      clearTimeout(patience);
+      clearTimeout(timeout);
     }
   };
   const until = async (name: string, what: string, holds: (pod: Pod | undefined) => boolean): Promise<number> => {
@@ -80,7 +80,7 @@ export const createPodMaker = async (client: Client, nodeName: string, mac: Benc
       const pod = isGone ? change.previous : change.object;
       if (pod.metadata.name === name && holds(isGone ? undefined : pod)) resolve(now());
     });
-    return patiently(promise, `Pod ${name} ${what}`, last).finally(end);
+    return withTimeLimit(promise, `Pod ${name} ${what}`, last).finally(end);
   };
 
   return {
@@ -92,7 +92,7 @@ export const createPodMaker = async (client: Client, nodeName: string, mac: Benc
       };
       const end = seenNodes.cache.subscribe(look);
       look();
-      await patiently(promise, 'the Node is ready', conditions).finally(end);
+      await withTimeLimit(promise, 'the Node is ready', conditions).finally(end);
     },
     start: async (name) => {
       const runs = until(name, 'runs', (pod) => pod?.status?.phase === 'Running');

@@ -12,7 +12,7 @@ const collected = (): NodeJS.MemoryUsage => {
   return process.memoryUsage();
 };
 
-const tell = (figures: Record<string, number>): void => {
+const printFigures = (figures: Record<string, number>): void => {
   process.stdout.write(`${JSON.stringify(figures)}\n`);
 };
 
@@ -25,21 +25,21 @@ export const runTask = async (program: Program): Promise<void> => {
       for (let warm = 0; warm < 50; warm++) await program.get('node-0');
       const started = performance.now();
       for (let done = 0; done < count; done++) await program.get('node-0');
-      tell({ milliseconds: (performance.now() - started) / count });
+      printFigures({ milliseconds: (performance.now() - started) / count });
       break;
     }
     case 'list': {
       await program.get('node-0');
       const before = collected().heapUsed;
       const nodes = await program.listNodes();
-      tell({ megabytes: (collected().heapUsed - before) / 1e6, nodes: nodes.length });
+      printFigures({ megabytes: (collected().heapUsed - before) / 1e6, nodes: nodes.length });
       break;
     }
     case 'watch': {
       await Promise.all(Array.from({ length: count }, (_, index) => program.follow(`idle-${index}`)));
-      tell({ ready: 1 });
+      printFigures({ ready: 1 });
       process.once('SIGUSR2', () => {
-        tell({ megabytes: collected().rss / 1e6 });
+        printFigures({ megabytes: collected().rss / 1e6 });
         process.exit(0);
       });
       setInterval(() => {}, 1_000_000);

@@ -30,7 +30,7 @@ const play = async (client: Client, { mac }: SimulatedServer, signal: AbortSigna
     const report = mac && (await reportOf(mac));
     const now = `${report?.summary} ${Math.floor(systemClock.now() / heartbeatMs)}`;
     if (report && now !== said) {
-      await tell(client, report);
+      await writeReport(client, report);
       said = now;
     }
     await sleep(systemClock, lookMs, signal);
@@ -62,7 +62,7 @@ const reportOf = async (mac: Mac): Promise<Report | undefined> => {
   };
 };
 
-const tell = async (client: Client, { name, providerID, summary }: Report): Promise<void> => {
+const writeReport = async (client: Client, { name, providerID, summary }: Report): Promise<void> => {
   const noted = { [annotations.hostConfigHash]: summary };
   const node = {
     apiVersion: 'v1',

@@ -8,9 +8,9 @@ export interface Agents {
   /** The fault applies to the first agent. */
   start(fault?: Fault): void;
   /** Advances the clock of the running agent, and of later ones. */
-  leap(milliseconds: number): void;
+  advanceClock(milliseconds: number): void;
   /** Whether the fault has occurred. */
-  readonly struck: boolean;
+  readonly occurred: boolean;
   /** Every effect of the first agent. */
   points(): readonly Point[];
   /** The output of all agents. */
@@ -18,7 +18,7 @@ export interface Agents {
   stop(): Promise<void>;
 }
 
-export interface AgentsOptions extends Omit<AgentSettings, 'fault' | 'leaptMs' | 'points'> {
+export interface AgentsOptions extends Omit<AgentSettings, 'fault' | 'clockOffsetMs' | 'points'> {
   /** The bundled program. */
   readonly program: string;
   /** Called for an agent that ended without being killed. */
@@ -27,9 +27,9 @@ export interface AgentsOptions extends Omit<AgentSettings, 'fault' | 'leaptMs' |
 
 export const createAgents = ({ onProblem, program, ...settings }: AgentsOptions): Agents => {
   const { folder } = settings;
-  let leaptMs = 0;
+  let clockOffsetMs = 0;
   let count = 0;
-  let struck = false;
+  let occurred = false;
   let isOver = false;
   let living: ChildProcess | undefined;
   let gone: Promise<void> = Promise.resolve();
@@ -37,11 +37,11 @@ export const createAgents = ({ onProblem, program, ...settings }: AgentsOptions)
 
   const start = (fault?: Fault): void => {
     const mine = ++count;
-    const told: AgentSettings = { ...settings, leaptMs, points: fileOf(mine, 'points'), fault };
+    const ownSettings: AgentSettings = { ...settings, clockOffsetMs, points: fileOf(mine, 'points'), fault };
     const log = openSync(fileOf(mine, 'log'), 'a');
     // Not in the arguments: a search for processes of this Mac's tart would find it by them.
     const child = spawn(process.execPath, [program], {
-      env: { PATH: process.env['PATH'], [settingsVariable]: JSON.stringify(told) },
+      env: { PATH: process.env['PATH'], [settingsVariable]: JSON.stringify(ownSettings) },
       stdio: ['ignore', log, log, 'ipc'],
     });
     closeSync(log);
@@ -50,7 +50,7 @@ export const createAgents = ({ onProblem, program, ...settings }: AgentsOptions)
       child.once('exit', (code, signal) => {
         resolve();
         if (isOver) return;
-        if (signal === 'SIGKILL' && fault !== undefined) struck = true;
+        if (signal === 'SIGKILL' && fault !== undefined) occurred = true;
         else onProblem(`agent ${mine} ended by itself, with ${code ?? signal}`);
         if (count < 3) start();
       });
@@ -59,14 +59,14 @@ export const createAgents = ({ onProblem, program, ...settings }: AgentsOptions)
 
   return {
     start,
-    leap: (milliseconds) => {
-      leaptMs += milliseconds;
-      const leap: ClockAdvance = { leapMs: milliseconds };
+    advanceClock: (milliseconds) => {
+      clockOffsetMs += milliseconds;
+      const message: ClockAdvance = { advanceMs: milliseconds };
       // An agent that is being killed misses the message; the next one starts with the advanced clock.
-      if (living?.connected === true) living.send(leap, () => {});
+      if (living?.connected === true) living.send(message, () => {});
     },
-    get struck() {
-      return struck;
+    get occurred() {
+      return occurred;
     },
     points: () => {
       const file = fileOf(1, 'points');
@@ -74,8 +74,8 @@ export const createAgents = ({ onProblem, program, ...settings }: AgentsOptions)
       return lines.map((line) => JSON.parse(line) as Point);
     },
     lines: () => {
-      const told = Array.from({ length: count }, (_, index) => readFileSync(fileOf(index + 1, 'log'), 'utf8'));
-      return told.map((lines, index) => `--- agent ${index + 1}\n${lines}`).join('');
+      const logs = Array.from({ length: count }, (_, index) => readFileSync(fileOf(index + 1, 'log'), 'utf8'));
+      return logs.map((lines, index) => `--- agent ${index + 1}\n${lines}`).join('');
     },
     stop: async () => {
       isOver = true;

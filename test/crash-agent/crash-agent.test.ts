@@ -29,7 +29,7 @@ const atATime = availableParallelism() + 2;
 
 interface Outcome {
   readonly problem?: string;
-  readonly struck: boolean;
+  readonly occurred: boolean;
 }
 
 interface Try {
@@ -54,10 +54,10 @@ describe('an agent that crashes at any point', { skip: isForOthers }, () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'crash-agent-'));
     program = await bundle({ program: 'test/crash-agent/agent/main.ts', folder, name: 'agent', single: true });
-    const told = await Promise.all(chosen.map((scenario) => inPool(() => runScenario(scenario, program))));
+    const runs = await Promise.all(chosen.map((scenario) => inPool(() => runScenario(scenario, program))));
     for (const [index, scenario] of chosen.entries()) {
-      const { lines = '', points: seen = [], problems = [] } = told[index] ?? {};
-      assert.deepEqual(problems, [], `${scenario.name}, and nobody is killed\n${lines}`);
+      const { lines = '', points: seen = [], problems = [] } = runs[index] ?? {};
+      assert.deepEqual(problems, [], `${scenario.name}, without any fault\n${lines}`);
       points.set(scenario, seen);
     }
     const selection = select(points, wanted === 'all');
@@ -69,21 +69,21 @@ describe('an agent that crashes at any point', { skip: isForOthers }, () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  test('has many effects', { skip: one !== undefined }, () => {
+  test('enough kinds of effects are covered', { skip: one !== undefined }, () => {
     const kinds = new Set([...points.values()].flat().map(({ name }) => kindOf(name)));
     assert.ok(kinds.size >= fewest, `${kinds.size} kinds of effects: ${[...kinds].sort().join('\n')}`);
   });
 
   /** The problems at one point, with what is needed to reproduce them. */
   const problemsAt = async (scenario: Scenario, fault: Fault): Promise<Outcome> => {
-    const failed = (error: unknown) => ({ lines: '', problems: [String(error)], struck: true });
-    const { lines, problems, struck } = await runScenario(scenario, program, fault).catch(failed);
+    const failed = (error: unknown) => ({ lines: '', problems: [String(error)], occurred: true });
+    const { lines, problems, occurred } = await runScenario(scenario, program, fault).catch(failed);
     if (one !== undefined) process.stderr.write(lines);
-    if (problems.length === 0) return { struck };
+    if (problems.length === 0) return { occurred };
     const replay = `TARTAN_CRASH='agent/${scenario.key}/${fault.mode}/${fault.name} #${fault.nth}' npm test`;
     const last = lines.trim().split('\n').slice(-15).join('\n      ');
     return {
-      struck,
+      occurred,
       problem: `${faultText(fault)}\n    ${problems.join('\n    ')}\n    see it again: ${replay}\n      ${last}`,
     };
   };
@@ -94,10 +94,10 @@ describe('an agent that crashes at any point', { skip: isForOthers }, () => {
       const faults = tried.map(({ fault }) => fault);
       const outcomes = await Promise.all(tried.map(({ outcome }) => outcome));
       const problems = outcomes.flatMap(({ problem }) => problem ?? []);
-      const missed = faults.filter((_, index) => outcomes[index]?.struck === false);
+      const missed = faults.filter((_, index) => outcomes[index]?.occurred === false);
       t.diagnostic(`${faults.length - missed.length} of ${points.get(scenario)?.length} points`);
       assert.equal(problems.length, 0, `at ${problems.length} of ${faults.length} points:\n${problems.join('\n')}`);
       // Status writes depend on timing; nearly all other effects happen in every run.
-      assert.ok(missed.length <= faults.length / 4, `nobody came to:\n${missed.map(faultText).join('\n')}`);
+      assert.ok(missed.length <= faults.length / 4, `no agent reached:\n${missed.map(faultText).join('\n')}`);
     });
 });

@@ -51,16 +51,16 @@ export const booted = (harness: Harness, pod: TestPod, boots: number): void =>
   expect(harness, `boots of ${pod.name}`, harness.guests.boots(pod.vm), boots);
 
 /** Deletes the Pods; two minutes later nothing of them is left. */
-export const goesAway = async (harness: Harness, ...pods: readonly TestPod[]): Promise<void> => {
+export const deletePods = async (harness: Harness, ...pods: readonly TestPod[]): Promise<void> => {
   for (const pod of pods) if (harness.seen(pod)?.metadata?.deletionTimestamp === undefined) await harness.delete(pod);
   await eventually(`${pods.map(({ name }) => name).join(' and ')} is gone`, () =>
     pods.every((pod) => harness.seen(pod) === undefined),
   );
-  await leavesNothing(harness);
+  await expectNothingLeft(harness);
 };
 
 /** Nothing of any Pod is left, and all foreign virtual machines exist. */
-export const leavesNothing = async (harness: Harness): Promise<void> => {
+export const expectNothingLeft = async (harness: Harness): Promise<void> => {
   const isForeign = (name: string): boolean => foreignVms.some((one) => one === name);
   const left = (): string[] => [
     ...harness
@@ -72,7 +72,7 @@ export const leavesNothing = async (harness: Harness): Promise<void> => {
     ),
   ];
   await harness
-    .leapUntil('nothing is left', 125_000, () => left().length === 0)
+    .advanceUntil('nothing is left', 125_000, () => left().length === 0)
     .catch(() => harness.problems.push(`left behind: ${left().join(', ')}`));
   imagesAreKnown(harness);
 };
@@ -86,8 +86,8 @@ const imagesAreKnown = ({ files, folder, problems, tart: { home } }: Harness): v
   for (const { kind, name } of records) if (kind !== 'made') problems.push(`there is a record of ${kind} ${name}`);
   const repository = image.replace(/:.*/, '');
   if (existsSync(join(home, 'cache/OCIs', repository, digest)) && !isMade(`${repository}@${digest}`))
-    problems.push('nobody knows who fetched the image');
+    problems.push('the image has no record');
   for (const golden of readdirSync(join(home, 'vms')).filter((name) => name.startsWith('tuist-golden-')))
     if (!isMade(golden) || !existsSync(join(home, 'vms', golden, 'tartan.json')))
-      problems.push(`nobody knows who made ${golden}`);
+      problems.push(`${golden} has no record`);
 };

@@ -8,7 +8,7 @@ export interface GuestWork {
   /** How often this virtual machine was booted. */
   boots(vm: string): number;
   /** Those that were booted from a used disk. */
-  soiled(): readonly string[];
+  bootedFromUsedDisk(): readonly string[];
   /** Its n-th boot, counted from 1, ends with this exit code: now, or as soon as it boots. */
   end(vm: string, boot: number, code: number): void;
 }
@@ -18,12 +18,12 @@ const linesOf = (file: string): readonly string[] =>
 
 export const createGuestWork = (folder: string): GuestWork => {
   const boots = join(folder, 'boots');
-  const soiled = join(folder, 'soiled');
+  const bootedFromUsedDisk = join(folder, 'booted-from-used-disk');
   const results = join(folder, 'results');
   return {
     program: [
       'vm=${PWD%/guest} vm=${vm##*/}',
-      `[ ! -e used ] || echo "$vm" >>"${soiled}"`,
+      `[ ! -e used ] || echo "$vm" >>"${bootedFromUsedDisk}"`,
       ': >used',
       `echo "$vm" >>"${boots}"`,
       `boot=$(grep -c "^$vm$" "${boots}")`,
@@ -32,7 +32,7 @@ export const createGuestWork = (folder: string): GuestWork => {
       'shutdown -h now',
     ].join('\n'),
     boots: (vm) => linesOf(boots).filter((line) => line === vm).length,
-    soiled: () => linesOf(soiled),
+    bootedFromUsedDisk: () => linesOf(bootedFromUsedDisk),
     end: (vm, boot, code) => {
       const file = join(results, vm, String(boot));
       mkdirSync(dirname(file), { recursive: true });

@@ -25,8 +25,8 @@ import { createGuestWork, type GuestWork } from './guests.ts';
 import { createMonitor, type Monitor } from './monitor.ts';
 
 /** About two seconds of polling. */
-const looksPerLeap = 60;
-const mostLeaps = 8;
+const checksPerAdvance = 60;
+const maxAdvances = 8;
 
 export interface HarnessOptions {
   readonly program: string;
@@ -54,7 +54,7 @@ export interface Harness {
   seen(pod: TestPod): Pod | undefined;
   delete(pod: TestPod, gracePeriodSeconds?: number): Promise<void>;
   /** Advances the clock repeatedly until the condition holds: a restarted agent starts its waits anew. */
-  leapUntil(what: string, milliseconds: number, holds: () => boolean): Promise<true>;
+  advanceUntil(what: string, milliseconds: number, holds: () => boolean): Promise<true>;
   /** Virtual machines on the disk, without golden bases. */
   vms(): readonly string[];
   /** The content of one of the agent's folders. */
@@ -134,12 +134,13 @@ export const createHarness = async ({ program, collects = false }: HarnessOption
       // Already gone: its watch event may be late.
       await ignoreNotFound(admin.delete(pods, { namespace, name }, { preconditions: { uid }, ...grace }));
     },
-    leapUntil: (what, milliseconds, holds) => {
-      let looks = 0;
+    advanceUntil: (what, milliseconds, holds) => {
+      let checks = 0;
       return eventually(what, () => {
         if (holds()) return true;
-        if (looks % looksPerLeap === 0 && looks < mostLeaps * looksPerLeap) agents.leap(milliseconds);
-        looks += 1;
+        if (checks % checksPerAdvance === 0 && checks < maxAdvances * checksPerAdvance)
+          agents.advanceClock(milliseconds);
+        checks += 1;
         return false;
       });
     },

@@ -9,7 +9,7 @@ import type { Pod } from '../../packages/tart-kubelet/src/pods/snapshot.ts';
 /** Sees every write to a Pod when the server accepts it, and every call of tart. */
 export interface Monitor {
   /** Another client removes the finalizer of this Pod. */
-  robbed(uid: string): void;
+  finalizerRemoved(uid: string): void;
   /** At the end of a scenario. */
   violations(): readonly string[];
 }
@@ -23,7 +23,7 @@ type Seen = Pod & { metadata: { name: string; namespace: string; uid: string } }
 
 export const createMonitor = ({ api }: Kubernetes, tart: FakeTart): Monitor => {
   const violations = new Set<string>();
-  const robbed = new Set<string>();
+  const finalizerRemoved = new Set<string>();
   const resource = api.find('', 'pods');
   if (resource === undefined) throw new Error('This server has no Pods');
 
@@ -32,7 +32,7 @@ export const createMonitor = ({ api }: Kubernetes, tart: FakeTart): Monitor => {
   const compare = (before: Seen, after: Seen | undefined): void => {
     const { name, uid } = before.metadata;
     const vm = vmNameOf(before.metadata) ?? '';
-    if (hasOurs(before) && !hasOurs(after) && !robbed.has(uid) && existsSync(join(tart.home, 'vms', vm)))
+    if (hasOurs(before) && !hasOurs(after) && !finalizerRemoved.has(uid) && existsSync(join(tart.home, 'vms', vm)))
       violations.add(`${name} lost its finalizer while its virtual machine was there`);
     if (after === undefined) return;
     const [from, to] = [before.status?.phase, after.status?.phase];
@@ -56,7 +56,7 @@ export const createMonitor = ({ api }: Kubernetes, tart: FakeTart): Monitor => {
     return clones;
   };
   return {
-    robbed: (uid) => void robbed.add(uid),
+    finalizerRemoved: (uid) => void finalizerRemoved.add(uid),
     violations: () => {
       for (const [uid, names] of clonesOf())
         if (names.size > 1) violations.add(`${uid} has the virtual machines ${[...names].join(' and ')}`);

@@ -11,13 +11,13 @@ export interface Scenario {
   /** Prepares the Mac before the first agent starts. */
   prepare?(harness: Harness): Promise<void>;
   /** Runs the scenario to its end. Reports errors in `harness.problems` or by rejecting. */
-  tell(harness: Harness, fault?: Fault): Promise<void>;
+  run(harness: Harness, fault?: Fault): Promise<void>;
 }
 
 interface ScenarioRun {
   /** Every effect of the first agent. */
   readonly points: readonly Point[];
-  readonly struck: boolean;
+  readonly occurred: boolean;
   readonly problems: readonly string[];
   readonly lines: string;
   readonly tookMs: number;
@@ -30,12 +30,12 @@ export const runScenario = async (scenario: Scenario, program: string, fault?: F
   const { agents, guests, monitor, problems } = harness;
   try {
     await scenario.prepare?.(harness);
-    await scenario.tell(harness, fault).catch((error: unknown) => void problems.push(String(error)));
-    const soiled = guests.soiled().map((vm) => `${vm} was booted from a disk that had been on before`);
-    const all = [...problems, ...soiled, ...monitor.violations()];
+    await scenario.run(harness, fault).catch((error: unknown) => void problems.push(String(error)));
+    const reused = guests.bootedFromUsedDisk().map((vm) => `${vm} was booted from a used disk`);
+    const all = [...problems, ...reused, ...monitor.violations()];
     return {
       points: agents.points(),
-      struck: agents.struck,
+      occurred: agents.occurred,
       problems: all,
       lines: agents.lines(),
       tookMs: systemClock.monotonic() - began,

@@ -29,9 +29,9 @@ export interface Agents {
   /** It is up after some seconds. */
   start(mac: Mac): void;
   /** A running agent reports that its Mac has changed. */
-  tell(mac: Mac): void;
+  report(mac: Mac): void;
   /** The agent stops reporting. */
-  silence(agent: Agent): void;
+  stopReporting(agent: Agent): void;
 }
 
 const startMs = 5_000;
@@ -100,7 +100,7 @@ export const createAgents = (options: AgentsOptions): Agents => {
     if (!mac.hasIdentity) await ask(mac, agent);
     if (!mac.hasIdentity) return false;
     const summary = summaryOn(mac);
-    mac.told.push(summary);
+    mac.reportedHashes.push(summary);
     const marks = { [annotations.hostConfigHash]: summary };
     const node = await unlessGone(admin.get(nodes, { name }));
     if (node !== undefined && !isOurs(node, agent)) return false;
@@ -127,7 +127,7 @@ export const createAgents = (options: AgentsOptions): Agents => {
     });
   };
 
-  const say = (agent: Agent, status: 'False' | 'Unknown', message: string): void =>
+  const setNodeStatus = (agent: Agent, status: 'False' | 'Unknown', message: string): void =>
     void time.during(async () => {
       const node = await unlessGone(admin.get(nodes, { name: agent.nodeName }));
       if (isOurs(node, agent)) await setReady({ name: agent.nodeName }, status, message);
@@ -137,12 +137,12 @@ export const createAgents = (options: AgentsOptions): Agents => {
     start: (mac) => {
       const { agent } = mac;
       if (agent === undefined) return;
-      say(agent, 'False', 'the agent starts');
+      setNodeStatus(agent, 'False', 'the agent starts');
       tryUntilRegistered(mac, agent, startMs);
     },
-    tell: (mac) => {
+    report: (mac) => {
       if (mac.agent && mac.hasIdentity) tryUntilRegistered(mac, mac.agent, startMs);
     },
-    silence: (agent) => say(agent, 'Unknown', 'nobody has heard of it'),
+    stopReporting: (agent) => setNodeStatus(agent, 'Unknown', 'the agent does not report'),
   };
 };

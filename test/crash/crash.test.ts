@@ -15,12 +15,12 @@ import { createSelection, kindOf } from './selection.ts';
 const wanted = process.env['TARTAN_CRASH'] ?? '';
 const one = /^(?<key>\w+)\/(?<mode>[a-z ]+)\/(?<index>\d+)$/.exec(wanted)?.groups;
 
-interface Story {
+interface FaultFreeRun {
   readonly beginning: HarnessState;
   readonly points: readonly Point[];
 }
 
-const told = async (scenario: Scenario): Promise<Story> => {
+const runWithoutFault = async (scenario: Scenario): Promise<FaultFreeRun> => {
   const beginning = await prepareScenario(scenario);
   const { points, problems } = await runScenario(scenario, beginning);
   assert.deepEqual(problems, [], `${scenario.name}, without any fault`);
@@ -28,10 +28,10 @@ const told = async (scenario: Scenario): Promise<Story> => {
 };
 
 /** The problems at one point, with what is needed to reproduce them. */
-const problemsAt = async (scenario: Scenario, story: Story, mode: Mode, index: number): Promise<string[]> => {
-  const point = story.points[index];
-  if (point === undefined) return [`${scenario.key} has no point ${index}, but ${story.points.length}`];
-  const { problems, lines } = await runScenario(scenario, story.beginning, { ...point, mode }, one !== undefined);
+const problemsAt = async (scenario: Scenario, run: FaultFreeRun, mode: Mode, index: number): Promise<string[]> => {
+  const point = run.points[index];
+  if (point === undefined) return [`${scenario.key} has no point ${index}, but ${run.points.length}`];
+  const { problems, lines } = await runScenario(scenario, run.beginning, { ...point, mode }, one !== undefined);
   if (one) process.stderr.write(lines.join(''));
   if (problems.length === 0) return [];
   const replay = `TARTAN_CRASH='${scenario.key}/${mode}/${index}' npm test`;
@@ -39,19 +39,19 @@ const problemsAt = async (scenario: Scenario, story: Story, mode: Mode, index: n
 };
 
 describe('a manager that crashes at any point', () => {
-  const stories = new Map<Scenario, Story>();
+  const runs = new Map<Scenario, FaultFreeRun>();
   const selection = createSelection(wanted === 'all');
   const kinds = new Set<string>();
   before(async () => {
     for (const scenario of scenarios) {
       if (one && one['key'] !== scenario.key) continue;
-      const story = await told(scenario);
-      stories.set(scenario, story);
-      for (const point of story.points) kinds.add(kindOf(point));
+      const run = await runWithoutFault(scenario);
+      runs.set(scenario, run);
+      for (const point of run.points) kinds.add(kindOf(point));
     }
   });
 
-  test('has many effects', { skip: one !== undefined }, () => {
+  test('enough kinds of effects are covered', { skip: one !== undefined }, () => {
     assert.ok(kinds.size >= 60, `${kinds.size} kinds of effects: ${[...kinds].sort().join('\n')}`);
   });
 
@@ -59,12 +59,12 @@ describe('a manager that crashes at any point', () => {
     describe(scenario.name, { skip: one !== undefined && one['key'] !== scenario.key }, () => {
       for (const mode of modes)
         test(mode, { skip: one !== undefined && one['mode'] !== mode }, async (t) => {
-          const story = stories.get(scenario);
-          assert.ok(story);
-          const indices = one ? [Number(one['index'])] : selection.of(mode, scenario, story.points);
+          const run = runs.get(scenario);
+          assert.ok(run);
+          const indices = one ? [Number(one['index'])] : selection.of(mode, scenario, run.points);
           const problems: string[] = [];
-          for (const index of indices) problems.push(...(await problemsAt(scenario, story, mode, index)));
-          t.diagnostic(`${indices.length} of ${story.points.length} points`);
+          for (const index of indices) problems.push(...(await problemsAt(scenario, run, mode, index)));
+          t.diagnostic(`${indices.length} of ${run.points.length} points`);
           assert.equal(
             problems.length,
             0,

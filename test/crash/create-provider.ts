@@ -25,11 +25,11 @@ export interface ProviderOverrides {
   readonly version: string;
   readonly flags?: readonly string[];
   /** Logs everything. */
-  readonly talkative?: boolean;
+  readonly verbose?: boolean;
 }
 
 export interface ProviderConnections extends ProviderOverrides {
-  readonly mortal: FaultyConnections;
+  readonly connections: FaultyConnections;
   readonly hostWork: HostWork;
   readonly random: Random;
   readonly write: (line: string) => void;
@@ -37,15 +37,15 @@ export interface ProviderConnections extends ProviderOverrides {
 
 /** The whole real manager; only its connections are those of the harness. */
 export const createProviderWith = ({
-  mortal,
+  connections,
   hostWork,
   random,
   write,
   version,
   flags = [],
-  talkative = false,
+  verbose = false,
 }: ProviderConnections): Provider => {
-  const { clock, transport, fetch, identity } = mortal;
+  const { clock, transport, fetch, identity } = connections;
   const redactor = createRedactor();
   const settings = hostSettingsWith(version);
   return createProvider({
@@ -58,7 +58,7 @@ export const createProviderWith = ({
     hostWork,
     clock,
     random,
-    log: createLogger({ write, clock, level: talkative ? 'debug' : 'info', redact: redactor }),
+    log: createLogger({ write, clock, level: verbose ? 'debug' : 'info', redact: redactor }),
     redactor,
     identity,
   });

@@ -29,7 +29,7 @@ export const isHealthyMachine = ({ facts, macs, scaleway, alias }: Harness, name
     ...unless(node !== undefined && isReady(node), `the Node ${name} is not Ready`),
     ...unless(
       node?.metadata.annotations?.[annotations.hostConfigHash] === summaryOn(mac),
-      `the Node ${name} tells something else than its Mac has`,
+      `the Node ${name} has another hash than its Mac`,
     ),
     ...unless(node?.spec?.unschedulable !== true, `the Node ${name} is cordoned`),
     ...unless(status?.ready === true, `${name} is not ready`),
@@ -44,7 +44,7 @@ export const keepsItsMac = ({ facts, scaleway, alias }: Harness, name: string): 
   const machine = facts.machine(name);
   const id = machine?.status?.serverID ?? '';
   return [
-    ...unless(isConditionTrue(machine?.status?.conditions, 'Paused'), `${name} does not say that it is paused`),
+    ...unless(isConditionTrue(machine?.status?.conditions, 'Paused'), `${name} does not report Paused`),
     ...unless(facts.host(id)?.spec.consumerRef?.uid === machine?.metadata.uid, `${name} does not hold ${alias(id)}`),
     ...unless(
       scaleway.servers().some((server) => server.id === id && server.name === name && server.status === 'ready'),
@@ -62,7 +62,7 @@ export const isFree = ({ facts, macs, scaleway, alias }: Harness, id: string, st
   return [
     ...unless(host?.status?.state === state, `${name} is ${host?.status?.state}, not ${state}`),
     ...unless(host?.spec.consumerRef === undefined, `${name} is held`),
-    ...unless(host?.spec.release === undefined, `${name} is on its way back`),
+    ...unless(host?.spec.release === undefined, `${name} is being released`),
     ...unless(server?.status === 'ready', `${name} is ${server?.status}`),
     ...unless(server?.name.startsWith(poolPrefix) === true, `${name} is called ${server?.name}`),
     ...unless(Object.keys(macs.get(id).stamps).length === 0, `${name} has traces of its last machine`),

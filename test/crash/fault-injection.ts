@@ -26,7 +26,7 @@ const errorResponse = ({ path, body }: TransportRequest, mode: 'conflict' | 'ref
 };
 
 /** Sees everything that managers do, when it reaches the other side. */
-interface Witness {
+interface Observer {
   /** Called just before a changing call reaches Scaleway. */
   scalewayCalled(identity: string, method: string, url: string, body: string): void;
   kubernetesAsked(request: TransportRequest): void;
@@ -41,7 +41,7 @@ interface FaultyConnectionsOptions {
   readonly fetch: typeof fetch;
   readonly alias: Alias;
   readonly watch: FaultWatch;
-  readonly witness: Witness;
+  readonly observer: Observer;
 }
 
 /** All connections between one process and the harness. They can be cut forever, like kill -9 does, or held, like SIGSTOP does. */
@@ -55,25 +55,25 @@ export interface FaultyConnections {
   /** A change on a Mac, made by this process. Rejects with `ConnectionCut` when the connection broke after the change. */
   touch(effect: string, change: () => void): Promise<void>;
   /** Passes on a result, as soon as the process is not frozen. Never for a dead process. */
-  hear<T>(answer: T): Promise<T>;
+  deliver<T>(answer: T): Promise<T>;
   kill(): void;
   thaw(): void;
   /** Kills the process and rejects everything that it waits for, to free the memory. */
-  bury(): void;
+  dispose(): void;
 }
 
 export class ConnectionCut extends Error {}
 
 export const createFaultyConnections = (options: FaultyConnectionsOptions): FaultyConnections => {
-  const { identity, time, alias, watch, witness } = options;
+  const { identity, time, alias, watch, observer } = options;
   const death = new AbortController();
   const timers = new Set<() => void>();
   const late: (() => void)[] = [];
   let state: FaultyConnections['state'] = 'alive';
   let thawed = Promise.withResolvers<void>();
-  const grave = Promise.withResolvers<never>();
-  grave.promise.catch(() => {});
-  const never = (): Promise<never> => grave.promise;
+  const disposed = Promise.withResolvers<never>();
+  disposed.promise.catch(() => {});
+  const never = (): Promise<never> => disposed.promise;
 
   const kill = (): void => {
     state = 'dead';
@@ -81,28 +81,28 @@ export const createFaultyConnections = (options: FaultyConnectionsOptions): Faul
     timers.clear();
     death.abort();
   };
-  const hear = async <T>(answer: T): Promise<T> => {
+  const deliver = async <T>(answer: T): Promise<T> => {
     if (state === 'frozen') await thawed.promise;
     return state === 'dead' ? never() : answer;
   };
   /** Applies the fault for this effect, if there is one. */
-  const undergo = async <T>(
+  const withFault = async <T>(
     effect: string,
     change: () => Promise<T>,
     lost: () => Error,
     refusal?: (mode: 'conflict' | 'refused') => T,
   ): Promise<T> => {
-    const mode: Mode | undefined = watch.meet(effect);
+    const mode: Mode | undefined = watch.record(effect);
     if (mode === 'killed before') {
       kill();
       return never();
     }
     if ((mode === 'conflict' || mode === 'refused') && refusal) return refusal(mode);
     const answer = await change();
-    witness.happened(effect);
+    observer.happened(effect);
     if (mode === 'killed after') kill();
     if (mode === 'frozen') state = 'frozen';
-    await hear(undefined);
+    await deliver(undefined);
     if (mode === 'answer lost') throw lost();
     return answer;
   };
@@ -135,17 +135,17 @@ export const createFaultyConnections = (options: FaultyConnectionsOptions): Faul
     const effect = kubernetesEffect(request, alias);
     const signal = AbortSignal.any([request.signal, death.signal]);
     const forward = (): Promise<TransportResponse> => time.during(() => options.transport.send({ ...request, signal }));
-    witness.kubernetesAsked(request);
+    observer.kubernetesAsked(request);
     const answer =
       effect === undefined
         ? await forward()
-        : await undergo(
+        : await withFault(
             effect,
             forward,
             () => new KubeError('unreachable', 'The connection broke before the answer was complete'),
             (mode) => errorResponse(request, mode),
           );
-    return hear({ ...answer, body: held(answer.body, hear) });
+    return deliver({ ...answer, body: held(answer.body, deliver) });
   };
 
   return {
@@ -155,7 +155,7 @@ export const createFaultyConnections = (options: FaultyConnectionsOptions): Faul
       return state;
     },
     clock,
-    hear,
+    deliver,
     transport: { ...options.transport, send },
     fetch: async (input, init) => {
       if (state === 'dead') return never();
@@ -164,22 +164,22 @@ export const createFaultyConnections = (options: FaultyConnectionsOptions): Faul
       const body = typeof init?.body === 'string' ? init.body : '';
       const effect = scalewayEffect(method, url, body, alias);
       const forward = (): Promise<Response> => {
-        if (effect !== undefined) witness.scalewayCalled(identity, method, url, body);
+        if (effect !== undefined) observer.scalewayCalled(identity, method, url, body);
         return time.during(() => options.fetch(input, init));
       };
-      if (effect === undefined) return hear(await forward());
-      return undergo(effect, forward, () => new TypeError('fetch failed: the other side closed the connection'));
+      if (effect === undefined) return deliver(await forward());
+      return withFault(effect, forward, () => new TypeError('fetch failed: the other side closed the connection'));
     },
     touch: (effect, change) =>
-      undergo(
+      withFault(
         effect,
         async () => change(),
         () => new ConnectionCut('the connection broke'),
       ),
     kill,
-    bury: () => {
+    dispose: () => {
       kill();
-      grave.reject(new KubeError('unreachable', 'This process is dead'));
+      disposed.reject(new KubeError('unreachable', 'This process is dead'));
     },
     thaw: () => {
       if (state !== 'frozen') return;
@@ -194,7 +194,10 @@ export const createFaultyConnections = (options: FaultyConnectionsOptions): Faul
   };
 };
 
-async function* held(body: AsyncIterable<Uint8Array>, hear: FaultyConnections['hear']): AsyncIterable<Uint8Array> {
-  for await (const chunk of body) yield await hear(chunk);
-  await hear(undefined);
+async function* held(
+  body: AsyncIterable<Uint8Array>,
+  deliver: FaultyConnections['deliver'],
+): AsyncIterable<Uint8Array> {
+  for await (const chunk of body) yield await deliver(chunk);
+  await deliver(undefined);
 }

@@ -32,25 +32,25 @@ export interface FaultWatch {
   /** Every effect so far, in order. */
   readonly points: readonly Point[];
   /** Whether the fault has occurred. */
-  readonly struck: boolean;
-  meet(name: string): Mode | undefined;
+  readonly occurred: boolean;
+  record(name: string): Mode | undefined;
 }
 
 export const createFaultWatch = (fault: Fault | undefined): FaultWatch => {
   const points: Point[] = [];
   const counts = new Map<string, number>();
-  let struck = false;
+  let occurred = false;
   return {
     points,
-    get struck() {
-      return struck;
+    get occurred() {
+      return occurred;
     },
-    meet: (name) => {
+    record: (name) => {
       const nth = (counts.get(name) ?? 0) + 1;
       counts.set(name, nth);
       points.push({ name, nth });
-      if (struck || fault === undefined || fault.name !== name || fault.nth !== nth) return undefined;
-      struck = true;
+      if (occurred || fault === undefined || fault.name !== name || fault.nth !== nth) return undefined;
+      occurred = true;
       return fault.mode;
     },
   };

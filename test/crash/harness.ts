@@ -78,12 +78,12 @@ const certificates = new Map<string, string>();
 const emptyState = (() => {
   let made: Promise<HarnessState> | undefined;
   return (): Promise<HarnessState> => {
-    made ??= makeEmptyWorld();
+    made ??= createEmptyState();
     return made;
   };
 })();
 
-const makeEmptyWorld = async (): Promise<HarnessState> => {
+const createEmptyState = async (): Promise<HarnessState> => {
   const harness = await harnessFrom({ at: start, changes: [], scaleway: { servers: [], keys: [] }, macs: [] });
   for (const name of [namespace, 'default', 'kube-system', 'kube-node-lease'])
     await harness.admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
@@ -156,7 +156,7 @@ const harnessFrom = async (from: HarnessState): Promise<Harness> => {
       return certificate;
     },
   });
-  const macs = createMacs({ agents, alias, isUp, witness: monitor, saved: from.macs });
+  const macs = createMacs({ agents, alias, isUp, observer: monitor, saved: from.macs });
 
   const nodesPrefix = kubernetes.api.find('', 'nodes')?.prefix ?? '';
   storage.subscribe(({ key, object, previous }) => {
@@ -177,28 +177,28 @@ const harnessFrom = async (from: HarnessState): Promise<Harness> => {
 
   const over = new AbortController();
   const lines: string[] = [];
-  const mortals: FaultyConnections[] = [];
+  const managers: FaultyConnections[] = [];
   const startManager = ({ fault, ...wish }: ManagerOptions): FaultyConnections => {
-    const identity = `manager-${mortals.length + 1}`;
-    const random = numbersFrom(mortals.length + 1);
-    const mortal = createFaultyConnections({
+    const identity = `manager-${managers.length + 1}`;
+    const random = numbersFrom(managers.length + 1);
+    const connections = createFaultyConnections({
       identity,
       time,
       transport: as({ commonName: 'provider', organizations: [] }),
       fetch: askScaleway,
       alias,
       watch: createFaultWatch(fault),
-      witness: monitor,
+      observer: monitor,
     });
-    mortals.push(mortal);
+    managers.push(connections);
     const write = (line: string): void => {
-      if (mortal.state === 'dead') return;
+      if (connections.state === 'dead') return;
       lines.push(`${identity} ${line}`);
       monitor.logged(line);
     };
-    const provider = createProviderWith({ mortal, hostWork: macs.workOf(mortal), random, write, ...wish });
+    const provider = createProviderWith({ connections, hostWork: macs.workOf(connections), random, write, ...wish });
     void provider.run(over.signal);
-    return mortal;
+    return connections;
   };
 
   return {
@@ -210,7 +210,7 @@ const harnessFrom = async (from: HarnessState): Promise<Harness> => {
     monitor,
     lines,
     refused,
-    managers: mortals,
+    managers,
     startManager,
     leader: () => facts.leases().find(({ metadata }) => metadata.name === leaderElectionID)?.spec?.holderIdentity,
     alias,
@@ -228,7 +228,7 @@ const harnessFrom = async (from: HarnessState): Promise<Harness> => {
     }),
     stop: () => {
       over.abort();
-      for (const mortal of mortals) mortal.bury();
+      for (const connections of managers) connections.dispose();
       kubernetes.stop();
       void scaleway.stop();
     },

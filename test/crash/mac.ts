@@ -13,7 +13,7 @@ export interface Mac {
   hasIdentity: boolean;
   agent: Agent | undefined;
   /** Summaries of this installation that its agent, or a completed push, has reported. */
-  told: string[];
+  reportedHashes: string[];
   /** No GUI login before so many restarts. */
   restartsNeeded: number;
 }
@@ -35,7 +35,7 @@ export const newMac = (id: string, ip: string): Mac => ({
   join: undefined,
   hasIdentity: false,
   agent: undefined,
-  told: [],
+  reportedHashes: [],
   restartsNeeded: 0,
 });
 
@@ -50,7 +50,7 @@ export const wipe = (mac: Mac): void => {
   mac.join = undefined;
   mac.hasIdentity = false;
   mac.agent = undefined;
-  mac.told = [];
+  mac.reportedHashes = [];
 };
 
 /** Parts of a push, in order. A process can die between any two of them. */

@@ -5,7 +5,7 @@ import type { Agents } from './agents.ts';
 import { ConnectionCut, type FaultyConnections } from './fault-injection.ts';
 import { hostKeyOf, type Mac, newMac, type Part, parts, planFor, summaryOn, wipe } from './mac.ts';
 
-interface PushWitness {
+interface PushObserver {
   /** Returns a function to call when the push is over. */
   pushing(mac: Mac, job: HostJob, by: FaultyConnections): () => void;
   agentStarts(mac: Mac, spec: HostSpec): void;
@@ -15,7 +15,7 @@ export interface MacsOptions {
   readonly agents: Agents;
   readonly alias: (text: string) => string;
   readonly isUp: (mac: Mac) => boolean;
-  readonly witness: PushWitness;
+  readonly observer: PushObserver;
   readonly saved: readonly Mac[];
 }
 
@@ -29,7 +29,7 @@ export interface Macs {
   rebooted(id: string): void;
   /** The Node was deleted. A running agent creates it again. */
   nodeIsGone(name: string): void;
-  workOf(mortal: FaultyConnections): HostWork;
+  workOf(connections: FaultyConnections): HostWork;
   save(): readonly Mac[];
 }
 
@@ -37,7 +37,7 @@ const tokenIn = /"token": "([a-z0-9]{6})\.([a-z0-9]{16})"/;
 /** The duration of each part of a push. */
 const partMs = 5_000;
 
-export const createMacs = ({ agents, alias, isUp, witness, saved }: MacsOptions): Macs => {
+export const createMacs = ({ agents, alias, isUp, observer, saved }: MacsOptions): Macs => {
   const macs = new Map(saved.map((mac) => [mac.id, structuredClone(mac)]));
   const get = (id: string): Mac => {
     const mac = macs.get(id);
@@ -49,7 +49,7 @@ export const createMacs = ({ agents, alias, isUp, witness, saved }: MacsOptions)
     const { nodeName, agent } = spec;
     const { providerID = '', nodeLabels } = agent;
     mac.agent = { nodeName, providerID, labels: nodeLabels, start: (mac.agent?.start ?? 0) + 1 };
-    witness.agentStarts(mac, spec);
+    observer.agentStarts(mac, spec);
     agents.start(mac);
   };
   const change = (mac: Mac, part: Part, job: Converge): void => {
@@ -61,7 +61,7 @@ export const createMacs = ({ agents, alias, isUp, witness, saved }: MacsOptions)
       mac.hasIdentity = false;
     }
     if (part === 'running the agent') run(mac, spec);
-    else agents.tell(mac);
+    else agents.report(mac);
   };
 
   const converge = async (
@@ -89,11 +89,11 @@ export const createMacs = ({ agents, alias, isUp, witness, saved }: MacsOptions)
       await by.touch(`${alias(mac.id)} is ${part}`, () => change(mac, part, job));
     }
     const summary = summaryOn(mac);
-    mac.told.push(summary);
+    mac.reportedHashes.push(summary);
     return { kind: 'done', summary, deferred, optionalFailures: [], rebootPending: false };
   };
 
-  const meet = async (mac: Mac, job: HostJob, by: FaultyConnections, signal: AbortSignal): Promise<WorkOutcome> => {
+  const work = async (mac: Mac, job: HostJob, by: FaultyConnections, signal: AbortSignal): Promise<WorkOutcome> => {
     await sleep(by.clock, partMs, signal);
     if (signal.aborted) return { kind: 'aborted' };
     if (!isUp(mac) || mac.restartsNeeded > 0) return unreachable('Connection refused.');
@@ -125,7 +125,7 @@ export const createMacs = ({ agents, alias, isUp, witness, saved }: MacsOptions)
       const mac = get(id);
       const { agent } = mac;
       wipe(mac);
-      if (agent) agents.silence(agent);
+      if (agent) agents.stopReporting(agent);
     },
     rebooted: (id) => {
       const mac = get(id);
@@ -135,15 +135,15 @@ export const createMacs = ({ agents, alias, isUp, witness, saved }: MacsOptions)
       agents.start(mac);
     },
     nodeIsGone: (name) => {
-      for (const mac of macs.values()) if (mac.agent?.nodeName === name) agents.tell(mac);
+      for (const mac of macs.values()) if (mac.agent?.nodeName === name) agents.report(mac);
     },
     workOf: (by) => ({
       perform: async (job, signal) => {
         const mac = [...macs.values()].find(({ ip }) => job.addresses.some(({ host }) => host === ip));
         if (mac === undefined) return unreachable('There is nobody at that address.');
-        const over = witness.pushing(mac, job, by);
+        const over = observer.pushing(mac, job, by);
         try {
-          return await by.hear(await meet(mac, job, by, signal));
+          return await by.deliver(await work(mac, job, by, signal));
         } catch (error) {
           if (error instanceof ConnectionCut) return unreachable('The connection broke.');
           throw error;

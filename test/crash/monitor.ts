@@ -139,8 +139,8 @@ export const createMonitor = (options: MonitorOptions): Monitor => {
       const summary = status?.hostConfigHash;
       const id = status?.serverID;
       if (summary !== undefined && summary !== summaries.get(uid) && id && holderOf(id)?.uid === uid) {
-        const { told } = macs().get(id);
-        if (!told.includes(summary))
+        const { reportedHashes } = macs().get(id);
+        if (!reportedHashes.includes(summary))
           violated(8, `${name} is said to have ${summary}, which its Mac never had as a whole`);
       }
       if (summary === undefined) summaries.delete(uid);

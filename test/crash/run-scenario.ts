@@ -13,7 +13,7 @@ interface ScenarioRun {
 export const minutes = (count: number): number => count * 60_000;
 
 /** How long the final state must last. */
-const calmMs = minutes(3);
+const stableMs = minutes(3);
 
 /** The initial state of a scenario. */
 export const prepareScenario = async ({ prepare }: Scenario): Promise<HarnessState> => {
@@ -28,20 +28,20 @@ export const prepareScenario = async ({ prepare }: Scenario): Promise<HarnessSta
 
 /** Runs a scenario once, with or without that fault. */
 export const runScenario = async (
-  told: Scenario,
+  chosen: Scenario,
   beginning: HarnessState,
   fault?: Fault,
-  talkative = false,
+  verbose = false,
 ): Promise<ScenarioRun> => {
   // Servers echo requests in these errors: then everything is logged, to check that no secret is.
-  const isTelling = talkative || fault?.mode === 'refused' || fault?.mode === 'conflict';
-  const scenario = { ...told, manager: { ...told.manager, talkative: isTelling } };
+  const logsEverything = verbose || fault?.mode === 'refused' || fault?.mode === 'conflict';
+  const scenario = { ...chosen, manager: { ...chosen.manager, verbose: logsEverything } };
   const began = systemClock.monotonic();
   const harness = await createHarness(beginning);
   const problems: string[] = [];
   try {
     const first = harness.startManager({ ...scenario.manager, fault });
-    problems.push(...(await tell(scenario, harness, first, fault)));
+    problems.push(...(await runToEnd(scenario, harness, first, fault)));
     harness.monitor.atTheEnd();
     problems.push(...harness.monitor.violations, ...harness.refused.map((what) => `it may not ${what}`));
     return { points: first.watch.points, problems, lines: harness.lines, tookMs: systemClock.monotonic() - began };
@@ -52,12 +52,12 @@ export const runScenario = async (
 
 type Manager = ReturnType<Harness['startManager']>;
 
-const tell = async (scenario: Scenario, harness: Harness, first: Manager, fault?: Fault): Promise<string[]> => {
+const runToEnd = async (scenario: Scenario, harness: Harness, first: Manager, fault?: Fault): Promise<string[]> => {
   const { time } = harness;
   const isDone = (): boolean => scenario.missing(harness).length === 0;
-  const struckDown = (): boolean => first.state !== 'alive';
-  await time.pass(scenario.withinMs, () => struckDown() || isDone());
-  if (struckDown()) {
+  const isDown = (): boolean => first.state !== 'alive';
+  await time.pass(scenario.withinMs, () => isDown() || isDone());
+  if (isDown()) {
     const second = harness.startManager(scenario.manager);
     if (first.state === 'frozen') {
       await time.pass(scenario.withinMs, () => harness.leader() === second.identity);
@@ -66,9 +66,9 @@ const tell = async (scenario: Scenario, harness: Harness, first: Manager, fault?
     await time.pass(scenario.withinMs, isDone);
   }
   const problems = scenario.missing(harness).map((what) => `not reached: ${what}`);
-  await time.pass(calmMs);
-  if (problems.length === 0) problems.push(...scenario.missing(harness).map((what) => `came undone: ${what}`));
-  if (fault !== undefined && !first.watch.struck) problems.push(`nobody came to ${pointText(fault)}`);
+  await time.pass(stableMs);
+  if (problems.length === 0) problems.push(...scenario.missing(harness).map((what) => `did not last: ${what}`));
+  if (fault !== undefined && !first.watch.occurred) problems.push(`no manager reached ${pointText(fault)}`);
   return problems;
 };
 

@@ -57,7 +57,7 @@ describe('drills', { timeout: 1_500_000 }, () => {
       { type: 'merge', body: { spec: { replicas } } },
     );
 
-  test('the manager is killed 30 times while the fleet comes up, grows and shrinks', async () => {
+  test('the manager is killed 30 times while the fleet starts, grows and shrinks', async () => {
     await simulation.upgrade({ version: '0.1.0' }, { flags: alone });
     for (let kill = 0; kill < 30; kill += 1) {
       // From before it has parsed its flags to the middle of its work.
@@ -74,7 +74,7 @@ describe('drills', { timeout: 1_500_000 }, () => {
     await waitForFleetAtRest(simulation, '30 kills of the manager');
   });
 
-  test('all agents are killed at once, and their virtual machines live on', async () => {
+  test('all agents are killed at once, and their VMs keep running', async () => {
     const { client } = simulation.controlPlane;
     for (const name of ['drill-a', 'drill-b']) await client.create(pods, demoPod(name));
     await waitForFleetAtRest(simulation, 'two Pods');
@@ -126,7 +126,7 @@ describe('drills', { timeout: 1_500_000 }, () => {
     await waitForFleetAtRest(simulation, 'shrinking with a Scaleway that fails');
   });
 
-  test('of two managers at once one works, and the other takes over when it is frozen or killed', async () => {
+  test('one of two managers leads, and the other takes over when it is frozen or killed', async () => {
     await simulation.upgrade({ version: '0.1.0' }, { managers: 2 });
     await scale('runners', 2);
     const frozen = await freezeLeader(simulation, testDeadline());
@@ -138,7 +138,7 @@ describe('drills', { timeout: 1_500_000 }, () => {
     await waitForFleetAtRest(simulation, 'a killed leader');
   });
 
-  test('a Mac dies with a running virtual machine: the fleet heals when it is back', async () => {
+  test('a Mac with a running VM loses power: the fleet recovers when it is back', async () => {
     const { client } = simulation.controlPlane;
     const listed = async () => (await client.list(pods, { namespace })).items;
     // Pods of earlier drills may have been drained from released Macs.

@@ -10,7 +10,7 @@ const fleet = deploymentOf('macos');
 /** As in the chart: no additional Macs, and one at a time. */
 const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } };
 
-describe('a fleet goes from one macOS to the next and back by one value', { timeout: 600_000 }, () => {
+describe('one value moves a fleet to the next macOS and back', { timeout: 600_000 }, () => {
   let harness: Harness;
   before(async () => {
     harness = await startHarness({ pool: 2, fleets: { macos: 2, runners: 0 } });
@@ -61,7 +61,7 @@ describe('a fleet goes from one macOS to the next and back by one value', { time
     assert.ok(wipes() - there <= 4, `${wipes() - there} wipes for two Macs`);
   });
 
-  test('with spare Macs of the old version, of which no more are reinstalled than machines wait', async () => {
+  test('with spare Macs of the old version, of which at most as many are reinstalled as machines wait', async () => {
     await harness.macs.order(2);
     const inPool = async (count: number): Promise<void> => {
       const isFree = (all: readonly MacHost[]): boolean =>

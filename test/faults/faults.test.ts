@@ -20,7 +20,7 @@ describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 
     assert.deepEqual(leftOut, []);
   });
 
-  describe('of rolls, and of everything around Macs', { concurrency: 1 }, () => {
+  describe('rolls, and the systems around Macs', { concurrency: 1 }, () => {
     let harness: Harness;
     before(async () => {
       harness = await startHarness(4);
@@ -97,20 +97,20 @@ describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 
     });
 
     // While its Mac is not wiped yet, the agent there registers its Node again.
-    test('and no Node is left of the machine that is gone', async () => {
+    test('stranded-hosts: no Node of the deleted machine is left', async () => {
       await eventually(`the Node ${lost} is gone`, async () =>
         (await harness.client.list(nodes)).items.every(({ metadata }) => metadata.name !== lost),
       );
     });
 
-    test('host-wiped: the machine says so, and another one takes its place', async () => {
+    test('host-wiped: the machine reports it, and another one replaces it', async () => {
       // Either the poll of Scaleway or the missing Node is noticed first.
       assert.match(await playing('host-wiped'), /is not Ready: (HostNotRunning|NodeNotReady)/);
       await allRun('0.1.4');
     });
   });
 
-  describe('of single Macs', { concurrency: 1 }, () => {
+  describe('single Macs', { concurrency: 1 }, () => {
     let harness: Harness;
     let poweredOff: Promise<string>;
     before(async () => {
@@ -124,12 +124,12 @@ describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 
     const noPods = async (): Promise<void> =>
       assert.deepEqual((await harness.client.list(pods, { namespace })).items, []);
 
-    test('stuck-pods: a Pod that has finished goes when it is deleted', async () => {
+    test('stuck-pods: a finished Pod is deleted', async () => {
       assert.match(await playing('stuck-pods'), /has Succeeded, and has the finalizer/);
       await noPods();
     });
 
-    test('dead-loginwindow: the console is back before the virtual machine starts', async () => {
+    test('dead-loginwindow: the console session is restored before the VM starts', async () => {
       await playing('dead-loginwindow');
       // The other Mac may boot at this moment.
       await eventually('a user is logged in at the console of each prepared Mac that is on', () =>
@@ -140,17 +140,17 @@ describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 
       await noPods();
     });
 
-    test('bake-beside-agent: the push arrives whole', async () => {
+    test('bake-beside-agent: the push is complete', async () => {
       await playing('bake-beside-agent');
     });
 
-    test('capi-without-kubeconfig: the Secret is there again', async () => {
+    test('capi-without-kubeconfig: the Secret is written again', async () => {
       await playing('capi-without-kubeconfig');
       const found = await harness.client.get(secrets, { namespace, name: 'tartan-capi-kubeconfig' });
       assert.ok(found.data?.['value']);
     });
 
-    test('sealed-password: the Mac never counts as ready', async () => {
+    test('sealed-password: the Mac never becomes Ready', async () => {
       assert.match(await playing('sealed-password'), /The Mac is not Ready: .*sealed/);
       assert.equal((await harness.client.list(machine.resource, { namespace })).items.length, 2);
     });
@@ -167,7 +167,7 @@ describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 
       assert.equal((await harness.client.list(machine.resource, { namespace })).items.length, 2);
     });
 
-    test('mac-powered-off: it comes back as it was', async () => {
+    test('mac-powered-off: the Mac is unchanged when it is on again', async () => {
       played.add('mac-powered-off');
       assert.match(await poweredOff, /has power again/);
       await eventually('both machines are Ready, with their agent and its Lease', async () => {
@@ -177,14 +177,14 @@ describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 
     });
   });
 
-  describe('of runners', { concurrency: 1 }, () => {
+  describe('runners', { concurrency: 1 }, () => {
     let harness: Harness;
     before(async () => {
       harness = await startHarness(2, { runners: {} });
     });
     after(() => harness.stop());
 
-    test('queue-jobs: all of them are done, and the pool says meanwhile that they wait', async () => {
+    test('queue-jobs: all jobs are done, and the pool reports meanwhile that they wait', async () => {
       played.add('queue-jobs');
       assert.match(await harness.play('queue-jobs'), /4 jobs are queued for 2 runners\.\n.*Saturated: /);
       assert.deepEqual(harness.simulation.runners?.github.lostJobs(), []);

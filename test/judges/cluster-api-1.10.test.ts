@@ -90,7 +90,7 @@ describe('the provider under Cluster API core 1.10', { timeout: 300_000 }, () =>
     assert.ok((await client.get(machine.resource, { namespace, name })).status?.ready);
   });
 
-  test('scaled to zero, it deletes the Node and releases the Mac', async () => {
+  test('a MachineDeployment scaled to zero deletes the Node and releases the Mac', async () => {
     const [{ metadata } = { metadata: { name: '' } }] = (await client.list(machines, { namespace })).items;
     const replicas = { type: 'merge', body: { spec: { replicas: 0 } } } as const;
     await client.patch(machineDeployments, { namespace, name: fleet }, replicas);
@@ -99,7 +99,7 @@ describe('the provider under Cluster API core 1.10', { timeout: 300_000 }, () =>
     assert.match(macs.scaleway.servers()[0]?.name ?? '', /^tuist-(pool|releasing)-/);
   });
 
-  test('nobody was refused anything', () => {
+  test('no request was forbidden', () => {
     assert.ok(log.some((line) => line.includes('"version":"v1beta1"')));
     const lines = [...log, ...readFileSync(core.log, 'utf8').split('\n')];
     assert.deepEqual(

@@ -12,18 +12,18 @@ import { record } from './alerts/timeline.ts';
 
 /** No fault before this minute. */
 const start = 5;
-/** How many minutes an `almost` case must stay silent after the alert would have fired. */
-const patience = 30;
+/** How many minutes an alert must stay silent in its near miss, after the alert would have fired. */
+const silentMinutes = 30;
 
 const from =
-  (harness: Harness, happening: Fault) =>
+  (harness: Harness, fault: Fault) =>
   (minute: number): void => {
-    if (minute >= start) happening(harness, minute - start);
+    if (minute >= start) fault(harness, minute - start);
   };
 
-const recorded = async (minutes: number, happening: Fault): Promise<RuleTest['series']> => {
+const recorded = async (minutes: number, fault: Fault): Promise<RuleTest['series']> => {
   const harness = createHarness();
-  return record(harness, minutes, from(harness, happening));
+  return record(harness, minutes, from(harness, fault));
 };
 
 describe('alerts, evaluated on the real exporters', { timeout: 300_000 }, () => {
@@ -40,7 +40,7 @@ describe('alerts, evaluated on the real exporters', { timeout: 300_000 }, () => 
 
   test('no alert fires on a healthy fleet', async () => {
     const quiet = rules.map(({ alert }): ExpectedAlerts => ({ minute: 200, alert, firing: [] }));
-    await testRules(promtool, [{ name: 'all is well', series: await recorded(200, () => {}), looks: quiet }]);
+    await testRules(promtool, [{ name: 'healthy fleet', series: await recorded(200, () => {}), expectations: quiet }]);
   });
 
   const expected = (rule: AlertRule, { labels, value }: Pick<Case, 'labels' | 'value'>): ExpectedAlerts['firing'] => [
@@ -51,22 +51,22 @@ describe('alerts, evaluated on the real exporters', { timeout: 300_000 }, () => 
     const { alert } = rule;
     const one: Case | undefined = cases[alert];
     if (one === undefined) continue;
-    const { trouble, after, almost } = one;
-    const told = start + after;
-    const nobody = (minute: number): ExpectedAlerts => ({ minute, alert, firing: [] });
+    const { fault, after, nearMiss } = one;
+    const firesAt = start + after;
+    const silent = (minute: number): ExpectedAlerts => ({ minute, alert, firing: [] });
 
-    test(`${alert} fires after ${after} minutes, not before, and not for less`, async () => {
-      const last = told + patience;
+    test(`${alert} fires after ${after} minutes, not before, and not for a near miss`, async () => {
+      const last = firesAt + silentMinutes;
       await testRules(promtool, [
         {
           name: alert,
-          series: await recorded(told, trouble),
-          looks: [nobody(told - 1), { minute: told, alert, firing: expected(rule, one) }],
+          series: await recorded(firesAt, fault),
+          expectations: [silent(firesAt - 1), { minute: firesAt, alert, firing: expected(rule, one) }],
         },
         {
-          name: `almost ${alert}`,
-          series: await recorded(last, almost),
-          looks: Array.from({ length: last }, (_, minute) => nobody(minute)),
+          name: `near miss of ${alert}`,
+          series: await recorded(last, nearMiss),
+          expectations: Array.from({ length: last }, (_, minute) => silent(minute)),
         },
       ]);
     });
@@ -75,8 +75,8 @@ describe('alerts, evaluated on the real exporters', { timeout: 300_000 }, () => 
   for (const [alert, one] of Object.entries(runnerControllerFaults))
     test(`${alert} fires for runners controllers, too`, async () => {
       const rule = rules.find((each) => each.alert === alert) ?? assert.fail(alert);
-      const told = start + one.after;
-      const looks: ExpectedAlerts[] = [{ minute: told, alert, firing: expected(rule, one) }];
-      await testRules(promtool, [{ name: alert, series: await recorded(told, one.trouble), looks }]);
+      const firesAt = start + one.after;
+      const expectations: ExpectedAlerts[] = [{ minute: firesAt, alert, firing: expected(rule, one) }];
+      await testRules(promtool, [{ name: alert, series: await recorded(firesAt, one.fault), expectations }]);
     });
 });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { cataloguePath, dumpCatalogue, dumpRoles, rolesPath, testControlPlane } from '@tartan/tools-kubernetes';
 
-test('the catalogue of built-in kinds is what the real API server dictates', async (t) => {
+test('the catalogue of built-in kinds equals that of the real API server', async (t) => {
   const controlPlane = await testControlPlane();
   t.after(() => controlPlane.stop());
   const dictated = await dumpCatalogue(controlPlane);

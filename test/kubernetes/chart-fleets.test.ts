@@ -14,11 +14,11 @@ describe('the flags of the sweep (tuist/tuist#11056)', () => {
     argsOf(await render(values, 'tuist')).filter((argument) => swept.test(argument));
   const reporting = ['--default-adopt-pool-prefix=tuist-pool-', '--orphan-reclaim-zones=fr-par-1'];
 
-  test('in production they report', async () => {
+  test('only report in production', async () => {
     assert.deepEqual(await flags(production), reporting);
   });
 
-  test('and with the one switch they give back what bears our names', async () => {
+  test('reclaim Macs with our names when the switch is on', async () => {
     const macosFleet = { ...(production['macosFleet'] as object), orphanReclaim: { activeReclaim: true } };
     assert.deepEqual(await flags({ ...production, macosFleet }), [
       ...reporting,
@@ -26,7 +26,7 @@ describe('the flags of the sweep (tuist/tuist#11056)', () => {
     ]);
   });
 
-  test('zones are those of fleets that there are, each once, in order', async () => {
+  test('list the zones of existing fleets, each once, in order', async () => {
     const zoned = (key: FleetKey, zone: string, enabled = true): Values =>
       fleetWith(key, { enabled, machine: { zone } });
     assert.deepEqual(await flags({ ...zoned('macosFleet', 'nl-ams-1'), ...zoned('runnersFleet', 'fr-par-3') }), [
@@ -44,7 +44,7 @@ describe('the flags of the sweep (tuist/tuist#11056)', () => {
     assert.deepEqual(await flags({}), reporting.slice(0, 1));
   });
 
-  test('machines of every fleet are named so that the sweep knows them', async () => {
+  test('match the names of the machines of every fleet', async () => {
     const deployments = ofKind(await render(production, 'tuist'), 'MachineDeployment');
     assert.deepEqual(
       deployments.map(({ metadata }) => metadata.name),
@@ -77,7 +77,7 @@ for (const key of fleetKeys)
   describe(`the ${key}`, () => {
     const name = `tartan-${wordOf(key)}-fleet`;
 
-    test('is one name everywhere', async () => {
+    test('has one name everywhere', async () => {
       const objects = await render(fleetWith(key));
       const deployment = only(objects, 'MachineDeployment', name);
       const template = templateIn(objects);
@@ -97,7 +97,7 @@ for (const key of fleetKeys)
       ]);
     });
 
-    test('an uninstall keeps its templates and nothing else', async () => {
+    test('keeps only its templates at an uninstall', async () => {
       const kept = (await render(fleetWith(key))).filter(
         ({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'],
       );
@@ -107,7 +107,7 @@ for (const key of fleetKeys)
       );
     });
 
-    test('the number of Macs is in its MacFleet; its MachineDeployment begins with it and is left to others', async () => {
+    test('has the number of Macs in its MacFleet; its MachineDeployment starts with it and is scaled by others', async () => {
       for (const replicas of [0, 12]) {
         const objects = await render(fleetWith(key, { replicas }));
         assert.equal(only(objects, 'MacFleet')['spec'].replicas, replicas);
@@ -118,7 +118,7 @@ for (const key of fleetKeys)
       }
     });
 
-    test('without a number it refuses, unless another writer sets one: Cluster API would default to 1', async () => {
+    test('is rejected without a number, unless another writer sets one: Cluster API would default to 1', async () => {
       assert.match(await refusal(fleetWith(key, { replicas: null })), /replicas is null.*Set the number of Macs/);
       const range = { [sizes[0]]: '2', [sizes[1]]: '20' };
       const objects = await render(fleetWith(key, { replicas: null, annotations: range }));
@@ -130,14 +130,14 @@ for (const key of fleetKeys)
         assert.match(await refusal(fleetWith(key, { annotations: { [name]: '2' } })), /Set both or none/);
     });
 
-    test('its release pauses it by a field that people do not use', async () => {
+    test('is paused by its release in a field of its own', async () => {
       for (const paused of [true, false]) {
         const { spec } = only(await render(fleetWith(key, { rollout: { paused } })), 'MacFleet');
         assert.deepEqual([spec.paused, spec.pausedByRelease], [undefined, paused]);
       }
     });
 
-    test('its MacFleet knows which MachineDeployment was written with it, so that helm waits for that one', async () => {
+    test('has the MachineDeployment that was written with it in its MacFleet, so that helm waits for that one', async () => {
       const wordWith = async (more: Values): Promise<string> => {
         const objects = await render(fleetWith(key, more));
         const { annotations } = only(objects, 'MachineDeployment').metadata;
@@ -150,7 +150,7 @@ for (const key of fleetKeys)
       assert.equal(await wordWith({ replicas: 7, rollout: { maxUnavailable: 3 } }), await words[0]);
     });
 
-    test('an outage of the whole fleet wipes no Mac, and Pods of jobs are drained first', async () => {
+    test('loses no Mac in an outage of the whole fleet, and Pods of jobs are drained first', async () => {
       const objects = await render(fleetWith(key));
       const { checks, remediation } = only(objects, 'MachineHealthCheck')['spec'];
       assert.ok(checks.nodeStartupTimeoutSeconds >= 1800);
@@ -173,14 +173,14 @@ for (const key of fleetKeys)
       assert.ok(template.spec.deletion.nodeDrainTimeoutSeconds > 0, 'there is a way out');
     });
 
-    test('the version of its Nodes is that of its Machines', async () => {
+    test('has the version of its Machines in its Nodes', async () => {
       const objects = await render(fleetWith(key, { kubeletVersion: 'v1.36.3' }));
       assert.equal(only(objects, 'MachineDeployment')['spec'].template.spec.version, 'v1.36.3');
       assert.equal(templateIn(objects)['spec'].template.spec.kubeletVersion, 'v1.36.3');
     });
   });
 
-describe('fleets together', () => {
+describe('several fleets', () => {
   /** Of each fleet, when all have the same values. */
   const namesWith = async (more: Values): Promise<Readonly<Record<FleetKey, string>>> => {
     const values = Object.assign({}, ...fleetKeys.map((key) => fleetWith(key, more))) as Values;
@@ -222,7 +222,7 @@ describe('fleets together', () => {
     assert.equal(new Set(await Promise.all(ofBuilders)).size, 4);
   });
 
-  test('differ in names, and where their values say so', async () => {
+  test('differ only in names, and where their values differ', async () => {
     const objects = await render({ ...allFleets, macosFleet: { enabled: true, replicas: 0 } });
     const withoutNames = (kind: string, word: string): unknown =>
       JSON.parse(
@@ -237,7 +237,7 @@ describe('fleets together', () => {
     }
   });
 
-  test('come from the pool of the macosFleet, unless they name another', async () => {
+  test('use the pool of the macosFleet, unless they name another', async () => {
     const objects = await render({
       ...allFleets,
       macosFleet: { enabled: true, adoptPoolPrefix: 'spare-' },

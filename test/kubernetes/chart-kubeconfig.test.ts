@@ -36,7 +36,7 @@ const clusters = defineResource<Cluster>({
   namespaced: true,
 });
 
-describe('the kubeconfig of Cluster API core, whatever helm does', { timeout: 300_000 }, () => {
+describe('the kubeconfig of Cluster API core during any helm operation', { timeout: 300_000 }, () => {
   let harness: ChartPlane;
   let plane: ControlPlane;
   let client: Client;
@@ -135,7 +135,7 @@ describe('the kubeconfig of Cluster API core, whatever helm does', { timeout: 30
   const from = async (): Promise<'provider' | 'store'> =>
     (await content()) === store['capi-workload-kubeconfig']?.['kubeconfig'] ? 'store' : 'provider';
 
-  test('is there all the time, and works', async () => {
+  test('always exists, and works', async () => {
     await upgrade(minted());
     await startManager();
     await eventually('a kubeconfig', async () => {

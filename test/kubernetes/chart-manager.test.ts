@@ -17,7 +17,7 @@ const optionsOf = (objects: readonly Rendered[]) => {
 
 describe('the manager', () => {
   for (const [name, values] of Object.entries(valueSets))
-    test(`understands what it is told, with ${name}, and its rights are the table's for that`, async () => {
+    test(`accepts its arguments, with ${name}, and its rights equal the table for them`, async () => {
       const objects = await render(values);
       assertRights(objects, deploymentOf(objects).metadata.name, providerRights(optionsOf(objects)));
     });
@@ -88,7 +88,7 @@ describe('the manager', () => {
     optionsOf(enterprise);
   });
 
-  test('has what builders need when there are some, and a tailnet when there is one', async () => {
+  test('has the settings of builders when there are some, and of a tailnet when there is one', async () => {
     const plainOptions = optionsOf(await render());
     assert.equal(plainOptions.artifacts.builder, undefined);
     assert.equal(plainOptions.tailscale, undefined);
@@ -101,7 +101,7 @@ describe('the manager', () => {
   });
 });
 
-describe('the word between the manager and its fleets', () => {
+describe('the version that connects the manager and its fleets', () => {
   const idsOf = async (values: Values): Promise<Set<string>> => {
     const objects = await render({ ...allFleets, ...values });
     const fleets = ofKind(objects, 'MacFleet').map(({ spec }) => spec.releaseID);
@@ -109,7 +109,7 @@ describe('the word between the manager and its fleets', () => {
     return new Set([optionsOf(objects).releaseID, ...fleets]);
   };
 
-  test('is the same to all, and another one as soon as another manager is meant', async () => {
+  test('is the same everywhere, and changes with the manager', async () => {
     const [id, ...others] = await idsOf({});
     assert.ok(id);
     assert.deepEqual(others, []);
@@ -126,7 +126,7 @@ describe('the word between the manager and its fleets', () => {
 });
 
 describe('roles of others', () => {
-  test('Cluster API core, as capi-remote, what its table says', async () => {
+  test('Cluster API core, as capi-remote, has the rights of its table', async () => {
     const objects = await render();
     assert.deepEqual(rulesIn(only(objects, 'ClusterRole', 'tartan-capi-remote')), sorted(remoteRights));
     assert.deepEqual(only(objects, 'ClusterRoleBinding', 'tartan-capi-remote')['subjects'], [
@@ -135,7 +135,7 @@ describe('roles of others', () => {
     only(objects, 'ServiceAccount', 'capi-remote');
   });
 
-  test('the installer of definitions, what its table says, and only before releases', async () => {
+  test('the installer of definitions has the rights of its table, only before releases', async () => {
     const objects = await render();
     const ofInstaller = objects.filter(({ metadata }) => metadata.name === 'tartan-crds');
     assert.deepEqual(
@@ -160,7 +160,7 @@ describe('roles of others', () => {
     );
   });
 
-  test('Macs that join, to request a certificate, unless switched off', async () => {
+  test('Macs that join may request a certificate, unless switched off', async () => {
     const binding = only(await render(), 'ClusterRoleBinding', 'tartan-join');
     assert.equal(binding['roleRef'].name, joinBinding.clusterRole);
     assert.deepEqual(binding['subjects'], [
@@ -175,13 +175,13 @@ describe('roles of others', () => {
 });
 
 describe('the kubeconfig of Cluster API core', () => {
-  test('is made by the provider, and nothing is stored for it', async () => {
+  test('is written by the provider, and no store is needed', async () => {
     const objects = await render();
     assert.equal(only(objects, 'ExternalControlPlane')['spec'].kubeconfig, 'Minted');
     assert.deepEqual([...ofKind(objects, 'Secret'), ...ofKind(objects, 'ExternalSecret')], []);
   });
 
-  test('can come from a store, and outlives the hook that brings it (INC-307)', async () => {
+  test('can come from a store, and outlives the hook that creates it (INC-307)', async () => {
     const objects = await render(externalSecrets);
     assert.equal(only(objects, 'ExternalControlPlane')['spec'].kubeconfig, 'Provided');
     const { metadata, spec } = only(objects, 'ExternalSecret', 'tartan-capi-kubeconfig');
@@ -203,8 +203,8 @@ describe('the kubeconfig of Cluster API core', () => {
   });
 });
 
-describe('what is watched', () => {
-  test('alerts are those of the file, with an absolute link to their runbook or none', async () => {
+describe('monitoring', () => {
+  test('the alerts are those of the file, with an absolute link to their runbook or none', async () => {
     const linksWith = async (alerts: Values): Promise<[alert: string, url: string | undefined][]> => {
       const { groups } = only(await render({ alerts: { enabled: true, ...alerts } }), 'PrometheusRule')['spec'];
       return groups.flatMap(({ rules }: { rules: { alert: string; annotations: Record<string, string> }[] }) =>

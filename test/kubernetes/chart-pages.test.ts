@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import { yamlIn } from './chart/pages.ts';
 import { deploymentOf, ofKind, only, render } from './chart/render.ts';
 
-describe('what pages tell people to install', () => {
-  test('the first fleet of install.md, under the names that the page uses', async () => {
+describe('what the pages tell users to install', () => {
+  test('the first fleet of install.md has the names of the page', async () => {
     const objects = await render(await yamlIn('install.md', 'provider'));
     assert.equal(only(objects, 'Cluster').metadata.name, 'tartan-capi');
     assert.equal(only(objects, 'MacFleet').metadata.name, 'tartan-macos-fleet');
@@ -12,7 +12,7 @@ describe('what pages tell people to install', () => {
     assert.equal(only(objects, 'Deployment')['spec'].template.spec.containers[0].image, 'REGISTRY/tartan:VERSION');
   });
 
-  test('the runners of install.md, on the fleet that their pool names', async () => {
+  test('the runners of install.md use the fleet that their pool names', async () => {
     const objects = await render(await yamlIn('install.md', 'runnersController'));
     deploymentOf(objects, 'runners-controller');
     const { fleetSelector }: { fleetSelector?: string } = Object(
@@ -21,7 +21,7 @@ describe('what pages tell people to install', () => {
     assert.equal(only(objects, 'MacFleet').metadata.name, fleetSelector);
   });
 
-  test('the builders of image-builder.md, with runners that name their environment', async () => {
+  test('the builders of image-builder.md have runners with the label of their environment', async () => {
     const objects = await render(await yamlIn('image-builder.md', 'buildersFleet'));
     const [template] = ofKind(objects, 'ScalewayAppleSiliconMachineTemplate');
     assert.deepEqual(template?.['spec'].template.spec.ghActionsRunner, {

@@ -21,14 +21,14 @@ const optionsOf = (objects: readonly Rendered[]) => {
 
 describe('the runners controller', () => {
   for (const [what, values] of Object.entries({ runners, production }))
-    test(`understands what it is told, with ${what}, and its rights are the table's for that`, async () => {
+    test(`accepts its arguments, with ${what}, and its rights equal the table for them`, async () => {
       const objects = await render(values);
       const { metadata } = deploymentOf(objects, component);
       assertRights(objects, metadata.name, runnersRBACRules(optionsOf(objects)));
       assert.equal(optionsOf(objects).leaderElection?.namespace, namespace);
     });
 
-  test('is there if enabled, and not without Cluster API, whose Macs it needs', async () => {
+  test('exists if enabled, and not without Cluster API, whose Macs it needs', async () => {
     assert.deepEqual(ofController(await render(allFleets)), []);
     assert.deepEqual(await render({ ...runners, capi: { enabled: false } }), []);
     const objects = ofController(await render(runners));
@@ -43,7 +43,7 @@ describe('the runners controller', () => {
     for (const { metadata } of objects) assert.equal(metadata.name, name);
   });
 
-  test('is asked for the pools of its own namespace, and told nothing that is secret', async () => {
+  test('has the pools of its own namespace, and no secret in its arguments', async () => {
     assert.deepEqual(argsOf(await render(runners), component), [
       `--namespace=${namespace}`,
       '--log-level=info',
@@ -89,7 +89,7 @@ describe('the runners controller', () => {
     assert.deepEqual(term.podAffinityTerm.labelSelector.matchLabels, template.metadata.labels);
   });
 
-  test('comes with the image of the manager, and goes where it is told by itself', async () => {
+  test('has the image of the manager, and its own scheduling settings', async () => {
     const objects = await render({
       provider: { image: { repository: 'r/t', tag: '1', pullSecrets: ['p'] }, nodeSelector: { a: 'b' } },
       ...withController({ nodeSelector: { c: 'd' }, tolerations: [{ key: 'e' }] }),
@@ -108,7 +108,7 @@ describe('the runners controller', () => {
     assert.equal(await idOf(withController()), await idOf({}));
   });
 
-  test('is found by Prometheus, and its alerts come with it', async () => {
+  test('is scraped by Prometheus, and its alerts are installed', async () => {
     const values = { serviceMonitor: { enabled: true, labels: { release: 'p' } }, alerts: { enabled: true } };
     const objects = await render({ ...runners, ...values });
     const monitor = only(ofController(objects), 'ServiceMonitor');
@@ -126,8 +126,8 @@ describe('the runners controller', () => {
   });
 });
 
-describe('Macs that runners run on', () => {
-  test('are not taken away before their jobs are done', async () => {
+describe('Macs with runners', () => {
+  test('are not released before their jobs are done', async () => {
     const rules = ofKind(await render(runners), 'MachineDrainRule');
     assert.deepEqual(
       rules.map(({ metadata, spec }) => [metadata.name, spec.drain.behavior, spec.pods[0]]),

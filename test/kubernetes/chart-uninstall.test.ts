@@ -27,7 +27,7 @@ const name = 'tartan-uninstall';
 const jobs = defineResource({ group: 'batch', version: 'v1', kind: 'Job', plural: 'jobs', namespaced: true });
 
 describe('the guard before helm uninstall', () => {
-  test('is a hook with rights of its own, and stays to be read when it has refused', async () => {
+  test('is a hook with its own rights, and is kept for reading after a refusal', async () => {
     const objects = (await render()).filter(({ metadata }) => metadata.name === name);
     assert.deepEqual(
       objects.map(({ kind }) => kind),
@@ -46,7 +46,7 @@ describe('the guard before helm uninstall', () => {
       assert.deepEqual(only(objects, kind)['subjects'], [{ kind: 'ServiceAccount', namespace, name }]);
   });
 
-  test('its Job says once what there is, and helm shows it', async () => {
+  test('its Job prints the remaining objects once, and helm shows it', async () => {
     const { metadata, spec } = only(await render(), 'Job', name);
     assert.equal(metadata.annotations?.['helm.sh/hook-output-log-policy'], 'hook-failed');
     assert.equal(spec.backoffLimit, 0);
@@ -121,7 +121,7 @@ describe('helm uninstall on a real API server', { skip, timeout: 180_000 }, () =
   const namesOf = async (list: Promise<{ items: readonly { metadata: { name: string } }[] }>): Promise<string[]> =>
     (await list).items.map(({ metadata }) => metadata.name);
 
-  test('is refused while there is a machine, and nothing is lost', async () => {
+  test('is refused while a machine exists, and nothing is lost', async () => {
     await done(upgrade, values);
     await client.create(machine.resource, machine.make({ metadata: { name: 'left', namespace } }));
     const { code, stderr } = await run(uninstall);
@@ -157,7 +157,7 @@ describe('helm uninstall on a real API server', { skip, timeout: 180_000 }, () =
     await client.delete(macHost.resource, { name: 'mac' });
   });
 
-  test('goes through when nothing is left, and the guard goes with it', async () => {
+  test('succeeds when nothing is left, and the guard is deleted', async () => {
     await done(uninstall);
     assert.deepEqual(await namesOf(client.list(deployments, { namespace })), []);
     assert.deepEqual(await namesOf(client.list(jobs, { namespace })), []);

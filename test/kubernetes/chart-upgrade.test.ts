@@ -124,7 +124,7 @@ const stories: readonly Story[] = [
     },
   },
   {
-    title: 'another number, which is written, once',
+    title: 'another number is written once',
     play: async (release) => {
       await release.upgrade({ replicas: 8 });
       await release.upgrade({ replicas: 10 });
@@ -137,7 +137,7 @@ const stories: readonly Story[] = [
   },
 ];
 
-describe('eight Macs of the release before, upgraded to this one', { timeout: 600_000 }, () => {
+describe('eight Macs of the previous release, upgraded to this one', { timeout: 600_000 }, () => {
   let harness: ChartPlane;
   let client: Client;
   let close: () => void;

@@ -9,7 +9,7 @@ import { allFleets, fleetWith, production, type Values } from './chart/value-set
 
 const sweeping = { orphanReclaim: { activeReclaim: true } };
 
-describe('values that are refused', () => {
+describe('rejected values', () => {
   const byTheSchema: readonly [what: string, values: Values, said: RegExp][] = [
     ['a word that nobody reads', { macosFleets: {} }, /additional properties 'macosFleets' not allowed/],
     ['one in a fleet', fleetWith('macosFleet', { replica: 1 }), /\/macosFleet': additional properties 'replica' not/],
@@ -114,7 +114,7 @@ describe('values that are refused', () => {
     test(`${what}, with what to do`, async () => assert.match(await refusal(values), said));
 });
 
-describe('values that are taken', () => {
+describe('accepted values', () => {
   const taken: readonly [what: string, values: Values][] = [
     ['half a gigabyte of memory', { provider: { resources: { limits: { memory: '512Mi' } } } }],
     ['names of anybody when nothing is given back', fleetWith('runnersFleet', { name: 'others' })],
@@ -151,7 +151,7 @@ describe('values that are taken', () => {
   });
 });
 
-describe('what helm says at the end', () => {
+describe('the notes that helm prints', () => {
   const notes = async (values: Values): Promise<string> => {
     const args = ['install', 'tartan', chart, '--namespace', 'macs', '--dry-run=client', '--hide-secret'];
     const { code, stdout, stderr } = await helm(args, values);
@@ -159,7 +159,7 @@ describe('what helm says at the end', () => {
     return stdout.slice(stdout.indexOf('NOTES:'));
   };
 
-  test('names the fleets, where to look, and that stranded Macs are only reported', async () => {
+  test('name the fleets and the next commands, and say that stranded Macs are only reported', async () => {
     const text = await notes({ ...production, ...allFleets, fullnameOverride: '' });
     assert.match(text, /kubectl -n macs get macfleets/);
     assert.match(text, /tartan-macos-fleet: 1 Mac, M2-L in fr-par-1/);
@@ -170,7 +170,7 @@ describe('what helm says at the end', () => {
     assert.match(text, /delete the RunnerPools and wait/);
   });
 
-  test('warns of a sweep that wipes, of fleets that wait, and of missing alerts', async () => {
+  test('warn of a sweep that wipes, of fleets that wait, and of missing alerts', async () => {
     const text = await notes(fleetWith('macosFleet', { ...sweeping, rollout: { paused: true }, waitForMacs: false }));
     assert.match(text, /stranded servers named tartan-… are wiped/);
     assert.match(text, /paused: no Mac gets a new agent/);

@@ -37,14 +37,14 @@ describe('the chart on a real API server with Cluster API core', { timeout: 300_
       assert.equal(said.trimEnd().split('\n').length, objects.length);
     });
 
-  test('the RunnerPool of install.md is one, too, and shows itself as rpool', async () => {
+  test('the RunnerPool of install.md is accepted, too, and listed as rpool', async () => {
     const pool = await yamlIn('install.md', 'kind', 'RunnerPool');
     await harness.done(['create', 'namespace', 'tartan']);
     assert.match(await harness.done(tryOut, listOf([pool])), /runnerpool\.tuist\.dev\/macos serverside-applied/);
     assert.equal(await harness.done(['-n', 'tartan', 'get', 'rpool', '-o', 'name']), '');
   });
 
-  test('a field that the server does not know is refused, so the test above says something', async () => {
+  test('an unknown field is rejected, so that the test above is meaningful', async () => {
     const [fleet] = ofKind(await render(allFleets), 'MacFleet');
     const wrong = { ...fleet, spec: { ...fleet?.['spec'], wrong: 1 } };
     const { code, stderr } = await harness.kubectl(tryOut, listOf([wrong]));
@@ -63,7 +63,7 @@ describe('the chart on a real API server with Cluster API core', { timeout: 300_
   const templateOf = (deployment: string): Promise<string> =>
     harness.done(['-n', namespace, 'get', 'machinedeployments.cluster.x-k8s.io', deployment, '-o', reference]);
 
-  test('a template stays when a release moves on, and a release that comes back finds it', async () => {
+  test('a template is kept by the next release, and found again by a rollback', async () => {
     const templates = 'scalewayapplesiliconmachinetemplates';
     const none = Object.fromEntries(fleetKeys.map((key) => [key, { ...(allFleets[key] as object), replicas: 0 }]));
     await install(none);

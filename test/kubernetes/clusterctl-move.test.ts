@@ -72,8 +72,8 @@ describe('clusterctl move, which is not supported', { timeout: 900_000 }, () => 
     stops.push(plane.stop);
     ({ client } = plane);
     waits = createWaits(client);
-    const furniture = createInstaller(client);
-    await installProvider(plane, furniture, providerFlags);
+    const installer = createInstaller(client);
+    await installProvider(plane, installer, providerFlags);
     await labelCore(client);
 
     const other = await startControlPlane();
@@ -93,7 +93,7 @@ describe('clusterctl move, which is not supported', { timeout: 900_000 }, () => 
     const flags = await artifactFlags(folder, { version: '0.1.0' });
     const provider = await startProvider({ controlPlane: access, macs, flags, intervals: { hosts: { pollMs: 100 } } });
     stops.push(provider.stop);
-    await ensureFleets(furniture, plane.url, { macos: 1, runners: 0 });
+    await ensureFleets(installer, plane.url, { macos: 1, runners: 0 });
     await waits.waitFor(
       coreKinds.machineDeployments,
       'tartan-macos',
@@ -176,7 +176,7 @@ describe('clusterctl move, which is not supported', { timeout: 900_000 }, () => 
     return found;
   };
 
-  test('each object that it would take along blocks it, and says why', async () => {
+  test('each object that it would move blocks it, and has the reason', async () => {
     const { name } = (await onlyMachine()).metadata;
     const objects: { metadata: KubeObject['metadata']; status?: unknown }[] = [
       await waits.waitFor(machine.resource, name, 'says so', says),
@@ -188,7 +188,7 @@ describe('clusterctl move, which is not supported', { timeout: 900_000 }, () => 
   const says = ({ status }: { status?: { conditions?: Parameters<typeof getCondition>[0] } }): boolean =>
     getCondition(status?.conditions, 'MoveBlocked')?.reason === 'MacsAreNodesHere';
 
-  test('fails, and changes nothing but that the Cluster is paused', async () => {
+  test('fails, and changes nothing but the pause of the Cluster', async () => {
     const [before, macsBefore] = [await everything(), servers()];
     const { code, said } = await runMove('--to-kubeconfig', targetKubeconfig);
     assert.equal(code, 1, said);
@@ -202,7 +202,7 @@ describe('clusterctl move, which is not supported', { timeout: 900_000 }, () => 
       assert.deepEqual((await target.list(resource)).items, [], 'nothing arrived');
   });
 
-  test('the Cluster that it leaves paused keeps its Macs, also when a user deletes a machine', async () => {
+  test('the paused Cluster that it leaves keeps its Macs, also when a user deletes a machine', async () => {
     const { metadata } = await onlyMachine();
     const { name } = metadata;
     await waits.waitFor(machine.resource, name, 'is paused', ({ status }) => {

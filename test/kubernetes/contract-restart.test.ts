@@ -20,5 +20,5 @@ runRestartContract(
       },
     };
   },
-  { title: 'a real control plane outlives the end of its API server' },
+  { title: 'a real control plane survives a restart of its API server' },
 );

@@ -12,5 +12,5 @@ runContract(
     };
     return { ...cluster, close };
   },
-  { title: 'a real control plane keeps the contract', isReal: true },
+  { title: 'a real control plane fulfils the contract', isReal: true },
 );

@@ -85,7 +85,7 @@ describe('the image, assembled without a daemon', { skip, timeout: 180_000 }, ()
     if (process.getuid?.() === 0) assert.equal(await says(node, '-p', 'process.getuid()'), '65532\n');
   });
 
-  test('the definitions are installed by a ServiceAccount that may do no more', async (t) => {
+  test('the definitions are installed by a ServiceAccount with no other rights', async (t) => {
     const admin = asAdmin(t);
     await admin.client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
     const token = await accountWith(admin, 'installer', namespace, { clusterWide: installRights, inNamespace: {} });
@@ -118,7 +118,7 @@ describe('the image, assembled without a daemon', { skip, timeout: 180_000 }, ()
     assert.ok(spec.versions[0]?.schema?.openAPIV3Schema?.properties?.['status']);
   });
 
-  test('the manager is ready with nothing but its ServiceAccount, and ends well when it is told to', async (t) => {
+  test('the manager is ready with only its ServiceAccount, and exits on SIGTERM', async (t) => {
     const admin = asAdmin(t);
     for (const definition of coreDefinitions()) await admin.client.create(customResourceDefinitions, definition);
     const flags = [`--secrets-namespace=${namespace}`, '--metrics-bind-address=0'];
@@ -149,7 +149,7 @@ describe('the image, assembled without a daemon', { skip, timeout: 180_000 }, ()
     assert.equal(lease.spec?.holderIdentity ?? '', '', 'the lease is given back');
   });
 
-  test('the runners controller is ready with nothing but its ServiceAccount, and ends on SIGTERM', async (t) => {
+  test('the runners controller is ready with only its ServiceAccount, and exits on SIGTERM', async (t) => {
     const admin = asAdmin(t);
     const rights = runnersRBACRules({ namespace, leaderElection: { namespace } });
     const pod = await asPod(t, await accountWith(admin, 'runners', namespace, rights));

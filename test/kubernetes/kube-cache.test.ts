@@ -66,16 +66,16 @@ describe('a watch cache on a real API server', () => {
       random: Math.random,
       log,
     });
-    const told = new Map<string, Live<ConfigMap>>();
+    const objects = new Map<string, Live<ConfigMap>>();
     const versions: bigint[] = [];
-    const heard = new EventTarget();
+    const changes = new EventTarget();
     cache.subscribe((change: InformerEvent<ConfigMap>) => {
-      if (change.type === 'removed') told.delete(keyOf(change.previous.metadata));
+      if (change.type === 'removed') objects.delete(keyOf(change.previous.metadata));
       else {
-        told.set(keyOf(change.object.metadata), change.object);
+        objects.set(keyOf(change.object.metadata), change.object);
         versions.push(BigInt(change.object.metadata.resourceVersion));
       }
-      heard.dispatchEvent(new Event('change'));
+      changes.dispatchEvent(new Event('change'));
     });
     const running = cache.run(stop.signal);
     await cache.synced;
@@ -96,16 +96,16 @@ describe('a watch cache on a real API server', () => {
       }
     }
     await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: 'the-end' } });
-    while (!told.has(`${namespace}/the-end`)) {
-      await new Promise((resolve) => heard.addEventListener('change', resolve, { once: true }));
+    while (!objects.has(`${namespace}/the-end`)) {
+      await new Promise((resolve) => changes.addEventListener('change', resolve, { once: true }));
     }
 
     const { items } = await client.list(configMaps, { namespace });
-    const summary = (objects: Iterable<Live<ConfigMap>>): string[] =>
-      [...objects].map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`).sort();
-    assert.deepEqual(summary(told.values()), summary(items));
+    const summary = (all: Iterable<Live<ConfigMap>>): string[] =>
+      [...all].map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`).sort();
+    assert.deepEqual(summary(objects.values()), summary(items));
     assert.deepEqual(summary(cache.list()), summary(items));
-    assert.deepEqual([...new Set(versions)], versions, 'a version was told twice');
+    assert.deepEqual([...new Set(versions)], versions, 'a version was notified twice');
     stop.abort();
     await running;
   });

@@ -5,17 +5,20 @@ import { scripts } from './kubectl/scripts/index.ts';
 import { type Servers, startServers } from './kubectl/servers.ts';
 
 describe('kubectl sees no difference between the embedded server and the real one', () => {
-  let stages: Servers | undefined;
+  let servers: Servers | undefined;
 
   before(async () => {
-    stages = await startServers();
+    servers = await startServers();
   });
-  after(() => stages?.stop());
+  after(() => servers?.stop());
 
   for (const script of scripts) {
     test(script.title, async (t) => {
-      if (stages === undefined) throw new Error('the servers were not started');
-      const [real, embedded] = await Promise.all([runScript(script, stages.real), runScript(script, stages.embedded)]);
+      if (servers === undefined) throw new Error('the servers were not started');
+      const [real, embedded] = await Promise.all([
+        runScript(script, servers.real),
+        runScript(script, servers.embedded),
+      ]);
       for (const [index, expected] of real.entries()) {
         await t.test(expected.command, () => assert.deepEqual(embedded[index], expected));
       }

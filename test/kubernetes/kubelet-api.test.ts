@@ -151,7 +151,7 @@ const runSuite = (title: string, flags: readonly string[], env: Record<string, s
     });
     after(() => harness?.close());
 
-    test('exec runs a command and hands its output and exit code on', async () => {
+    test('exec runs a command and returns its output and exit code', async () => {
       const done = await harness.kubectl(['exec', 'vm', '--', 'sh', '-c', 'echo out; echo err >&2; exit 3']);
       assert.equal(done.code, 3);
       assert.equal(done.stdout, 'out\n');
@@ -166,18 +166,18 @@ const runSuite = (title: string, flags: readonly string[], env: Record<string, s
       assert.match(done.stderr, /cannot run \/nothing\/here/);
     });
 
-    test('exec -i hands input on, to its end', async () => {
+    test('exec -i passes input to its end', async () => {
       const done = await harness.kubectl(['exec', '-i', 'vm', '--', 'cat'], 'hello');
       assert.deepEqual(done, { code: 0, stdout: 'hello', stderr: '' });
     });
 
-    test('exec ends though its input is still open', async () => {
+    test('exec ends although its input is still open', async () => {
       const child = harness.start(['exec', '-i', 'vm', '--', 'true']);
       const [code] = await once(child, 'exit');
       assert.equal(code, 0);
     });
 
-    test('exec -it tells the size of the terminal', async () => {
+    test('exec -it passes the size of the terminal', async () => {
       const command = ['exec', '-it', 'vm', '--', 'sh', '-c', 'read line; echo got $line'];
       const terminal = harness.inTerminal({ rows: 30, columns: 90 }, command);
       await textUntil(terminal.stdout, /size 90x30/);
@@ -212,7 +212,7 @@ const runSuite = (title: string, flags: readonly string[], env: Record<string, s
         await eventually('the command has ended', () => !harness.runtime.running.has(pid));
       });
 
-    test('cp takes a file there and back', async () => {
+    test('cp copies a file there and back', async () => {
       const bytes = randomBytes(3 * 1024 * 1024);
       const [from, there, back] = ['from', 'there', 'back'].map((name) => join(harness.folder, name));
       writeFileSync(from ?? '', bytes);
@@ -223,7 +223,7 @@ const runSuite = (title: string, flags: readonly string[], env: Record<string, s
       assert.ok(readFileSync(back ?? '').equals(bytes));
     });
 
-    test('much output arrives whole', async () => {
+    test('large output is complete', async () => {
       const done = await harness.kubectl(['exec', 'vm', '--', 'sh', '-c', 'head -c 20000000 /dev/zero | tr "\\0" x']);
       assert.equal(done.code, 0);
       assert.equal(done.stdout.length, 20_000_000);
@@ -251,7 +251,7 @@ const runSuite = (title: string, flags: readonly string[], env: Record<string, s
       assert.deepEqual(await exited, [0, null]);
     });
 
-    test('port-forward carries connections side by side, and says what cannot be reached', async () => {
+    test('port-forward carries concurrent connections, and reports an unreachable port', async () => {
       const target: Server = createServer({ allowHalfOpen: true }, (socket) => {
         socket.on('error', () => {});
         socket.on('data', (chunk) => socket.write(chunk));
@@ -287,7 +287,7 @@ const runSuite = (title: string, flags: readonly string[], env: Record<string, s
       }
     });
 
-    test('attach shows the main process, and leaving does not end it', async () => {
+    test('attach shows the main process, and detaching does not end it', async () => {
       const child = harness.start(['attach', '-i', 'vm']);
       child.stdin.write('hello\n');
       await textUntil(child.stdout, /main: hello\n/);

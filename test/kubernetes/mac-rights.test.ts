@@ -34,7 +34,7 @@ describe('the identity of one Mac on a real API server', { timeout: 120_000 }, (
   after(() => harness.close());
 
   for (const right of Object.keys(macRights) as (keyof typeof macRights)[])
-    test(`${right}: has what it needs, and nothing of others`, async () => {
+    test(`${right}: has the needed rights, and none on objects of others`, async () => {
       for (const [what, how] of attempts[right].may) assert.equal(await outcomeOf(how()), 'allowed', what);
       for (const [what, how] of attempts[right].mayNot) assert.equal(await outcomeOf(how()), 'forbidden', what);
     });
@@ -63,7 +63,7 @@ describe('the token of a Mac that joins, on a real API server', { timeout: 120_0
   });
   after(() => harness.close());
 
-  test('asks for a certificate, and can do nothing else', async () => {
+  test('can request a certificate, and nothing else', async () => {
     const { joining, mine, here, provider } = harness;
     const { client, subresources } = joining;
     const may = () => outcomeOf(askFor(client, mine));

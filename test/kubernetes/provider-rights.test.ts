@@ -43,9 +43,9 @@ describe('the manager on a real API server', { timeout: 180_000 }, () => {
 
     for (const { provider } of [first, second]) {
       const { body } = await provider.metrics.text();
-      assert.doesNotMatch(body, /^rest_client_requests_total\{code="403"/m, cluster.complaints());
+      assert.doesNotMatch(body, /^rest_client_requests_total\{code="403"/m, cluster.forbiddenLines());
     }
-    assert.equal(cluster.complaints(), '');
+    assert.equal(cluster.forbiddenLines(), '');
   });
 
   test('asks for nothing that is not in the table', () => {

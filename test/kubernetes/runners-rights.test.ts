@@ -28,7 +28,7 @@ describe('the runners controller on a real API server, with the roles of the cha
   const until = (holds: () => Promise<boolean>): Promise<true> =>
     cluster.untilSeen(async () => ((await holds()) ? true : undefined));
 
-  test('a pool lives from its first runner to its end, and nothing is refused', async () => {
+  test('a pool works from its first runner to its deletion, and no request is forbidden', async () => {
     const { client, github } = cluster;
     const replicas = 6;
     await client.create(
@@ -86,11 +86,11 @@ describe('the runners controller on a real API server, with the roles of the cha
     assert.equal(cluster.complaints(), '');
   });
 
-  test('asks for nothing that is not in the table', () => {
+  test('sends no request that is not in the table', () => {
     assert.deepEqual(deniedCalls(cluster.calls(), table()).map(formatCall), []);
   });
 
-  test('has no right that it does not need', () => {
+  test('has no unused right', () => {
     assert.deepEqual(unusedRights(cluster.calls(), table()).map(formatCall), []);
   });
 });

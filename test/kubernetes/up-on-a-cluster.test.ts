@@ -36,7 +36,7 @@ describe('tartan up on an existing cluster', { timeout: 600_000 }, () => {
     await plane.stop();
   });
 
-  test('runs a Pod as a virtual machine there, and takes all of its own away again', async () => {
+  test('runs a Pod as a VM there, and removes everything that it created', async () => {
     const args = ['up', '--once', '--pool', '1', '--machines', '1', '--kubernetes', plane.adminKubeconfigPath];
     const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';

@@ -57,7 +57,7 @@ exit 1
 const patient = `while [ ! -e "$TARTAN_ROOT/var/sim-workflows/enough" ]; do sleep 10; done
 `;
 
-describe('tuist/tuist#11072: a builder bakes an image beside its agent, and goes when its job has ended', {
+describe('tuist/tuist#11072: a builder bakes an image beside its agent, and is deleted when its job has ended', {
   timeout: 240_000,
 }, () => {
   const stops: (() => Promise<unknown>)[] = [];
@@ -74,9 +74,9 @@ describe('tuist/tuist#11072: a builder bakes an image beside its agent, and goes
     stops.push(controlPlane.stop);
     ({ client } = controlPlane);
     waits = createWaits(client);
-    const furniture = createInstaller(client);
-    await installProvider(controlPlane, furniture, providerFlags);
-    github = await startGitHubFor(client, furniture);
+    const installer = createInstaller(client);
+    await installProvider(controlPlane, installer, providerFlags);
+    github = await startGitHubFor(client, installer);
     stops.push(github.stop);
     const environment = { [githubURLVariable]: github.url };
     const macs = await startMacPool({ folder, pace: 0.01, scalewayPace: 0.001, environment });
@@ -123,7 +123,7 @@ describe('tuist/tuist#11072: a builder bakes an image beside its agent, and goes
   const deleting = ({ status }: Live<ScalewayAppleSiliconMachine>): string =>
     getCondition(status?.conditions, 'Deleting')?.message ?? '';
 
-  test('its Mac is bootstrapped, and its runner registers with its own token', async () => {
+  test('the Mac is bootstrapped, and its runner registers with its own token', async () => {
     const ghActionsRunner = { ghOrg: 'acme', ghAppSecretName: appSecretName, ghRunnerLabels: labels.join(',') };
     const at = { namespace, name };
     const metadata = { ...at, ...(await clusterMember(client, at)) };
@@ -139,7 +139,7 @@ describe('tuist/tuist#11072: a builder bakes an image beside its agent, and goes
     assert.ok(mac.job(agent)?.arguments.includes('--disable-vm-gc'));
   });
 
-  test('a bake makes room, builds, and pushes again after a push that failed', async () => {
+  test('a bake frees space, builds, and pushes again after a failed push', async () => {
     for (const folder of ['vms/old-bake', '.fake/running']) mkdirSync(tartHome(folder), { recursive: true });
     for (const file of ['config.json', 'disk.img', 'nvram.bin']) writeFileSync(tartHome(`vms/old-bake/${file}`), '');
     control('host/push-disk', '100000');
@@ -181,7 +181,7 @@ describe('tuist/tuist#11072: a builder bakes an image beside its agent, and goes
     assert.equal(requests('registration-token'), 1, 'a runner that is there needs no other token');
   });
 
-  test('it is deleted after its job has ended, its runner first', async () => {
+  test('the builder is deleted after its job has ended, its runner first', async () => {
     addWorkflow('patient', patient);
     const job = queue('patient');
     await eventually('the job has begun', () => job.status === 'in_progress');

@@ -22,7 +22,7 @@ const incident = 504;
 const ofALostMac = 24;
 const runners = 'tuist-runners';
 
-describe('tuist/tuist#10875: four hosts of the runners fleet were degraded in silence', { timeout: 400_000 }, () => {
+describe('tuist/tuist#10875: four hosts of the runners fleet were silently degraded', { timeout: 400_000 }, () => {
   let harness: Harness;
   const macs = (): Mac[] => harness.macs.scaleway.servers().flatMap(({ mac }) => mac ?? []);
   const scale = async (fleet: FleetName, replicas: number): Promise<void> => {
@@ -40,7 +40,7 @@ describe('tuist/tuist#10875: four hosts of the runners fleet were degraded in si
   let first: Machine;
   let others = '';
 
-  test('a pf.conf with the old stanza and our block twice loads one table twice, and loginwindow died of a SIGHUP', async () => {
+  test('original: a pf.conf with the old stanza and our block twice loads one table twice, and SIGHUP ended loginwindow', async () => {
     for (const mac of macs()) {
       others = readFileSync(mac.path(pfConf), 'utf8');
       appendFileSync(mac.path(pfConf), `${stanza}${block}${stanza}${block}`);
@@ -54,7 +54,7 @@ describe('tuist/tuist#10875: four hosts of the runners fleet were degraded in si
     }
   });
 
-  test('such a Mac is made ready all the same: one block is left in its pf.conf, which loads, and the user is logged in', async () => {
+  test('such a Mac is bootstrapped: one block is left in its pf.conf, which loads, and the user is logged in', async () => {
     await scale('macos', 1);
     const [ready] = await harness.readyMachines(1);
     assert(ready);
@@ -66,7 +66,7 @@ describe('tuist/tuist#10875: four hosts of the runners fleet were degraded in si
     assert.equal(mac.guiSession(), 'Aqua');
   });
 
-  test('a session that ends later is brought back before the next virtual machine starts, from a loginwindow that is dead', async () => {
+  test('a session that ends later is restored before the next VM starts, also from a dead loginwindow', async () => {
     const mac = harness.macOf(first);
     mac.endGuiSession();
     mac.faults.loginwindow = 'dead';
@@ -101,7 +101,7 @@ describe('tuist/tuist#10875: four hosts of the runners fleet were degraded in si
   };
   const left = async (): Promise<number> => (await harness.client.list(pods, { namespace: runners })).items.length;
 
-  test('504 Pods that had ended stayed in Terminating, as their agent looked at the phase first: the one of today lets those of its Mac go by itself', async () => {
+  test('finished Pods are released by the agent: the original checked the phase first, and 504 Pods stayed Terminating', async () => {
     await harness.client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: runners } });
     await harness.waitFor(serviceAccounts, { namespace: runners, name: 'default' }, 'is there', () => true);
     await withAgentPaused(harness.macOf(first), async () => {
@@ -147,7 +147,7 @@ describe('tuist/tuist#10875: four hosts of the runners fleet were degraded in si
     await harness.upgrade({ version: '0.1.0' });
   };
 
-  test('a password that is the word <sealed> is none: the machine says that a person must give one, and the Mac is asked for nothing', async () => {
+  test('the password <sealed> counts as missing: the machine says that a person must provide one, and nothing is sent to the Mac', async () => {
     harness.macs.scaleway.faults.password = 'sealed';
     const mac = macs().find((each) => each !== harness.macOf(first));
     assert(mac);
@@ -172,7 +172,7 @@ describe('tuist/tuist#10875: four hosts of the runners fleet were degraded in si
     assert.equal(recorded(mac, 'console.sealed') + recorded(mac, 'sudo.password'), 0);
   });
 
-  test('a wrong one fails the bootstrap, as macOS seals kcpassword, and the machine tells the reason', async () => {
+  test('a wrong password fails the bootstrap, as macOS seals kcpassword, and the machine reports the reason', async () => {
     await putPassword('not the one');
     await letTheWaitPass();
     const failed = await harness.waitFor(
@@ -188,7 +188,7 @@ describe('tuist/tuist#10875: four hosts of the runners fleet were degraded in si
     assert.equal(recorded(mac, 'console.sealed'), 1);
   });
 
-  test('it is not tried on the Mac again, where several would lock the account', async () => {
+  test('a wrong password is not tried on the Mac again, where several attempts would lock the account', async () => {
     await letTheWaitPass();
     await harness.waitFor(
       machine.resource,

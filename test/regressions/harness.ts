@@ -34,7 +34,7 @@ export interface Harness extends Simulation, Waits {
 }
 
 export const startHarness = async (options: Partial<SimulationOptions>): Promise<Harness> => {
-  const folder = mkdtempSync(join(tmpdir(), 'tartan-story-'));
+  const folder = mkdtempSync(join(tmpdir(), 'tartan-regression-'));
   const clear = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   const simulation = await startSimulation({
     folder,

@@ -20,8 +20,9 @@ const bake = 'tuist-runner';
 /** Five minutes of the garbage collector are half a second. */
 const speed = 600;
 
-const vms = (stage: Harness): string[] => readdirSync(join(stage.tart.home, 'vms')).toSorted();
-const deleted = (stage: Harness): string[] => stage.tart.journal.calls('delete').map(({ argv }) => argv.at(-1) ?? '');
+const vms = (harness: Harness): string[] => readdirSync(join(harness.tart.home, 'vms')).toSorted();
+const deleted = (harness: Harness): string[] =>
+  harness.tart.journal.calls('delete').map(({ argv }) => argv.at(-1) ?? '');
 
 interface Push {
   /** Config is uploaded, and the disk is being uploaded. */
@@ -31,10 +32,10 @@ interface Push {
 }
 
 /** `tart push` like in the workflow of an image: config, then the disk for that long, then NVRAM. */
-const push = (stage: Harness, diskMs: number): Push => {
-  stage.tart.controls.host({ pushDiskMs: diskMs });
-  const env = { PATH: process.env['PATH'], HOME: stage.folder, TART_HOME: stage.tart.home };
-  const child = spawn(stage.tart.path, ['push', bake, 'ghcr.io/team/runner:1'], { env });
+const push = (harness: Harness, diskMs: number): Push => {
+  harness.tart.controls.host({ pushDiskMs: diskMs });
+  const env = { PATH: process.env['PATH'], HOME: harness.folder, TART_HOME: harness.tart.home };
+  const child = spawn(harness.tart.path, ['push', bake, 'ghcr.io/team/runner:1'], { env });
   let said = '';
   const atDisk = Promise.withResolvers<void>();
   for (const stream of [child.stdout, child.stderr])
@@ -49,24 +50,24 @@ const push = (stage: Harness, diskMs: number): Push => {
 };
 
 /** Deletes the Pod without its agent noticing: its virtual machine is left behind. */
-const vanish = async (stage: Harness, pod: Live<Pod>): Promise<void> => {
+const vanish = async (harness: Harness, pod: Live<Pod>): Promise<void> => {
   const { name, namespace = '' } = pod.metadata;
   const body = { metadata: { finalizers: null } };
-  await stage.admin.patch(pods, { name, namespace }, { type: 'merge', body });
-  await stage.deletePod(pod, 0);
-  await stage.waitForPod(pod, 'is gone', isGone);
+  await harness.admin.patch(pods, { name, namespace }, { type: 'merge', body });
+  await harness.deletePod(pod, 0);
+  await harness.waitForPod(pod, 'is gone', isGone);
 };
 
 /** Pushes next to this agent, longer each time, until one push has spanned so many rounds of its garbage collector. */
-const pushThrough = async (stage: Harness, rounds: () => number, wanted: number): Promise<void> => {
+const pushThrough = async (harness: Harness, rounds: () => number, wanted: number): Promise<void> => {
   for (let diskMs = 1500; ; diskMs *= 2) {
-    const { atDisk, ended } = push(stage, diskMs);
+    const { atDisk, ended } = push(harness, diskMs);
     await atDisk;
     const before = rounds();
     const { code, said } = await ended;
     assert.equal(code, 0, said);
     assert.deepEqual(
-      vms(stage).filter((name) => name === bake),
+      vms(harness).filter((name) => name === bake),
       [bake],
     );
     if (rounds() - before >= wanted) return;
@@ -74,9 +75,9 @@ const pushThrough = async (stage: Harness, rounds: () => number, wanted: number)
 };
 
 /** Starts the agent. Returns a function that counts the rounds of its garbage collector: only that lists Pods without its own timeout. */
-const startCounting = (stage: Harness): (() => number) => {
+const startCounting = (harness: Harness): (() => number) => {
   let rounds = 0;
-  stage.startAgent((options) => ({
+  harness.startAgent((options) => ({
     ...options,
     client: {
       ...options.client,
@@ -89,59 +90,59 @@ const startCounting = (stage: Harness): (() => number) => {
   return () => rounds;
 };
 
-describe('tuist/tuist#11072: releases of images failed, as the agent beside them deleted what they were pushing', {
+describe('tuist/tuist#11072: image releases failed because the agent deleted the VM during its push', {
   timeout: 120_000,
 }, () => {
   test('original: a bundle that is deleted while its disk is pushed has no nvram.bin when tart opens it', () =>
-    withMac(async (stage) => {
-      stage.tart.addVm(bake);
-      const { atDisk, ended } = push(stage, 1000);
+    withMac(async (harness) => {
+      harness.tart.addVm(bake);
+      const { atDisk, ended } = push(harness, 1000);
       await atDisk;
-      await stage.driver.delete(bake);
+      await harness.driver.delete(bake);
       const { code, said } = await ended;
       assert.equal(code, 1);
       assert.match(said, /nvram\.bin” doesn’t exist/);
     }));
 
-  test('a push survives several garbage collections, which delete the orphan of the agent and nothing else', () =>
+  test('a push survives several garbage collections, which delete only the orphan of the agent', () =>
     withMac(
-      async (stage) => {
-        stage.tart.addVm(bake);
-        const rounds = startCounting(stage);
-        const ours = await stage.waitForPod(await stage.pod(), 'is Running', isRunning);
-        await vanish(stage, ours);
-        await pushThrough(stage, rounds, 3);
-        await eventually('our orphan is gone', () => !vms(stage).includes(vmNameOf(ours)));
-        assert.ok(deleted(stage).includes(vmNameOf(ours)));
-        assert.ok(!deleted(stage).includes(bake));
-        assert.ok(vms(stage).includes(bake));
+      async (harness) => {
+        harness.tart.addVm(bake);
+        const rounds = startCounting(harness);
+        const ours = await harness.waitForPod(await harness.pod(), 'is Running', isRunning);
+        await vanish(harness, ours);
+        await pushThrough(harness, rounds, 3);
+        await eventually('our orphan is gone', () => !vms(harness).includes(vmNameOf(ours)));
+        assert.ok(deleted(harness).includes(vmNameOf(ours)));
+        assert.ok(!deleted(harness).includes(bake));
+        assert.ok(vms(harness).includes(bake));
       },
       { speed, disableVMGC: false },
     ));
 
   test('a stopped VM of a builder is not collected either', () =>
     withMac(
-      async (stage) => {
-        stage.tart.addVm(bake);
-        const rounds = startCounting(stage);
+      async (harness) => {
+        harness.tart.addVm(bake);
+        const rounds = startCounting(harness);
         await eventually('the collector has looked often', () => rounds() >= 5);
-        assert.ok(vms(stage).includes(bake));
-        assert.deepEqual(deleted(stage), []);
+        assert.ok(vms(harness).includes(bake));
+        assert.deepEqual(deleted(harness), []);
       },
       { speed, disableVMGC: false },
     ));
 
-  test('with --disable-vm-gc there is no collector at all, whatever time passes', () =>
+  test('with --disable-vm-gc there is no collector, whatever time passes', () =>
     withMac(
-      async (stage) => {
-        stage.tart.addVm(bake);
-        const rounds = startCounting(stage);
-        const pod = await stage.waitForPod(await stage.pod(), 'is Running', isRunning);
-        const { code, said } = await push(stage, 1500).ended;
+      async (harness) => {
+        harness.tart.addVm(bake);
+        const rounds = startCounting(harness);
+        const pod = await harness.waitForPod(await harness.pod(), 'is Running', isRunning);
+        const { code, said } = await push(harness, 1500).ended;
         assert.equal(code, 0, said);
         assert.equal(rounds(), 0);
-        assert.deepEqual(deleted(stage), []);
-        assert.deepEqual(vms(stage).filter((name) => name === bake || name === vmNameOf(pod)).length, 2);
+        assert.deepEqual(deleted(harness), []);
+        assert.deepEqual(vms(harness).filter((name) => name === bake || name === vmNameOf(pod)).length, 2);
       },
       { speed, disableVMGC: true },
     ));

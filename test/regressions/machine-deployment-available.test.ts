@@ -15,7 +15,7 @@ const agent = macNames.agentJob;
 
 const wasKilled = ({ detail }: { detail: string }): boolean => /CODESIGNING/.test(detail);
 
-describe('tuist/tuist#10981: every deploy timed out, as no fleet was ever available', { timeout: 400_000 }, () => {
+describe('tuist/tuist#10981: every deploy timed out because no fleet became available', { timeout: 400_000 }, () => {
   let harness: Harness;
   let machines: readonly Machine[];
   const inFleet = (fleet: string): Machine => {
@@ -42,7 +42,7 @@ describe('tuist/tuist#10981: every deploy timed out, as no fleet was ever availa
   });
   after(() => harness.stop());
 
-  test('now every MachineDeployment is Available, as its Machine is bound to the Node that bears its providerID', async () => {
+  test('every MachineDeployment is Available, as its Machine is bound to the Node with its providerID', async () => {
     for (const fleet of fleetNames) {
       const made = await harness.waitFor(
         coreKinds.machineDeployments,
@@ -62,7 +62,7 @@ describe('tuist/tuist#10981: every deploy timed out, as no fleet was ever availa
     }
   });
 
-  test('the kubeconfig that Cluster API had to be given by hand is made by the provider, and made anew when somebody deletes it', async () => {
+  test('the provider writes the kubeconfig of Cluster API, and writes it again when somebody deletes it', async () => {
     const first = await harness.waitFor(secrets, kubeconfig, 'is there', ({ data }) => data?.['value'] !== undefined);
     await harness.client.delete(secrets, kubeconfig);
     const again = await harness.waitFor(
@@ -83,7 +83,7 @@ describe('tuist/tuist#10981: every deploy timed out, as no fleet was ever availa
     }
   });
 
-  test('an existing Node without a providerID had to be patched by hand; its agent does that now', async () => {
+  test('the agent sets the providerID of an existing Node without one', async () => {
     const mine = inFleet('macos');
     const { name } = mine.metadata;
     await withAgentPaused(harness.macOf(mine), async () => {
@@ -94,7 +94,7 @@ describe('tuist/tuist#10981: every deploy timed out, as no fleet was ever availa
     await harness.waitFor(nodes, name, 'is Ready', isReady);
   });
 
-  test('a Node with the providerID of another server keeps it, whatever its agent was told', async () => {
+  test('a Node with the providerID of another server keeps it, whatever --provider-id is', async () => {
     const mine = inFleet('macos');
     const { name } = mine.metadata;
     const wrong = 'scw-applesilicon://fr-par-1/00000000-0000-4000-8000-000000000000';
@@ -104,8 +104,8 @@ describe('tuist/tuist#10981: every deploy timed out, as no fleet was ever availa
       await harness.client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata, spec: { providerID: wrong } });
     });
     // Its agent has checked it by then, as it reports the state of the Mac.
-    const told = await harness.waitFor(nodes, name, 'is told of by its agent', isReady);
-    assert.equal(told.spec?.providerID, wrong);
+    const node = await harness.waitFor(nodes, name, 'is reported by its agent', isReady);
+    assert.equal(node.spec?.providerID, wrong);
     await harness.client.delete(nodes, { name });
     await harness.waitFor(
       nodes,
@@ -116,7 +116,7 @@ describe('tuist/tuist#10981: every deploy timed out, as no fleet was ever availa
     await harness.waitFor(machine.resource, name, 'is ready', ({ status }) => status?.ready === true);
   });
 
-  test('a restart that left the old process, and one whose process died again and again, were taken for done: now the roll stops and says so', async () => {
+  test('a restart that left the old process, and one with a crash loop, stop the roll with a reason', async () => {
     harness.macOf(inFleet('macos')).faults.kickstart = 'no-op';
     harness.macOf(inFleet('runners')).faults.crashLoop.add(agent);
     await harness.upgrade({ version: '0.2.0' });
@@ -132,7 +132,7 @@ describe('tuist/tuist#10981: every deploy timed out, as no fleet was ever availa
     assert.ok(!runsAgent('0.2.0')(await nodeOf(inFleet('runners'))));
   });
 
-  test('the drift stays, so the same roll is tried again by itself, and takes as soon as the Macs do', async () => {
+  test('the drift remains, so the same roll is retried, and succeeds as soon as the Macs accept it', async () => {
     const before = await Promise.all(machines.map(nodeOf));
     harness.macOf(inFleet('macos')).faults.kickstart = 'normal';
     harness.macOf(inFleet('runners')).faults.crashLoop.clear();
@@ -150,7 +150,7 @@ describe('tuist/tuist#10981: every deploy timed out, as no fleet was ever availa
     return realpathSync(mac.path('/usr/local/lib/tart-kubelet/current/node'));
   };
 
-  test('a binary that was overwritten in place is killed by macOS, as two of three were; signed again it runs', async () => {
+  test('a binary that was overwritten in place is killed by macOS, and runs when it is signed again', async () => {
     const mine = inFleet('macos');
     const mac = harness.macOf(mine);
     const file = runtimeOn(mine);

@@ -37,7 +37,7 @@ const lease = [
 const store = '/var/db/tartan/artifacts';
 const isReceiving = (mac: Mac): boolean => readdirSync(mac.path(store)).some((file) => file.startsWith('.partial.'));
 
-describe('tuist/tuist#11065: every new agent had the manager killed for its memory, in the middle of a roll over the fleet', {
+describe('tuist/tuist#11065: every new agent exceeded the memory of the manager in the middle of a rollout', {
   timeout: 400_000,
   skip: process.platform !== 'linux' && 'memory is read from /proc',
 }, () => {
@@ -78,7 +78,7 @@ describe('tuist/tuist#11065: every new agent had the manager killed for its memo
     await harness.stop();
   });
 
-  test('a new agent drifts every Ready machine at once, and after the first all others are sent it at the same time', async () => {
+  test('a new agent drifts every Ready machine at once, and after the first machine all others are updated at the same time', async () => {
     await harness.upgrade({ version: '0.2.0', runtime: heavy(harness.folder) }, { managers: 2 });
     leasesSeen = await recordChanges(harness.client, leases);
     const rolling = await harness.waitFor(
@@ -117,7 +117,7 @@ describe('tuist/tuist#11065: every new agent had the manager killed for its memo
     assert.equal(holders().length, 2, 'the lease went over once, and not to and fro');
   });
 
-  test('no manager came near its limit, which was not raised: those that pushed had no copy of the file more than one that stood by', () => {
+  test('no manager came near its memory limit: one that pushed had no more copies of the file than a standby', () => {
     assert.equal(peaks.length, 3);
     // The killed one is back, and has only been on standby since.
     const least = Math.min(...peaks);

@@ -82,7 +82,7 @@ describe('no job is killed, whatever happens to its runner pool', { timeout: 400
     assert.deepEqual(ci.github.lostJobs(), []);
   };
 
-  test('a pool fills the Macs of its fleet with runners that wait for jobs, each known to GitHub', async () => {
+  test('a pool fills the Macs of its fleet with warm runners, each registered at GitHub', async () => {
     const warm = await poolIs('is warm', ({ warm: count }) => count === 4);
     assert.equal(getCondition(warm.status?.conditions, 'Ready')?.reason, 'Converged');
     const names = (await runnerPods()).map(({ metadata }) => metadata.name).sort();
@@ -116,7 +116,7 @@ describe('no job is killed, whatever happens to its runner pool', { timeout: 400
     for (const { spec } of await runnerPods()) assert.equal(spec?.containers?.[0]?.image, runnerImage(2));
   });
 
-  test('a cordoned Mac retires idle runners at once, and is empty when its job is done', async () => {
+  test('a cordoned Mac retires idle runners at once, and is empty after its job', async () => {
     const { jobs, on } = await begin(1);
     const node = (await runnerPods()).find(({ metadata }) => on.includes(metadata.name))?.spec?.nodeName ?? '';
     const cordon = (unschedulable: boolean): Promise<unknown> =>
@@ -177,7 +177,7 @@ describe('no job is killed, whatever happens to its runner pool', { timeout: 400
     return Number(new RegExp(`^${name}\\{[^}]*\\} (\\S+)$`, 'm').exec(text)?.[1]);
   };
 
-  test('ended Pods that a stopped agent cannot delete are counted, reaped once, and deleted when the agent is back', async () => {
+  test('finished Pods that a stopped agent cannot delete are counted, reaped once, and deleted when the agent is back', async () => {
     const owner = await poolIs('is warm', ({ warm }) => warm === 4);
     const before = owner.status?.reaped ?? 0;
     const [mac] = machines;
@@ -198,7 +198,7 @@ describe('no job is killed, whatever happens to its runner pool', { timeout: 400
     assert.equal(await metric(runnerMetricNames.oldestTerminatingSeconds), 0);
   });
 
-  test('a machine that is deleted during jobs is released after they are done, not before', async () => {
+  test('the Mac of a machine deleted during jobs is released after they are done, not before', async () => {
     const { jobs, on } = await begin(3);
     const fleet = { namespace, name: deploymentOf('runners') };
     await harness.client.patch(coreKinds.machineDeployments, fleet, { type: 'merge', body: { spec: { replicas: 1 } } });
@@ -231,7 +231,7 @@ describe('no job is killed, whatever happens to its runner pool', { timeout: 400
     await poolIs('is warm on the other', ({ warm, replicas }) => warm === 2 && replicas === 2);
   });
 
-  test('a pool that is deleted during jobs is there until they are done, and leaves nothing behind', async () => {
+  test('a pool deleted during jobs exists until they are done, and leaves nothing behind', async () => {
     const { jobs, on } = await begin(1);
     await harness.client.delete(runnerPool.resource, pool);
     await look(async () => (await runnerPods()).map(({ metadata }) => metadata.name).join() === on.join());
@@ -245,7 +245,7 @@ describe('no job is killed, whatever happens to its runner pool', { timeout: 400
     await look(() => ci.github.runners().length === 0);
   });
 
-  test('of all jobs none was lost, and none was done twice', () => {
+  test('no job was lost, and none ran twice', () => {
     assert.deepEqual(ci.github.lostJobs(), []);
     assert.ok(queued.every(({ conclusion }) => conclusion === 'success'));
     const begun = ci.github.history.filter(({ type: what }) => what === 'job started').length;

@@ -20,7 +20,7 @@ const often = ['--orphan-reclaim-interval=1s', '--inventory-interval=1s'];
 
 const isInPool = ({ name }: SimulatedServer): boolean => name.startsWith(serverNames.defaultPoolPrefix);
 
-describe('tuist/tuist#11056: stranded Macs were paid for, and missing from the pool', {
+describe('tuist/tuist#11056: stranded Macs cost money and were missing from the pool', {
   timeout: 400_000,
 }, () => {
   let harness: Harness;
@@ -55,7 +55,7 @@ describe('tuist/tuist#11056: stranded Macs were paid for, and missing from the p
     stdout.end();
     return { code, out: await out };
   };
-  const toldOf = async (server: SimulatedServer): Promise<string[]> =>
+  const eventReasonsOf = async (server: SimulatedServer): Promise<string[]> =>
     (await harness.client.list(eventsV1)).items
       .filter(({ regarding }) => regarding?.name === server.id)
       .map(({ reason }) => reason ?? '');
@@ -81,7 +81,7 @@ describe('tuist/tuist#11056: stranded Macs were paid for, and missing from the p
   });
   after(() => harness.stop());
 
-  test('a machine that is deleted by force, past its finalizer, leaves a Mac behind that bears its name', async () => {
+  test('a machine deleted without its finalizer leaves a Mac with its name', async () => {
     const name = 'tartan-forced';
     await addMachine(harness.client, name, { fleetName: 'macos' });
     const claimed = await harness.waitFor(machine.resource, name, 'has a Mac', ({ status }) => {
@@ -101,7 +101,7 @@ describe('tuist/tuist#11056: stranded Macs were paid for, and missing from the p
     manager?.kill('SIGCONT');
   });
 
-  test('it and one that leaked long ago are stranded: counted, told of on the MacHost, by an event and by `tartan orphans`, and left alone', async () => {
+  test('stranded Macs are counted and reported in the MacHost, an event and `tartan orphans`, and not touched', async () => {
     for (const name of [leaked, ordered]) lost.set(name, await harness.macs.scaleway.order({ zone, name }));
     for (const server of lost.values()) await strandedFor(server, 'ReportOnly');
     await gaugeSays(lost.size);
@@ -114,13 +114,13 @@ describe('tuist/tuist#11056: stranded Macs were paid for, and missing from the p
       [...lost.values()].map(({ id }) => `${id} leave`).toSorted(),
     );
     for (const [name, server] of lost) {
-      await eventually('it was told of', async () => (await toldOf(server)).includes('Stranded'));
+      await eventually('it is reported', async () => (await eventReasonsOf(server)).includes('Stranded'));
       assert.deepEqual([server.name, server.installs], [name, 0]);
     }
     await isUntouched();
   });
 
-  test('with active reclaim, those of this cluster are wiped and back in the pool, and one that a person has just ordered is not', async () => {
+  test('with active reclaim, stranded Macs of this cluster are wiped and back in the pool, and a newly ordered one is not touched', async () => {
     await harness.upgrade({ version: '0.1.0' }, { flags: ['--orphan-reclaim-claim-name-prefix=tartan-'] });
     for (const name of [leaked, 'tartan-forced']) {
       const server = named(name);
@@ -134,7 +134,7 @@ describe('tuist/tuist#11056: stranded Macs were paid for, and missing from the p
     await isUntouched();
   });
 
-  test('one whose machine is known by its server only, as somebody has renamed the Mac, is never taken for lost', async () => {
+  test('a renamed Mac of a machine that knows its server is never stranded', async () => {
     const server = harness.serverOf(live);
     server.name = 'tartan-somebody-else';
     await eventually('its name is put right', () => server.name === live.metadata.name);
@@ -142,7 +142,7 @@ describe('tuist/tuist#11056: stranded Macs were paid for, and missing from the p
     await isUntouched();
   });
 
-  test('one that bears the name of a machine is neither adopted nor wiped; while nobody can look, nothing is wiped', async () => {
+  test('a Mac with the name of a machine is neither adopted nor wiped; nothing is wiped while reads fail', async () => {
     const name = 'tartan-late';
     const { calls } = harness.macs.scaleway.faults;
     const server = await harness.macs.scaleway.order({ zone, name: ordered });
@@ -150,7 +150,9 @@ describe('tuist/tuist#11056: stranded Macs were paid for, and missing from the p
     calls.push(fault);
     server.name = name;
     await strandedFor(server, 'Reclaiming');
-    await eventually('it was to be wiped, and was not', async () => (await toldOf(server)).includes('ReclaimAborted'));
+    await eventually('it was to be wiped, and was not', async () =>
+      (await eventReasonsOf(server)).includes('ReclaimAborted'),
+    );
     assert.deepEqual([server.name, server.installs], [name, 0]);
     // From now on there is a machine with that name; it has not claimed this Mac.
     await addMachine(harness.client, name, { fleetName: 'macos' });
@@ -162,7 +164,7 @@ describe('tuist/tuist#11056: stranded Macs were paid for, and missing from the p
     await isUntouched();
   });
 
-  test('a machine that never said which pool it came from goes back to that of the manager, so that no more are lost', async () => {
+  test('the Mac of a machine without a known pool is released to the pool of the manager', async () => {
     const { id } = harness.serverOf(live);
     const name = { namespace, name: deploymentOf('macos') };
     await harness.client.patch(coreKinds.machineDeployments, name, { type: 'merge', body: { spec: { replicas: 0 } } });

@@ -65,7 +65,7 @@ describe('a broken release', { timeout: 240_000 }, () => {
     assert.equal(releases().filter((each, at) => each !== before[at]).length, 1);
   });
 
-  test('one that never becomes Ready stops the roll at the first Mac', async () => {
+  test('an agent that never becomes Ready stops the roll at the first Mac', async () => {
     await provider.stop();
     const before = releases();
     provider = await harness.startProvider({ version: '0.3.0', corrupt: withoutCommands });

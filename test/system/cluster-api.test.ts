@@ -55,7 +55,7 @@ const tracked = (client: Client, { time }: Harness): Client => ({
   delete: (...args) => time.during(() => client.delete(...args)),
 });
 
-describe('the provider under the stand-in for Cluster API', () => {
+describe('the provider with the simulated Cluster API', () => {
   let harness: Harness;
   let running: Promise<unknown>;
   const over = new AbortController();
@@ -153,7 +153,7 @@ describe('the provider under the stand-in for Cluster API', () => {
     assert.equal((await harness.admin.get(nodes, { name })).spec?.providerID, made.spec.providerID);
   });
 
-  test('the control plane object hands over the kubeconfig by which Machines are bound', async () => {
+  test('the control plane object provides the kubeconfig by which Machines are bound', async () => {
     const found = await harness.admin.get(secrets, here('macs-kubeconfig'));
     assert.equal(found.metadata.labels?.[labels.clusterName], 'macs');
     const { status } = await harness.admin.get(clusters, here('macs'));
@@ -161,7 +161,7 @@ describe('the provider under the stand-in for Cluster API', () => {
     assert.ok(isConditionTrue(status?.conditions, 'ControlPlaneInitialized'));
   });
 
-  test('a MachineDeployment scaled to nothing gives the Mac back, wiped, and its Node goes', async () => {
+  test('a MachineDeployment scaled to zero releases and wipes the Mac, and its Node is deleted', async () => {
     const [before] = await all();
     const name = before?.metadata.name ?? '';
     await harness.admin.patch(deployments, here('fleet'), { type: 'merge', body: { spec: { replicas: 0 } } });

@@ -63,7 +63,7 @@ describe('the life of a machine', { timeout: 300_000 }, () => {
     await harness.stop();
   });
 
-  test('two are claimed from a pool of three, made ready over SSH, and their Nodes are Ready', async () => {
+  test('two machines claim Macs from a pool of three and bootstrap them over SSH, and their Nodes are Ready', async () => {
     await harness.createMachine('mac-a');
     await harness.createMachine('mac-b');
     for (const each of [await readyMachine('mac-a'), await readyMachine('mac-b')]) {
@@ -77,7 +77,7 @@ describe('the life of a machine', { timeout: 300_000 }, () => {
       const node = await harness.waitFor(
         nodes,
         name,
-        'is Ready and tells of every step',
+        'is Ready with the hash of every step',
         (seen) => isReady(seen) && saysAll(seen),
       );
       assert.equal(node.spec?.providerID, each.spec.providerID);
@@ -100,14 +100,14 @@ describe('the life of a machine', { timeout: 300_000 }, () => {
     (await harness.client.list(certificateSigningRequests)).items.filter(({ spec }) => spec.signerName === signer);
   const joins = 'kubernetes.io/kube-apiserver-client-kubelet';
 
-  test('their Nodes have joined with certificates of their own', async () => {
+  test('their Nodes have their own certificates', async () => {
     const requests = await requestsTo(joins);
     const reasons = requests.map(({ status }) => (status?.conditions ?? []).map(({ reason }) => reason).join());
     assert.deepEqual(reasons, ['MachineJoins', 'MachineJoins']);
     for (const { spec } of requests) assert.match(spec.username ?? '', /^system:bootstrap:/);
   });
 
-  test('a new agent is rolled onto them: one goes first, alone, then the other', async () => {
+  test('a new agent is rolled out: first to one machine alone, then to the other', async () => {
     assert.deepEqual(await provider.stop(), { ok: true });
     fleets.length = 0;
     provider = await harness.startProvider({ version: '0.2.0' });
@@ -133,7 +133,7 @@ describe('the life of a machine', { timeout: 300_000 }, () => {
     assert.equal((await requestsTo(joins)).length, 2);
   });
 
-  test('one that is deleted gives its Mac back, wiped', async () => {
+  test('the Mac of a deleted machine is released and wiped', async () => {
     const gone = await harness.client.get(machine.resource, { namespace, name: 'mac-a' });
     const server = serverOf(gone);
     const keyBefore = macOf(server).hostKey();
@@ -157,7 +157,7 @@ describe('the life of a machine', { timeout: 300_000 }, () => {
     assert.ok(host.status?.name?.startsWith(serverNames.defaultPoolPrefix));
   });
 
-  test('lost MacHosts are restored from the names of servers alone', async () => {
+  test('deleted MacHosts are restored from the names of servers alone', async () => {
     const held = await harness.client.get(machine.resource, { namespace, name: 'mac-b' });
     const before = (await harness.client.list(macHost.resource)).items;
     for (const { metadata } of before) await harness.client.delete(macHost.resource, { name: metadata.name });
@@ -176,7 +176,7 @@ describe('the life of a machine', { timeout: 300_000 }, () => {
     assert.equal((await readyMachine('mac-b')).metadata.uid, held.metadata.uid);
   });
 
-  test('no secret is in what it logged', async () => {
+  test('no secret is in the log', async () => {
     const { items } = await harness.client.list(secrets, { namespace });
     const values = items
       .flatMap(({ data = {} }) => Object.values(data))
@@ -186,7 +186,7 @@ describe('the life of a machine', { timeout: 300_000 }, () => {
     for (const line of harness.log) for (const value of values) assert.ok(!line.includes(value));
   });
 
-  test('the provider ends when it is asked to', async () => {
+  test('the provider stops on request', async () => {
     assert.deepEqual(await provider.stop(), { ok: true });
   });
 });

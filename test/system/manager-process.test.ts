@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { machine } from '@tartan/api';
 import { type Harness, startHarness } from './harness.ts';
 
-describe('the provider as a process of its own', { timeout: 180_000 }, () => {
+describe('the provider as a process', { timeout: 180_000 }, () => {
   let harness: Harness;
   before(async () => {
     harness = await startHarness({ macs: 1, fleet: 'fleet-a' });
@@ -18,7 +18,7 @@ describe('the provider as a process of its own', { timeout: 180_000 }, () => {
     await harness.waitFor(
       machine.resource,
       'mac-a',
-      'is being made ready',
+      'is being bootstrapped',
       ({ status }) => status?.phase === 'Bootstrapping',
     );
     killed.process.kill('SIGKILL');

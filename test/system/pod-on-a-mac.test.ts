@@ -15,7 +15,7 @@ import type { RunningProvider } from './provider.ts';
 const name = 'build-1';
 const pod = { namespace, name };
 
-describe('a Pod on a simulated Mac, under the agent as it ships', { timeout: 240_000 }, () => {
+describe('a Pod on a simulated Mac with the shipped agent', { timeout: 240_000 }, () => {
   let harness: Harness;
   let provider: RunningProvider;
   let mac: Mac;
@@ -46,7 +46,7 @@ describe('a Pod on a simulated Mac, under the agent as it ships', { timeout: 240
   });
   after(() => harness.stop());
 
-  test('becomes a virtual machine, and the log of its guest is readable', async () => {
+  test('becomes a VM, and the log of its guest is readable', async () => {
     const { spec, status } = await runs();
     assert.equal(spec?.nodeName, 'mac-a');
     assert.match(status?.podIP ?? '', /^192\.168\.64\./);
@@ -76,14 +76,14 @@ describe('a Pod on a simulated Mac, under the agent as it ships', { timeout: 240
     assert.equal(await guests(), process);
   });
 
-  test('takes its virtual machine with it when it is deleted', async () => {
+  test('deletes its VM when it is deleted', async () => {
     await harness.client.delete(pods, pod);
     await harness.waitUntilGone(pods, name);
     assert.deepEqual(vms(), []);
     assert.equal(await guests(), '');
   });
 
-  test('ends with its Mac, and nothing of either is left', async () => {
+  test('ends with its Mac, and leaves no process and no file', async () => {
     await createDemoPod(harness.client);
     await runs();
     await mac.stop();

@@ -56,10 +56,10 @@ describe('a runner on a Mac', { timeout: 120_000 }, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const start = async (stage: Harness) => {
-    stage.tart.controls.guest('_', { program: runnerGuestScript(bridge.folder, ':') });
-    stage.startAgent();
-    return stage.pod((spec, pod) => {
+  const start = async (harness: Harness) => {
+    harness.tart.controls.guest('_', { program: runnerGuestScript(bridge.folder, ':') });
+    harness.startAgent();
+    return harness.pod((spec, pod) => {
       const { name = '' } = pod.metadata ?? {};
       const share = guestNames.shares.runner;
       pod.metadata = { ...pod.metadata, labels: { [labels.runner]: 'true' } };
@@ -68,11 +68,14 @@ describe('a runner on a Mac', { timeout: 120_000 }, () => {
     });
   };
   /** What the controller does once the Pod is bound. Returns the id at GitHub. */
-  const register = async (stage: Harness, name: string): Promise<{ readonly id: number; readonly secret: string }> => {
+  const register = async (
+    harness: Harness,
+    name: string,
+  ): Promise<{ readonly id: number; readonly secret: string }> => {
     const minted = await service.mint({ name, labels: wanted, group: undefined });
     if (minted.kind !== 'minted') throw new Error(`not minted: ${JSON.stringify(minted)}`);
     const secret = minted.jitConfig.reveal();
-    await stage.admin.create(secrets, {
+    await harness.admin.create(secrets, {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { name, namespace: 'runners' },
@@ -81,62 +84,62 @@ describe('a runner on a Mac', { timeout: 120_000 }, () => {
     return { id: minted.id, secret };
   };
   /** Bound, and idle. */
-  const warm = async (stage: Harness) => {
-    const pod = await start(stage);
-    const waiting = await stage.waitForPod(
+  const warm = async (harness: Harness) => {
+    const pod = await start(harness);
+    const waiting = await harness.waitForPod(
       pod,
       'waits',
       (seen) => waitingReason(seen) === 'CreateContainerConfigError',
     );
     assert.equal(conditionOf(waiting), 'Unknown');
-    const registered = await register(stage, pod.metadata.name);
-    await stage.waitForPod(pod, 'waits for a job', says('False'));
+    const registered = await register(harness, pod.metadata.name);
+    await harness.waitForPod(pod, 'waits for a job', says('False'));
     return { pod, ...registered };
   };
   const queue = () => github.queueJob({ repository: 'acme/app', labels: wanted, name: 'build' });
 
-  it('waits for its configuration, takes one job, says so while it lasts, and ends with it', () =>
+  it('waits for its configuration, runs one job, reports it, and ends with it', () =>
     withMac(
-      async (stage) => {
-        const { pod, secret } = await warm(stage);
+      async (harness) => {
+        const { pod, secret } = await warm(harness);
         const job = queue();
-        await stage.waitForPod(pod, 'has a job', says('True'));
+        await harness.waitForPod(pod, 'has a job', says('True'));
         assert.equal(job.status, 'in_progress');
         work.resolve('success');
-        const ended = await stage.waitForPod(pod, 'has ended', hasEnded);
+        const ended = await harness.waitForPod(pod, 'has ended', hasEnded);
         assert.deepEqual(
           [ended.status?.phase, terminatedState(ended)?.exitCode, terminatedState(ended)?.reason],
           ['Succeeded', 0, 'Completed'],
         );
         assert.deepEqual([conditionOf(ended), job.conclusion, github.lostJobs()], ['True', 'success', []]);
-        const log = readFileSync(join(stage.folder, 'logs', pod.metadata.uid, 'runner', '0.log'), 'utf8');
+        const log = readFileSync(join(harness.folder, 'logs', pod.metadata.uid, 'runner', '0.log'), 'utf8');
         assert.match(log, /Running job: build/);
-        assert.ok(!`${log}${stage.logs.join('')}`.includes(secret));
+        assert.ok(!`${log}${harness.logs.join('')}`.includes(secret));
         await eventually('no runner is connected', () => bridge.count() === 0);
       },
       { speed: 20 },
     ));
 
-  it('that is removed at GitHub while it waits ends by itself, and has had no job', () =>
+  it('that is removed at GitHub while it waits ends by itself, without a job', () =>
     withMac(
-      async (stage) => {
-        const { pod, id } = await warm(stage);
+      async (harness) => {
+        const { pod, id } = await warm(harness);
         assert.equal((await service.remove(id)).kind, 'removed');
-        const ended = await stage.waitForPod(pod, 'has ended', hasEnded);
+        const ended = await harness.waitForPod(pod, 'has ended', hasEnded);
         assert.deepEqual([ended.status?.phase, conditionOf(ended)], ['Succeeded', 'False']);
       },
       { speed: 20 },
     ));
 
-  it('whose power is cut takes its job with it, and GitHub hears nothing more of it', () =>
+  it('whose power is cut loses its job, and GitHub gets no more reports', () =>
     withMac(
-      async (stage) => {
-        const { pod } = await warm(stage);
+      async (harness) => {
+        const { pod } = await warm(harness);
         const job = queue();
-        await stage.waitForPod(pod, 'has a job', says('True'));
-        const { pid = 0 } = (await processOf(stage, pod)) ?? {};
+        await harness.waitForPod(pod, 'has a job', says('True'));
+        const { pid = 0 } = (await processOf(harness, pod)) ?? {};
         process.kill(pid, 'SIGINT');
-        const ended = await stage.waitForPod(pod, 'has ended', hasEnded);
+        const ended = await harness.waitForPod(pod, 'has ended', hasEnded);
         assert.deepEqual([ended.status?.phase, conditionOf(ended)], ['Failed', 'True']);
         await eventually('no runner is connected', () => bridge.count() === 0);
         assert.equal(job.status, 'in_progress');

@@ -25,19 +25,19 @@ describe('tartan up', { timeout: 180_000 }, () => {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
-    const heard = new EventTarget();
+    const outputEvents = new EventTarget();
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => {
         output += chunk.toString();
-        heard.dispatchEvent(new Event('more'));
+        outputEvents.dispatchEvent(new Event('more'));
       });
     }
     const until = (text: string): Promise<void> =>
       new Promise((resolve, reject) => {
-        const look = (): void => (output.includes(text) ? resolve() : undefined);
-        heard.addEventListener('more', look);
+        const check = (): void => (output.includes(text) ? resolve() : undefined);
+        outputEvents.addEventListener('more', check);
         child.once('close', () => reject(new Error(`it ended before it said "${text}":\n${output}`)));
-        look();
+        check();
       });
     return { child, output: () => output, until };
   };
@@ -48,7 +48,7 @@ describe('tartan up', { timeout: 180_000 }, () => {
     return code;
   };
 
-  test('tells how machines come to be Nodes and a Pod a virtual machine, says what to try, and takes everything away on Ctrl-C', async () => {
+  test('shows how machines become Nodes and a Pod becomes a VM, prints commands to try, and removes everything on Ctrl-C', async () => {
     const { child, output, until } = start('--pool', '2', '--machines', '1');
     await until('Ctrl-C stops the fleet');
     const kubeconfig = /export KUBECONFIG=(\S+)/.exec(output())?.[1] ?? '';
@@ -73,7 +73,7 @@ describe('tartan up', { timeout: 180_000 }, () => {
     assert.deepEqual(readdirSync(temporary), []);
   });
 
-  test('--once ends by itself once a Pod runs on the first machine and its log can be read', async () => {
+  test('--once ends by itself once a Pod runs on the first machine and its log is readable', async () => {
     const { child, output } = start('--once', '--pool', '1', '--machines', '1');
     assert.equal(await exitCode(child), 0, output());
     assert.match(output(), /Kubernetes is up at https:\/\/127\.0\.0\.1:\d+/);

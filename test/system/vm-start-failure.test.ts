@@ -14,7 +14,7 @@ const isTainted = ({ spec }: Node): boolean => spec?.taints?.some(({ key }) => k
 const reasonOf = ({ status }: Node): string | undefined =>
   status?.conditions?.find(({ type }) => type === vmStartCondition)?.reason;
 
-describe('a Mac that cannot start virtual machines, under the agent and the manager as they ship', {
+describe('a Mac that cannot start VMs, with the shipped agent and manager', {
   timeout: 240_000,
 }, () => {
   let harness: Harness;
@@ -62,7 +62,7 @@ describe('a Mac that cannot start virtual machines, under the agent and the mana
   });
   after(() => harness.stop());
 
-  test('with a locked keychain makes its Pod wait and attracts no other, until one starts', async () => {
+  test('with a locked keychain keeps its Pod waiting and gets no other, until a VM starts', async () => {
     await open();
     control('keychain', 'locked');
     await addPod('first');
@@ -80,7 +80,7 @@ describe('a Mac that cannot start virtual machines, under the agent and the mana
     await runs('second');
   });
 
-  test('with lost slots is tainted until it was restarted', async () => {
+  test('with leaked slots is tainted until it was rebooted', async () => {
     control('leaks', 'true');
     await deletePod('first');
     await deletePod('second');

@@ -59,7 +59,7 @@ describe('a definition breaks stored objects by', () => {
   for (const [what, old, now, found] of cases)
     test(what, () => assert.deepEqual(breakingChanges(definition(old), definition(now)), found));
 
-  test('a removed version, one that is no longer served, and another scope', () => {
+  test('a removed version, a version that is no longer served, and another scope', () => {
     const old = definition({});
     assert.deepEqual(breakingChanges(old, definition({}, { versions: [{ name: 'v2', served: true }] })), [
       'Mac v1: this version is gone',

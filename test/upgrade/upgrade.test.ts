@@ -29,7 +29,7 @@ const wait = ['--wait', '--timeout', '300s'];
 const runnerPools: Resource<KubeObject & { spec: object }> = runnerPool.resource;
 type Pod = NonNullable<(typeof pods)['ofType']>;
 
-describe('an upgrade from the previous release, with Macs at work', { timeout: 1_200_000, skip }, () => {
+describe('an upgrade from the previous release with running jobs', { timeout: 1_200_000, skip }, () => {
   let harness: Harness;
   let previous: BuiltRelease;
   let invariants: Invariants;
@@ -110,7 +110,7 @@ describe('an upgrade from the previous release, with Macs at work', { timeout: 1
     invariants = await watchInvariants(harness);
   });
 
-  test('what it has stored is valid by the definitions of this release, and there is something of every kind', async (t) => {
+  test('its stored objects are valid by the definitions of this release, and there is one of every kind', async (t) => {
     const { count, invalid } = await checkStoredObjects(harness.client);
     assert.deepEqual(invalid, []);
     t.diagnostic(JSON.stringify(count));
@@ -120,11 +120,11 @@ describe('an upgrade from the previous release, with Macs at work', { timeout: 1
     );
   });
 
-  test('an upgrade brings the new agent to every Mac, and touches nothing else', async (t) => {
+  test('an upgrade brings the new agent to every Mac, and changes nothing else', async (t) => {
     await assertUnharmed(t, 'next', await helm('upgrade', 'next', some));
   });
 
-  test('helm rollback brings the old agent back, and touches nothing else', async (t) => {
+  test('helm rollback restores the old agent, and changes nothing else', async (t) => {
     await assertUnharmed(t, 'previous', await harness.runHelm('rollback', release, ...wait));
   });
 
@@ -132,7 +132,7 @@ describe('an upgrade from the previous release, with Macs at work', { timeout: 1
     await assertUnharmed(t, 'next', await helm('upgrade', 'next', some));
   });
 
-  test('the jobs that ran all the time end with success, and nothing of their logs is lost', async (t) => {
+  test('the jobs that ran all the time succeed, and their logs are complete', async (t) => {
     for (const name of ['build', 'run']) {
       await finishJob(harness, name);
       const { status } = await harness.waitFor(pods, name, 'has ended', ({ status: is }) =>

@@ -20,7 +20,7 @@ const underNode = (version: string): { exit: number | undefined; said: string } 
 };
 
 for (const version of ['14.21.3', '18.20.0', '20.20.2', '22.23.3', '23.0.0']) {
-  test(`Node ${version} is told in one sentence what to do`, () => {
+  test(`Node ${version} prints one sentence with what to do`, () => {
     const { exit, said } = underNode(version);
     assert.equal(exit, 1);
     assert.equal(said.trimEnd().split('\n').length, 1);
@@ -30,7 +30,7 @@ for (const version of ['14.21.3', '18.20.0', '20.20.2', '22.23.3', '23.0.0']) {
 }
 
 for (const version of ['24.0.0', '26.10.0']) {
-  test(`Node ${version} runs it`, () => {
+  test(`Node ${version} runs the program`, () => {
     assert.deepEqual(underNode(version), { exit: undefined, said: '' });
   });
 }

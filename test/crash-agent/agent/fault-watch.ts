@@ -4,7 +4,7 @@ import type { Fault, Mode, Point } from './settings.ts';
 /** Counts the effects of this process, and returns the fault for the one that is to be its last. */
 export interface FaultWatch {
   /** Called before each effect. */
-  meet(name: string, modes?: readonly Mode[]): Mode | undefined;
+  record(name: string, modes?: readonly Mode[]): Mode | undefined;
 }
 
 /** Like a power cut: no handler, no `finally`, no flush. This process does nothing after it. */
@@ -17,7 +17,7 @@ export const die = (): never => {
 export const createFaultWatch = (file: string, fault: Fault | undefined): FaultWatch => {
   const counts = new Map<string, number>();
   return {
-    meet: (name, modes = ['killed after']) => {
+    record: (name, modes = ['killed after']) => {
       const nth = (counts.get(name) ?? 0) + 1;
       counts.set(name, nth);
       const point: Point = { name, nth, modes };

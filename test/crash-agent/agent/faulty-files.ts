@@ -21,7 +21,7 @@ const verbs = {
 export const injectFileFaults = async (folder: string, watch: FaultWatch, alias: Alias): Promise<void> => {
   const isOurs = (path: unknown): path is string => typeof path === 'string' && path.startsWith(`${folder}/`);
   const effect = async <T>(name: string, change: () => Promise<T>): Promise<T> => {
-    const mode = watch.meet(alias(name));
+    const mode = watch.record(alias(name));
     const result = await change();
     return mode === undefined ? result : die();
   };
@@ -35,8 +35,8 @@ export const injectFileFaults = async (folder: string, watch: FaultWatch, alias:
 
   const { open, rename } = promises;
   replaced['rename'] = (from: string, to: string) => {
-    const told = to.endsWith('.json') ? recordText(readFileSync(from, 'utf8')) : '';
-    return effect(`${told === '' ? 'rename' : 'record'} ${to}${told}`, () => rename(from, to));
+    const content = to.endsWith('.json') ? recordText(readFileSync(from, 'utf8')) : '';
+    return effect(`${content === '' ? 'rename' : 'record'} ${to}${content}`, () => rename(from, to));
   };
   const paths = new WeakMap<FileHandle, string>();
   replaced['open'] = async (...args: Parameters<typeof open>) => {

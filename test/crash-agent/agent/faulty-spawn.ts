@@ -4,7 +4,7 @@ import type { Alias } from './effect-names.ts';
 import { die, type FaultWatch } from './fault-watch.ts';
 
 /** Read-only commands. */
-const looks: ReadonlySet<string> = new Set(['list', 'get', 'ip', '--version']);
+const checks: ReadonlySet<string> = new Set(['list', 'get', 'ip', '--version']);
 /** The arguments that identify a call. */
 const wordsOf = ([command = '', ...words]: readonly string[]): readonly string[] =>
   command === 'clone' ? words.slice(0, 2) : words.filter((word) => !word.startsWith('-')).slice(0, 1);
@@ -14,9 +14,9 @@ export const faultySpawn =
   (watch: FaultWatch, alias: Alias): Spawn =>
   (file, args, options) => {
     const [command = ''] = args;
-    if (looks.has(command)) return spawn(file, args, options);
+    if (checks.has(command)) return spawn(file, args, options);
     // `tart run` does not end while its virtual machine runs: the call is done once its process exists.
-    const mode = watch.meet(
+    const mode = watch.record(
       alias(`tart ${[command, ...wordsOf(args)].join(' ')}`),
       command === 'run' ? ['killed during'] : ['killed during', 'killed after'],
     );

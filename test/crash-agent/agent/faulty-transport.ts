@@ -26,7 +26,7 @@ export const faultyTransport = (transport: Transport, watch: FaultWatch, alias: 
     const [where = ''] = path.split('?');
     const target = where.replace(/^.*\/(pods|serviceaccounts)\//, '$1/');
     const said = method === 'PATCH' ? ` (${saidIn(body)})` : '';
-    const mode = watch.meet(alias(`${method} ${target}${said}`));
+    const mode = watch.record(alias(`${method} ${target}${said}`));
     const answer = await transport.send(request);
     return mode === undefined ? answer : die();
   },

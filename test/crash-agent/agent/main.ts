@@ -20,8 +20,8 @@ const watch = createFaultWatch(settings.points, settings.fault);
 const alias = createAlias(folder);
 await injectFileFaults(folder, watch, alias);
 
-const clock = adjustableClock(settings.leaptMs);
-process.on('message', ({ leapMs }: ClockAdvance) => clock.advance(leapMs));
+const clock = adjustableClock(settings.clockOffsetMs);
+process.on('message', ({ advanceMs }: ClockAdvance) => clock.advance(advanceMs));
 // The test process is gone.
 process.on('disconnect', () => process.exit(0));
 

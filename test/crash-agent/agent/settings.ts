@@ -27,7 +27,7 @@ export interface AgentSettings {
   readonly tart: { readonly path: string; readonly home: string };
   readonly collects: boolean;
   /** How far the clock was advanced in this scenario: the agents of one Mac share one clock. */
-  readonly leaptMs: number;
+  readonly clockOffsetMs: number;
   /** Virtual machines with open files. */
   readonly openVms: readonly string[];
   /** The file in which every effect is recorded at its start. */
@@ -39,5 +39,5 @@ export const settingsVariable = 'TARTAN_CRASH_AGENT';
 
 /** A message from the harness to an agent. */
 export interface ClockAdvance {
-  readonly leapMs: number;
+  readonly advanceMs: number;
 }

@@ -7,7 +7,7 @@ import { goldenName } from '../../../packages/tart-kubelet/src/images/image-refe
 import { createJournal } from '../../../packages/tart-kubelet/src/journal/journal.ts';
 import { writeOwnershipMarker } from '../../../packages/tart-kubelet/src/journal/vm-identity.ts';
 import { uidOf } from '../agent/effect-names.ts';
-import { booted, goesAway, isRunning, runs } from '../expectations.ts';
+import { booted, deletePods, isRunning, runs } from '../expectations.ts';
 import { digest, type Harness, image } from '../harness.ts';
 import { foreignVms } from '../monitor.ts';
 import type { Scenario } from '../run-scenario.ts';
@@ -21,7 +21,7 @@ const stale = ['b', 'c'].map((letter) => ({
 }));
 
 /** Leftovers of an earlier agent, next to foreign ones. */
-const leftBehind = async ({ folder, tart }: Harness): Promise<void> => {
+const prepareLeftovers = async ({ folder, tart }: Harness): Promise<void> => {
   const vmsFolder = join(tart.home, 'vms');
   for (const name of [...foreignVms, orphan.vm]) tart.addVm(name);
   await createJournal(join(folder, 'journal')).write({
@@ -49,23 +49,23 @@ const leftBehind = async ({ folder, tart }: Harness): Promise<void> => {
 const goldens = ({ tart }: Harness): readonly string[] =>
   readdirSync(join(tart.home, 'vms')).filter((name) => name.startsWith('tuist-golden-'));
 
-export const collection: Scenario = {
+export const garbageCollection: Scenario = {
   key: 'collect',
-  name: 'an orphan and old bases are collected beside a Pod that runs, and what is not ours stays',
+  name: 'an orphaned VM and old golden bases are deleted beside a running Pod, and foreign VMs are kept',
   collects: true,
-  prepare: leftBehind,
-  tell: async (harness, fault) => {
+  prepare: prepareLeftovers,
+  run: async (harness, fault) => {
     harness.agents.start(fault);
     const pod = await harness.pod('runner-1');
     const ran = await runs(harness, pod, fault);
     await eventually('the orphan is collected', () => !harness.vms().includes(orphan.vm));
     const needed = goldenName({ repository: 'ghcr.io/example/macos', digest });
     // A day and a round; a restarted agent counts the day anew.
-    await harness.leapUntil('old bases are collected', 25 * 3600_000, () => goldens(harness).join() === needed);
+    await harness.advanceUntil('old bases are collected', 25 * 3600_000, () => goldens(harness).join() === needed);
     if (ran && !isRunning(harness, pod)) harness.problems.push('the Pod beside it runs no more');
     const deleted = harness.tart.journal.calls('delete').map(({ argv }) => argv[1]);
     if (deleted.includes(pod.vm)) harness.problems.push('the virtual machine of a live Pod was collected');
-    await goesAway(harness, pod);
+    await deletePods(harness, pod);
     booted(harness, pod, ran ? 1 : 0);
     for (const name of foreignVms)
       if (!harness.vms().includes(name)) harness.problems.push(`${name} is not there any more`);

@@ -1,26 +1,26 @@
 import { sleep, systemClock } from '@tartan/kube/clock';
 import { eventually } from '@tartan/kube/testing';
-import { ended, goesAway, hasEnded, mayLoseARun, runs } from '../expectations.ts';
+import { ended, deletePods, hasEnded, mayLoseARun, runs } from '../expectations.ts';
 import type { Scenario } from '../run-scenario.ts';
 
-export const end: Scenario = {
-  key: 'end',
-  name: 'a guest does its work and ends, and its Pod is deleted',
-  tell: async (harness, fault) => {
+export const exit: Scenario = {
+  key: 'exit',
+  name: 'a guest ends by itself, and its Pod is deleted',
+  run: async (harness, fault) => {
     harness.agents.start(fault);
     const pod = await harness.pod('runner-1');
     const ran = await runs(harness, pod, fault);
     harness.guests.end(pod.vm, 1, 0);
     await eventually('it has ended', () => hasEnded(harness, pod));
     ended(harness, pod, ran ? { boots: 1, code: 0 } : { boots: 0, code: 1 });
-    await goesAway(harness, pod);
+    await deletePods(harness, pod);
   },
 };
 
 export const withoutAddress: Scenario = {
-  key: 'mute',
-  name: 'a guest that never gets an address ends, and that is seen',
-  tell: async (harness, fault) => {
+  key: 'noAddress',
+  name: 'the end of a guest without an address is reported',
+  run: async (harness, fault) => {
     const { agents, guests, tart } = harness;
     tart.controls.guest('_', { address: 'none' });
     agents.start(fault);
@@ -35,14 +35,14 @@ export const withoutAddress: Scenario = {
       pod,
       mayLoseARun(fault) && guests.boots(pod.vm) === 0 ? { boots: 0, code: 1 } : { boots: 1, code: 0 },
     );
-    await goesAway(harness, pod);
+    await deletePods(harness, pod);
   },
 };
 
 export const restart: Scenario = {
   key: 'restart',
-  name: 'a guest fails and is started again, once, from a clean clone',
-  tell: async (harness, fault) => {
+  name: 'a failed guest is restarted once, from a clean clone',
+  run: async (harness, fault) => {
     harness.agents.start(fault);
     const pod = await harness.pod('runner-1', (spec) => {
       spec.restartPolicy = 'OnFailure';
@@ -53,11 +53,11 @@ export const restart: Scenario = {
       harness.seen(pod)?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'CrashLoopBackOff';
     await eventually('it has ended', () => {
       // Only after a second restart, if at all.
-      if (backsOff()) harness.agents.leap(11_000);
+      if (backsOff()) harness.agents.advanceClock(11_000);
       return hasEnded(harness, pod);
     });
     const restarts = harness.seen(pod)?.status?.containerStatuses?.[0]?.restartCount ?? 0;
     ended(harness, pod, { boots: 2, code: 0, restarts: mayLoseARun(fault) && restarts === 2 ? 2 : 1 });
-    await goesAway(harness, pod);
+    await deletePods(harness, pod);
   },
 };

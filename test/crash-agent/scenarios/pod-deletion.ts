@@ -1,13 +1,13 @@
 import { pods } from '@tartan/kube';
 import { eventually } from '@tartan/kube/testing';
-import { booted, goesAway, leavesNothing, runs } from '../expectations.ts';
+import { booted, deletePods, expectNothingLeft, runs } from '../expectations.ts';
 import { namespace } from '../harness.ts';
 import type { Scenario } from '../run-scenario.ts';
 
 export const deletion: Scenario = {
   key: 'delete',
-  name: 'a Pod is deleted while it runs, and its guest has time to shut down',
-  tell: async (harness, fault) => {
+  name: 'a running Pod is deleted, and its guest has time to shut down',
+  run: async (harness, fault) => {
     // Longer than any other event that could wake an agent.
     harness.tart.controls.guest('_', { shutdownTakesMs: 600 });
     harness.agents.start(fault);
@@ -16,39 +16,39 @@ export const deletion: Scenario = {
       spec.terminationGracePeriodSeconds = 600;
     });
     const ran = await runs(harness, pod, fault);
-    await goesAway(harness, pod);
+    await deletePods(harness, pod);
     booted(harness, pod, ran ? 1 : 0);
   },
 };
 
 export const unresponsiveGuest: Scenario = {
-  key: 'power',
-  name: 'a Pod is deleted whose guest does not listen: its power is cut',
-  tell: async (harness, fault) => {
+  key: 'unresponsive',
+  name: 'a Pod is deleted whose guest ignores the shutdown: its VM is stopped by force',
+  run: async (harness, fault) => {
     harness.tart.controls.guest('_', { shutdown: 'ignored' });
     harness.agents.start(fault);
     const pod = await harness.pod('runner-1');
     const ran = await runs(harness, pod, fault);
     await harness.delete(pod, 1);
-    await goesAway(harness, pod);
+    await deletePods(harness, pod);
     booted(harness, pod, ran ? 1 : 0);
   },
 };
 
 export const forcedDeletion: Scenario = {
-  key: 'gone',
-  name: 'somebody takes the finalizer away and the Pod is gone: its virtual machine ends here',
-  tell: async (harness, fault) => {
+  key: 'forced',
+  name: 'the finalizer is removed by somebody else and the Pod is gone: its VM is deleted',
+  run: async (harness, fault) => {
     harness.agents.start(fault);
     const pod = await harness.pod('runner-1');
     const ran = await runs(harness, pod, fault);
-    harness.monitor.robbed(pod.uid);
+    harness.monitor.finalizerRemoved(pod.uid);
     await harness.delete(pod, 0);
     const { name } = pod;
     const body = { metadata: { finalizers: null } };
     await harness.admin.patch(pods, { namespace, name }, { type: 'merge', body }).catch(() => {});
     await eventually('it is gone', () => harness.seen(pod) === undefined);
-    await leavesNothing(harness);
+    await expectNothingLeft(harness);
     booted(harness, pod, ran ? 1 : 0);
   },
 };

@@ -1,12 +1,12 @@
 import { eventually } from '@tartan/kube/testing';
-import { booted, ended, goesAway, hasEnded, isRunning, runs } from '../expectations.ts';
+import { booted, ended, deletePods, hasEnded, isRunning, runs } from '../expectations.ts';
 import { digest, image } from '../harness.ts';
 import type { Scenario } from '../run-scenario.ts';
 
 export const sharedImage: Scenario = {
-  key: 'two',
-  name: 'two Pods fetch one image and run, and a third one has the slot of the first that ends',
-  tell: async (harness, fault) => {
+  key: 'sharedImage',
+  name: 'two Pods share the pull of an image, and a third one gets the slot of the first that ends',
+  run: async (harness, fault) => {
     harness.tart.controls.image(image, { digest, percents: [0, 40, 80, 100], stepMs: 60 });
     harness.agents.start(fault);
     const [one, other] = [await harness.pod('runner-1'), await harness.pod('runner-2')];
@@ -17,20 +17,20 @@ export const sharedImage: Scenario = {
     const thirdRan = await runs(harness, third, fault);
     if (ran[1] && !isRunning(harness, other)) harness.problems.push('the second runs no more');
     ended(harness, one, ran[0] ? { boots: 1, code: 0 } : { boots: 0, code: 1 });
-    await goesAway(harness, one, other, third);
+    await deletePods(harness, one, other, third);
     booted(harness, other, ran[1] ? 1 : 0);
     booted(harness, third, thirdRan ? 1 : 0);
   },
 };
 
 export const refusedStart: Scenario = {
-  key: 'refused',
-  name: 'tart refuses a start, since the Mac is full, and the Pod starts later as if nothing had been',
+  key: 'refusedStart',
+  name: 'tart refuses to start a VM for lack of a slot, and the Pod starts later',
   prepare: async ({ tart }) => {
     tart.addVm('foreign');
     tart.controls.host({ limit: 0 });
   },
-  tell: async (harness, fault) => {
+  run: async (harness, fault) => {
     const { tart } = harness;
     harness.agents.start(fault);
     const pod = await harness.pod('runner-1');
@@ -40,11 +40,11 @@ export const refusedStart: Scenario = {
     await eventually('tart has refused', () => (refusals() > 0 && waits()) || hasEnded(harness, pod));
     tart.controls.host({ limit: 2 });
     // The agent delays it for a while.
-    await harness.leapUntil('it runs', 6_000, () => isRunning(harness, pod) || hasEnded(harness, pod));
+    await harness.advanceUntil('it runs', 6_000, () => isRunning(harness, pod) || hasEnded(harness, pod));
     const ran = await runs(harness, pod, fault);
     harness.guests.end(pod.vm, 1, 0);
     await eventually('it has ended', () => hasEnded(harness, pod));
     ended(harness, pod, ran ? { boots: 1, code: 0 } : { boots: 0, code: 1 });
-    await goesAway(harness, pod);
+    await deletePods(harness, pod);
   },
 };

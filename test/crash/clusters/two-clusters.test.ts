@@ -7,7 +7,7 @@ const minute = 60_000;
 const schedules = Number(process.env['TARTAN_SCHEDULES'] ?? (process.env['TARTAN_CRASH'] === 'all' ? 400 : 20));
 
 /** The last events, for failures. */
-const told = ({ history }: TwoClusters): string => history.slice(-60).join('\n');
+const lastEvents = ({ history }: TwoClusters): string => history.slice(-60).join('\n');
 
 /** One schedule: machines are created and deleted in both clusters, managers die, and a user renames a Mac now and then. */
 const play = async (seed: number): Promise<{ claims: number }> => {
@@ -41,7 +41,7 @@ const play = async (seed: number): Promise<{ claims: number }> => {
           server.name = isHeld || random() < 0.5 ? `by-hand-${people}` : `tuist-pool-000000f${people}`;
       }
       await time.pass(random() < 0.4 ? random() * 3000 : random() * 4 * minute);
-      assert.deepEqual(violations, [], told(harness));
+      assert.deepEqual(violations, [], lastEvents(harness));
     }
     // Ends the chaos. A user releases stranded Macs, and there are as many Macs as machines.
     for (const [cluster, machines] of alive) for (const name of machines.splice(1)) await cluster.deleteMachine(name);
@@ -52,14 +52,14 @@ const play = async (seed: number): Promise<{ claims: number }> => {
         server.name = `tuist-pool-0000001${at}`;
     });
     await time.pass(25 * minute);
-    assert.deepEqual(violations, [], told(harness));
+    assert.deepEqual(violations, [], lastEvents(harness));
     const machines = clusters.flatMap(({ facts }) => facts.machines().map(({ metadata }) => metadata.name));
     const holdings = clusters.flatMap(({ facts }) => [...holdingsOf(facts)]);
     assert.equal(new Set(holdings.map(([id]) => id)).size, holdings.length, 'no Mac is held twice');
     assert.equal(
       holdings.length,
       Math.min(machines.length, hosts),
-      `no Mac is idle while a machine wants one\n${told(harness)}`,
+      `no Mac is idle while a machine wants one\n${lastEvents(harness)}`,
     );
     for (const [id, name] of holdings) assert.equal(scaleway.servers().find((server) => server.id === id)?.name, name);
     const keys = scaleway.keys().filter(({ name }) => name === 'runners');

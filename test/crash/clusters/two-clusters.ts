@@ -119,10 +119,10 @@ export const createTwoClusters = async (seed: number): Promise<TwoClusters> => {
   };
   const serverOf = (id: string): SimulatedServer | undefined => scaleway.servers().find((server) => server.id === id);
   const macs = createMacs({
-    agents: { start: () => {}, tell: () => {}, silence: () => {} },
+    agents: { start: () => {}, report: () => {}, stopReporting: () => {} },
     alias,
     isUp: ({ id }) => serverOf(id)?.status === 'ready',
-    witness: {
+    observer: {
       pushing: ({ id }, { owner }) => {
         note(`${owner} is on ${id}`);
         const name = serverOf(id)?.name ?? '';
@@ -184,7 +184,7 @@ export const createTwoClusters = async (seed: number): Promise<TwoClusters> => {
     };
 
   const over = new AbortController();
-  const mortals: FaultyConnections[] = [];
+  const managers: FaultyConnections[] = [];
   const stops: (() => void)[] = [];
 
   const createCluster = async (word: string): Promise<Cluster> => {
@@ -208,25 +208,25 @@ export const createTwoClusters = async (seed: number): Promise<TwoClusters> => {
     const admin = createClient(as('admin'), { clock: time });
     const facts = clusterStateOf(kubernetes, storage);
     const provider = as('provider');
-    let mortal: FaultyConnections | undefined;
+    let current: FaultyConnections | undefined;
     let made = 0;
     const startManager = (): void => {
-      const born = createFaultyConnections({
-        identity: `${word}-${mortals.length + 1}`,
+      const connections = createFaultyConnections({
+        identity: `${word}-${managers.length + 1}`,
         // A request to Scaleway waits for virtual time, so it must not stop the clock.
         time: { ...time, during: (work) => work() },
         transport: { ...provider, send: (request) => time.during(() => provider.send(request)) },
         fetch: askScaleway(word),
         alias,
         watch: createFaultWatch(undefined),
-        witness: { scalewayCalled: () => {}, kubernetesAsked: () => {}, happened: () => {} },
+        observer: { scalewayCalled: () => {}, kubernetesAsked: () => {}, happened: () => {} },
       });
-      mortal = born;
-      mortals.push(born);
-      const own = numbersFrom(seed * 31 + mortals.length);
+      current = connections;
+      managers.push(connections);
+      const own = numbersFrom(seed * 31 + managers.length);
       const manager = createProviderWith({
-        mortal: born,
-        hostWork: macs.workOf(born),
+        connections,
+        hostWork: macs.workOf(connections),
         random: own,
         write: () => {},
         version: 'one',
@@ -259,7 +259,7 @@ export const createTwoClusters = async (seed: number): Promise<TwoClusters> => {
       },
       replaceManager: async () => {
         note(`the manager of ${word} dies`);
-        mortal?.kill();
+        current?.kill();
         await admin.delete(leases, { namespace, name: leaderElectionID }).then(() => {}, unlessGone);
         startManager();
       },
@@ -280,7 +280,7 @@ export const createTwoClusters = async (seed: number): Promise<TwoClusters> => {
     },
     stop: () => {
       over.abort();
-      for (const mortal of mortals) mortal.bury();
+      for (const connections of managers) connections.dispose();
       for (const stop of stops) stop();
       void scaleway.stop();
     },

@@ -2,9 +2,9 @@ import { fleetIsUpToDate, hasKey, isFree, isHealthyMachine, noTokenIsLost } from
 import { minutes, type Scenario } from '../run-scenario.ts';
 import { addFleet, addMachine, fleetName, idOf, one, orderMacs, runManagerUntil } from './setup.ts';
 
-export const found: Scenario = {
-  key: 'found',
-  name: 'Macs that nobody has seen before are found, and a fleet gets its key',
+export const inventory: Scenario = {
+  key: 'inventory',
+  name: 'new Macs get a MacHost, and a fleet gets its SSH key',
   prepare: async (harness) => {
     await orderMacs(harness, 2);
     await addFleet(harness);
@@ -21,7 +21,7 @@ export const found: Scenario = {
 
 export const claimAndBootstrap: Scenario = {
   key: 'claim',
-  name: 'two machines claim two of three Macs and make them ready',
+  name: 'two machines claim two of three Macs and bootstrap them',
   prepare: async (harness) => {
     await orderMacs(harness, 3);
     await addFleet(harness);

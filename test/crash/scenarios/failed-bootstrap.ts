@@ -2,14 +2,14 @@ import { machine } from '@tartan/api';
 import { isFree, isHealthyMachine, noTokenIsLost } from '../expectations.ts';
 import { type Harness, namespace } from '../harness.ts';
 import { minutes, type Scenario } from '../run-scenario.ts';
-import { addMachine, idOf, knownPool, livingMachines, one, runManagerUntil } from './setup.ts';
+import { addMachine, idOf, createPool, createHealthyMachines, one, runManagerUntil } from './setup.ts';
 
 export const failedBootstrap: Scenario = {
   key: 'exhausted',
   mostlyKnown: true,
-  name: 'a Mac that cannot be made ready is restarted, given back, and another one is claimed',
+  name: 'a Mac whose bootstrap fails is rebooted and released, and another one is claimed',
   prepare: async (harness) => {
-    await knownPool(harness, 2);
+    await createPool(harness, 2);
     await addMachine(harness, 'mac-1');
     harness.macs.get(idOf(harness, 1)).restartsNeeded = 9;
   },
@@ -26,9 +26,9 @@ export const failedBootstrap: Scenario = {
 export const notWiped: Scenario = {
   key: 'unwiped',
   mostlyKnown: true,
-  name: 'a Mac that came back from its wipe as it was is given back at once, and another one is claimed',
+  name: 'a Mac that Scaleway did not wipe is released at once, and another one is claimed',
   prepare: async (harness) => {
-    await livingMachines(harness, 'mac-1');
+    await createHealthyMachines(harness, 'mac-1');
     const id = idOf(harness, 1);
     harness.scaleway.faults.reinstallDoesNotWipe.add(id);
     await harness.admin.delete(machine.resource, { namespace, name: 'mac-1' });
@@ -38,7 +38,7 @@ export const notWiped: Scenario = {
       () => (stateOf(harness, id) === 'pool' ? [] : ['it is not in the pool']),
       minutes(30),
     );
-    await knownPool(harness, 1);
+    await createPool(harness, 1);
     await addMachine(harness, 'mac-2');
   },
   manager: one,

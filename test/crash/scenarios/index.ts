@@ -1,12 +1,12 @@
 import type { Scenario } from '../run-scenario.ts';
-import { claimAndBootstrap, found } from './claim.ts';
+import { claimAndBootstrap, inventory } from './claim.ts';
 import { failedBootstrap, notWiped } from './failed-bootstrap.ts';
 import { paused, release, sweep } from './release-and-sweep.ts';
 import { lostNode, roll } from './rollout.ts';
 
 /** Shortest first. */
 export const scenarios: readonly Scenario[] = [
-  found,
+  inventory,
   paused,
   sweep,
   release,

@@ -2,13 +2,13 @@ import { annotations, finalizers, machine } from '@tartan/api';
 import { isFree, isFullyDeleted, keepsItsMac, noTokenIsLost } from '../expectations.ts';
 import { namespace } from '../harness.ts';
 import { minutes, type Scenario } from '../run-scenario.ts';
-import { idOf, livingMachines, one } from './setup.ts';
+import { idOf, createHealthyMachines, one } from './setup.ts';
 
 export const release: Scenario = {
   key: 'release',
-  name: 'a machine is deleted, and its Mac is wiped and free',
+  name: 'the Mac of a deleted machine is wiped and free',
   prepare: async (harness) => {
-    await livingMachines(harness, 'mac-1');
+    await createHealthyMachines(harness, 'mac-1');
     await harness.admin.delete(machine.resource, { namespace, name: 'mac-1' });
   },
   manager: one,
@@ -22,9 +22,9 @@ export const release: Scenario = {
 
 export const sweep: Scenario = {
   key: 'sweep',
-  name: 'a Mac whose machine was removed by force is found, wiped and free',
+  name: 'the sweep finds, wipes and frees a Mac whose machine was deleted by force',
   prepare: async (harness) => {
-    await livingMachines(harness, 'mac-1');
+    await createHealthyMachines(harness, 'mac-1');
     const at = { namespace, name: 'mac-1' };
     await harness.admin.delete(machine.resource, at);
     const { metadata } = await harness.admin.get(machine.resource, at);
@@ -38,9 +38,9 @@ export const sweep: Scenario = {
 
 export const paused: Scenario = {
   key: 'paused',
-  name: 'machines are paused, and one of them is deleted: each keeps its Mac',
+  name: 'paused machines keep their Macs, also a deleted one',
   prepare: async (harness) => {
-    await livingMachines(harness, 'mac-1', 'mac-2');
+    await createHealthyMachines(harness, 'mac-1', 'mac-2');
     const patch = (name: string, metadata: object) =>
       harness.admin.patch(machine.resource, { namespace, name }, { type: 'merge', body: { metadata } });
     for (const name of ['mac-1', 'mac-2']) await patch(name, { annotations: { [annotations.paused]: '' } });

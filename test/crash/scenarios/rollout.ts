@@ -3,12 +3,12 @@ import { leases, nodes } from '@tartan/kube';
 import { fleetIsUpToDate, isHealthyMachine, noTokenIsLost } from '../expectations.ts';
 import { type Harness, namespace } from '../harness.ts';
 import { minutes, type Scenario } from '../run-scenario.ts';
-import { fleetName, idOf, livingMachines, one, two } from './setup.ts';
+import { fleetName, idOf, createHealthyMachines, one, two } from './setup.ts';
 
 export const roll: Scenario = {
   key: 'roll',
-  name: 'a fleet of two is rolled, one after the other',
-  prepare: (harness) => livingMachines(harness, 'mac-1', 'mac-2'),
+  name: 'the two machines of a fleet are rolled one after the other',
+  prepare: (harness) => createHealthyMachines(harness, 'mac-1', 'mac-2'),
   manager: two,
   missing: (harness) => [
     ...isHealthyMachine(harness, 'mac-1'),
@@ -28,9 +28,9 @@ const rolledTo = ({ macs, facts }: Harness): boolean => {
 
 export const lostNode: Scenario = {
   key: 'rejoin',
-  name: 'a Mac that was off for too long joins anew',
+  name: 'a Mac with an expired certificate joins again',
   prepare: async (harness) => {
-    await livingMachines(harness, 'mac-1');
+    await createHealthyMachines(harness, 'mac-1');
     const { admin, macs } = harness;
     const name = 'mac-1';
     // Its last heartbeat, and the end of its certificate, are long ago.

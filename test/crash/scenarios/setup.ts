@@ -11,12 +11,12 @@ export const runManagerUntil = async (
   missing: () => readonly string[],
   withinMs: number,
 ): Promise<void> => {
-  const mortal = harness.startManager(manager);
+  const running = harness.startManager(manager);
   const done = await harness.time.pass(withinMs, () => missing().length === 0);
   if (!done) throw new Error(`${missing().join('; ')}\n${harness.lines.slice(-30).join('')}`);
   // For later effects, such as events and the removal of unneeded tokens.
   await harness.time.pass(60_000);
-  mortal.kill();
+  running.kill();
   await freeLease(harness.admin);
 };
 
@@ -40,7 +40,7 @@ export const orderMacs = async ({ order }: Harness, count: number): Promise<void
 };
 
 /** So many Macs in the pool, each with its MacHost, the oldest first. */
-export const knownPool = async (harness: Harness, count: number): Promise<void> => {
+export const createPool = async (harness: Harness, count: number): Promise<void> => {
   for (let each = 0; each < count; each += 1) {
     const { id } = await harness.order();
     await runManagerUntil(harness, one, () => isFree(harness, id), minutes(10));
@@ -48,7 +48,7 @@ export const knownPool = async (harness: Harness, count: number): Promise<void> 
 };
 
 /** Healthy machines, created by the first version. */
-export const livingMachines = async (harness: Harness, ...names: readonly string[]): Promise<void> => {
+export const createHealthyMachines = async (harness: Harness, ...names: readonly string[]): Promise<void> => {
   await orderMacs(harness, names.length);
   for (const name of names) await addMachine(harness, name);
   const missing = () => [

@@ -60,15 +60,15 @@ describe('docs/tutorial.md', { timeout: 900_000 }, () => {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });
-  const hear = (child: ChildProcess, tell: (text: string) => void): void => {
-    for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', tell);
+  const onOutput = (child: ChildProcess, listener: (text: string) => void): void => {
+    for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', listener);
   };
 
   /** Keeps running; resolves when it has printed what to try. */
   const startFleet = (command: string): Promise<void> =>
     new Promise((resolve, reject) => {
       fleet = shell(command);
-      hear(fleet, (text) => {
+      onOutput(fleet, (text) => {
         said += text;
         if (said.includes('Ctrl-C stops the fleet')) resolve();
       });
@@ -79,7 +79,7 @@ describe('docs/tutorial.md', { timeout: 900_000 }, () => {
   const commands = commandsOf(page);
   const kept: string[] = [];
 
-  test('has commands, and each of those that are expected to show something is among them', () => {
+  test('has commands, and every command with an expected output is among them', () => {
     assert.ok(commands.length > 15);
     for (const [begins] of expectations)
       assert.ok(
@@ -96,7 +96,7 @@ describe('docs/tutorial.md', { timeout: 900_000 }, () => {
       for (;;) {
         const child = shell([...kept, command].join('\n'));
         let output = '';
-        hear(child, (text) => {
+        onOutput(child, (text) => {
           output += text;
         });
         const [code] = (await once(child, 'close')) as [number | null];

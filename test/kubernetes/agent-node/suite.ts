@@ -183,7 +183,7 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
       assert.equal((await stat(join(folder, 'node-certificate.pem'))).mode & 0o777, 0o600);
     });
 
-    test('its Lease is renewed, and goes with the Node', async ({ signal }) => {
+    test('the Lease is renewed, and deleted with the Node', async ({ signal }) => {
       const first = await leaseUntil('is there', signal, (seen) => seen?.spec?.renewTime !== undefined);
       const { uid } = (await node()).metadata;
       assert.deepEqual(
@@ -193,7 +193,7 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
       await leaseUntil('is renewed', signal, (seen) => seen?.spec?.renewTime !== first?.spec?.renewTime);
     });
 
-    test('what changes on the Mac is stored, labels and status alike', async ({ signal }) => {
+    test('changes of labels and status on the Mac are stored', async ({ signal }) => {
       facts.labels = { 'tuist.dev/golden-ffff': 'true' };
       facts.guiSession = false;
       facts.address = '10.0.0.8';
@@ -207,7 +207,7 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
       assert.equal(statusOf(seen, 'Ready'), 'True');
     });
 
-    test('it gets a serving certificate for the tailnet address of its Node', async ({ signal }) => {
+    test('the agent gets a serving certificate for the tailnet address of its Node', async ({ signal }) => {
       facts.address = '100.64.7.9';
       nudge();
       const isThere = (seen: Live<Node> | undefined): boolean => seen?.status?.addresses?.[0]?.address === '100.64.7.9';
@@ -233,7 +233,7 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
       assert.equal(certificate.subjectAltName, 'IP Address:100.64.7.9');
     });
 
-    test('a cordon stays, whatever the agent writes', async ({ signal }) => {
+    test('a cordon is kept, whatever the agent writes', async ({ signal }) => {
       const body = { spec: { unschedulable: true } };
       await admin.patch(nodes, { name }, { type: 'merge', body });
       facts.guiSession = true;
@@ -242,7 +242,7 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
       assert.equal(seen?.spec?.unschedulable, true);
     });
 
-    test('a Node that was deleted comes back whole', async ({ signal }) => {
+    test('a deleted Node is registered again completely', async ({ signal }) => {
       const { uid } = (await node()).metadata;
       await admin.delete(nodes, { name });
       const isNew = (seen: Live<Node> | undefined): boolean => seen !== undefined && seen.metadata.uid !== uid;
@@ -254,7 +254,7 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
       await leaseUntil('goes with the new Node', signal, isItsOwn);
     });
 
-    test('after a restart it is the same Node without its token, and fills in a provider id', async () => {
+    test('a restarted agent has the same Node without its token, and sets a missing provider ID', async () => {
       await endAgent();
       await deleteJoinToken(admin, tokenID);
       await admin.delete(nodes, { name });
@@ -264,7 +264,7 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
       assert.equal(statusOf(await node(), 'Ready'), 'True');
     });
 
-    test('it was never refused anything, and no line of its log holds a secret', () => {
+    test('no request of the agent was forbidden, and its log contains no secret', () => {
       assert.deepEqual(
         lines.filter((line) => /forbidden|refused/i.test(line)),
         [],

@@ -45,144 +45,146 @@ const certificateFor = (left: number): Fault =>
 /** By the name of the alert. */
 export const cases: Readonly<Record<string, Case>> = {
   TartanMacsStranded: {
-    trouble: once(({ leader }) => leader.metrics.sweep.stranded(2)),
+    fault: once(({ leader }) => leader.metrics.sweep.stranded(2)),
     after: 60,
     labels: {},
     value: 2,
-    almost: ({ leader }, since) => leader.metrics.sweep.stranded(since < 59 ? 2 : 0),
+    nearMiss: ({ leader }, since) => leader.metrics.sweep.stranded(since < 59 ? 2 : 0),
   },
   TartanMacsInQuarantine: {
-    trouble: setState({ hosts: [hostIn('1', 'quarantined')] }),
+    fault: setState({ hosts: [hostIn('1', 'quarantined')] }),
     after: 120,
     labels: { zone: 'fr-par-1', type: 'M2-L' },
     value: 1,
-    almost: setState({ hosts: [hostIn('1', 'releasing')] }),
+    nearMiss: setState({ hosts: [hostIn('1', 'releasing')] }),
   },
   TartanNoMacAvailable: {
-    trouble: noMac,
+    fault: noMac,
     after: 30,
     labels: inFleet,
     value: 1,
-    almost: machinesWith({
+    nearMiss: machinesWith({
       phase: 'Pending',
       conditions: [notReady('NotProvisioned'), condition('Provisioned', 'False', 'Adopting')],
     }),
   },
   TartanMachineNotReady: {
-    trouble: machinesWith({ phase: 'NotReady', conditions: [notReady('NodeNotReady')] }),
+    fault: machinesWith({ phase: 'NotReady', conditions: [notReady('NodeNotReady')] }),
     after: 30,
     labels: ofMachine,
-    almost: machinesWith({ phase: 'Updating', conditions: [notReady('NodeNotReady')] }),
+    nearMiss: machinesWith({ phase: 'Updating', conditions: [notReady('NodeNotReady')] }),
   },
   TartanMachineStuck: {
-    trouble: bootstrapping(0),
+    fault: bootstrapping(0),
     after: 120,
     labels: ofMachine,
     // That has its own alert.
-    almost: noMac,
+    nearMiss: noMac,
   },
   TartanBootstrapFailing: {
-    trouble: bootstrapping(3),
+    fault: bootstrapping(3),
     after: 10,
     labels: ofMachine,
     value: 3,
-    almost: bootstrapping(2),
+    nearMiss: bootstrapping(2),
   },
   TartanMacOutdated: {
-    trouble: drifting(-day),
+    fault: drifting(-day),
     after: 15,
     labels: ofMachine,
-    almost: drifting(-day + 2 * hour),
+    nearMiss: drifting(-day + 2 * hour),
   },
   TartanRollStopped: {
-    trouble: setState({ fleets: [fleetWith({ conditions: [condition('Stalled', 'True', 'PushRejected')] })] }),
+    fault: setState({ fleets: [fleetWith({ conditions: [condition('Stalled', 'True', 'PushRejected')] })] }),
     after: 5,
     labels: inFleet,
-    almost: setState({ fleets: [fleetWith({ updated: 0, conditions: [condition('Ready', 'False', 'Rolling')] })] }),
+    nearMiss: setState({ fleets: [fleetWith({ updated: 0, conditions: [condition('Ready', 'False', 'Rolling')] })] }),
   },
   TartanFleetBelowDesired: {
-    trouble: setState({ fleets: [fleetWith({ ready: 1 })] }),
+    fault: setState({ fleets: [fleetWith({ ready: 1 })] }),
     after: 60,
     labels: inFleet,
     value: 1,
-    almost: setState({ fleets: [fleetWith({ existing: 3 })] }),
+    nearMiss: setState({ fleets: [fleetWith({ existing: 3 })] }),
   },
   TartanFleetDown: {
-    trouble: setState({ fleets: [fleetWith({ ready: 0 })] }),
+    fault: setState({ fleets: [fleetWith({ ready: 0 })] }),
     after: 30,
     labels: inFleet,
-    almost: setState({ fleets: [fleetWith({ desired: 0, existing: 0, ready: 0 })] }),
+    nearMiss: setState({ fleets: [fleetWith({ desired: 0, existing: 0, ready: 0 })] }),
   },
   TartanMachinesMissing: {
-    trouble: setState({ fleets: [fleetWith({ desired: 3 })] }),
+    fault: setState({ fleets: [fleetWith({ desired: 3 })] }),
     after: 30,
     labels: inFleet,
     value: 2,
-    almost: setState({ fleets: [fleetWith({ ready: 0 })] }),
+    nearMiss: setState({ fleets: [fleetWith({ ready: 0 })] }),
   },
   TartanPodsStuckTerminating: {
-    trouble: setState(({ clock }) => ({ pods: [podOn('mac-1', clock.now())] })),
+    fault: setState(({ clock }) => ({ pods: [podOn('mac-1', clock.now())] })),
     // More than fifteen minutes late, for five.
     after: 21,
     labels: { node: 'mac-1', fleet: 'runners' },
-    almost: forMinutes(
+    nearMiss: forMinutes(
       15,
       setState(({ clock }) => ({ pods: [podOn('mac-1', clock.now())] })),
     ),
   },
   TartanPodNotStarted: {
-    trouble: once(({ agents: [agent], clock }) => {
+    fault: once(({ agents: [agent], clock }) => {
       agent.waitingSince = clock.now();
     }),
     after: 36,
     labels: onMac,
-    almost: ({ agents: [agent], clock }, since) => {
+    nearMiss: ({ agents: [agent], clock }, since) => {
       if (since % 30 === 0) agent.waitingSince = clock.now();
     },
   },
   TartanMacStartsNoVMs: {
-    trouble: once(({ agents: [agent] }) => agent.metrics.setObserved({ vmStart: { kind: 'refused', message: 'no' } })),
+    fault: once(({ agents: [agent] }) => agent.metrics.setObserved({ vmStart: { kind: 'refused', message: 'no' } })),
     after: 10,
     labels: { ...onMac, reason: 'starts_refused' },
-    almost: ({ agents: [agent] }, since) =>
+    nearMiss: ({ agents: [agent] }, since) =>
       agent.metrics.setObserved({
         vmStart: since < 9 ? { kind: 'slots leaked', running: 0, total: 2 } : { kind: 'works' },
       }),
   },
   TartanPodsLost: {
-    trouble: once(({ leader }) => leader.metrics.podReleased('nodeGone')),
+    fault: once(({ leader }) => leader.metrics.podReleased('nodeGone')),
     after: 0,
     labels: { cause: 'node_gone' },
-    almost: noFault,
+    nearMiss: noFault,
   },
   TartanGuestDiskFull: {
-    trouble: once(({ agents: [agent] }) => agent.metrics.setObserved({ guestDisks: [{ vm: 'job', usedPercent: 91 }] })),
+    fault: once(({ agents: [agent] }) => agent.metrics.setObserved({ guestDisks: [{ vm: 'job', usedPercent: 91 }] })),
     after: 15,
     labels: { ...onMac, vm: 'job' },
     value: 91,
-    almost: once(({ agents: [agent] }) => agent.metrics.setObserved({ guestDisks: [{ vm: 'job', usedPercent: 90 }] })),
+    nearMiss: once(({ agents: [agent] }) =>
+      agent.metrics.setObserved({ guestDisks: [{ vm: 'job', usedPercent: 90 }] }),
+    ),
   },
   TartanNobodyLeads: {
-    trouble: once(({ leader }) => leader.metrics.setLeader(leaderElectionID, false)),
+    fault: once(({ leader }) => leader.metrics.setLeader(leaderElectionID, false)),
     after: 5,
     labels: ofLease,
     value: 0,
-    almost: ({ leader }, since) => leader.metrics.setLeader(leaderElectionID, since >= 5, since >= 5 ? 4 : undefined),
+    nearMiss: ({ leader }, since) => leader.metrics.setLeader(leaderElectionID, since >= 5, since >= 5 ? 4 : undefined),
   },
   TartanLeaderFlapping: {
-    trouble: (harness, since) => handOver(harness, 3 + Math.min(5, since)),
+    fault: (harness, since) => handOver(harness, 3 + Math.min(5, since)),
     after: 4,
     labels: ofLease,
-    almost: (harness, since) => handOver(harness, 3 + Math.floor(since / 30)),
+    nearMiss: (harness, since) => handOver(harness, 3 + Math.floor(since / 30)),
   },
   TartanReconcilePanics: {
-    trouble: once(({ leader }) => leader.metrics.controller('machine').ended(defect)),
+    fault: once(({ leader }) => leader.metrics.controller('machine').ended(defect)),
     after: 0,
     labels: { ...onManager, controller: 'machine' },
-    almost: once(({ leader }) => leader.metrics.controller('machine').ended({ ...defect, defect: false })),
+    nearMiss: once(({ leader }) => leader.metrics.controller('machine').ended({ ...defect, defect: false })),
   },
   TartanWorkerStuck: {
-    trouble: once(({ agents: [agent] }) => {
+    fault: once(({ agents: [agent] }) => {
       const queue = agent.metrics.queue('pods');
       queue.added('a');
       queue.taken('a');
@@ -190,70 +192,70 @@ export const cases: Readonly<Record<string, Case>> = {
     after: 66,
     labels: { ...onMac, name: 'pods', controller: 'pods' },
     // It waits, but no worker has taken it.
-    almost: once(({ agents: [agent] }) => agent.metrics.queue('pods').added('a')),
+    nearMiss: once(({ agents: [agent] }) => agent.metrics.queue('pods').added('a')),
   },
   TartanCertificateNearExpiry: {
-    trouble: certificateFor(1.3 * day),
+    fault: certificateFor(1.3 * day),
     after: 60,
     labels: { ...onMac, certificate: 'serving' },
-    almost: certificateFor(1.6 * day),
+    nearMiss: certificateFor(1.6 * day),
   },
   TartanKubeconfigNotRenewed: {
-    trouble: setState({ controlPlanes: [controlPlaneWith({ fresh: false, expires: day })] }),
+    fault: setState({ controlPlanes: [controlPlaneWith({ fresh: false, expires: day })] }),
     after: 30,
     labels: ofControlPlane,
-    almost: setState({ controlPlanes: [controlPlaneWith({ available: false, expires: day })] }),
+    nearMiss: setState({ controlPlanes: [controlPlaneWith({ available: false, expires: day })] }),
   },
   TartanKubeconfigNearExpiry: {
-    trouble: setState(({ clock }) => ({ controlPlanes: [controlPlaneWith({ expires: clock.now() + 30 * minute })] })),
+    fault: setState(({ clock }) => ({ controlPlanes: [controlPlaneWith({ expires: clock.now() + 30 * minute })] })),
     after: 16,
     labels: ofControlPlane,
-    almost: setState({ controlPlanes: [controlPlaneWith()] }),
+    nearMiss: setState({ controlPlanes: [controlPlaneWith()] }),
   },
   TartanCoreCannotConnect: {
-    trouble: setState({ controlPlanes: [controlPlaneWith({ available: false })] }),
+    fault: setState({ controlPlanes: [controlPlaneWith({ available: false })] }),
     after: 10,
     labels: ofControlPlane,
-    almost: setState({ controlPlanes: [controlPlaneWith({ fresh: false })] }),
+    nearMiss: setState({ controlPlanes: [controlPlaneWith({ fresh: false })] }),
   },
   TartanScalewayDenies: {
-    trouble: once(({ leader }) =>
+    fault: once(({ leader }) =>
       leader.metrics.scalewayCall({ operation: 'reinstall', outcome: 'denied', milliseconds: 9 }),
     ),
     after: 0,
     labels: { operation: 'reinstall', outcome: 'denied' },
-    almost: ({ leader }) =>
+    nearMiss: ({ leader }) =>
       leader.metrics.scalewayCall({ operation: 'reinstall', outcome: 'unavailable', milliseconds: 9 }),
   },
   TartanScalewayNotListed: {
-    trouble: ({ leader }) => leader.metrics.zoneListFailed('fr-par-1'),
+    fault: ({ leader }) => leader.metrics.zoneListFailed('fr-par-1'),
     // The first one initialises the counter. Six more, plus Prometheus' extrapolation for a window that is not full.
     after: 10,
     labels: { zone: 'fr-par-1' },
-    almost: ({ leader }, since) => {
+    nearMiss: ({ leader }, since) => {
       if (since % 4 === 0) leader.metrics.zoneListFailed('fr-par-1');
     },
   },
   TartanManagerNotScraped: {
-    trouble: notScraped(({ leader, standby }) => [leader, standby]),
+    fault: notScraped(({ leader, standby }) => [leader, standby]),
     after: 10,
     labels: {},
-    almost: notScraped(({ leader }) => [leader]),
+    nearMiss: notScraped(({ leader }) => [leader]),
   },
   TartanStrandedMacsUnknown: {
-    trouble: once(({ leader }) => leader.metrics.sweep.stranded(undefined)),
+    fault: once(({ leader }) => leader.metrics.sweep.stranded(undefined)),
     after: 30,
     labels: {},
     // That has its own alert.
-    almost: notScraped(({ leader, standby }) => [leader, standby]),
+    nearMiss: notScraped(({ leader, standby }) => [leader, standby]),
   },
   TartanAgentsNotScraped: {
-    trouble: notScraped(({ agents }) => [...agents]),
+    fault: notScraped(({ agents }) => [...agents]),
     after: 30,
     labels: {},
     value: 2,
     // There is one Mac less, and one agent less to scrape.
-    almost: (harness, since) => {
+    nearMiss: (harness, since) => {
       notScraped(({ agents: [, second] }) => [second])(harness, since);
       setState({ fleets: [fleetWith({ desired: 1, existing: 1, ready: 1 })] })(harness, since);
     },

@@ -5,14 +5,14 @@ export type Fault = (harness: Harness, since: number) => void;
 
 export interface Case {
   /** Applied every minute from the fifth on. */
-  readonly trouble: Fault;
+  readonly fault: Fault;
   /** How many minutes later the alert fires. */
   readonly after: number;
   /** Its labels, in addition to its severity. */
   readonly labels: Readonly<Record<string, string>>;
   readonly value?: number;
   /** Almost the same, but just below the threshold. */
-  readonly almost: Fault;
+  readonly nearMiss: Fault;
 }
 
 type State = Harness['state'];

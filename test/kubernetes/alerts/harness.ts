@@ -133,7 +133,7 @@ export const createHarness = (): Harness => {
         ...agents.map((one, index) => ({ one, labels: { job: 'macs', instance: `mac-${index + 1}:10250` } })),
         { one: stranger, labels: { job: 'other', namespace: 'other', instance: '192.0.2.9:8080' } },
       ];
-      const told = await Promise.all(
+      const samples = await Promise.all(
         targets
           .filter(({ one }) => one.scraped)
           .map(async ({ one, labels }) =>
@@ -143,7 +143,7 @@ export const createHarness = (): Harness => {
             })),
           ),
       );
-      return told.flat();
+      return samples.flat();
     },
   };
   return harness;

@@ -11,12 +11,12 @@ const longest = 1500;
 
 /** Fails with its output. */
 const run = async (promtool: string, args: readonly string[]): Promise<void> => {
-  const complaint = await new Promise<string>((resolve) => {
+  const error = await new Promise<string>((resolve) => {
     execFile(promtool, args, { maxBuffer: 16 * 1024 * 1024 }, (error, _, stderr) =>
       resolve(error === null ? '' : stderr || error.message),
     );
   });
-  if (complaint !== '') assert.fail(complaint.length > longest ? `${complaint.slice(0, longest)} …` : complaint);
+  if (error !== '') assert.fail(error.length > longest ? `${error.slice(0, longest)} …` : error);
 };
 
 interface Expected {
@@ -34,7 +34,7 @@ export interface ExpectedAlerts {
 export interface RuleTest {
   readonly name: string;
   readonly series: readonly InputSeries[];
-  readonly looks: readonly ExpectedAlerts[];
+  readonly expectations: readonly ExpectedAlerts[];
 }
 
 /** Rejects with promtool's errors about the file. */
@@ -47,11 +47,11 @@ export const testRules = async (promtool: string, trials: readonly RuleTest[]): 
   const content = {
     rule_files: [rulesFile],
     evaluation_interval: '1m',
-    tests: trials.map(({ name, series, looks }) => ({
+    tests: trials.map(({ name, series, expectations }) => ({
       name,
       interval: '1m',
       input_series: series,
-      alert_rule_test: looks.map(({ minute, alert, firing }) => ({
+      alert_rule_test: expectations.map(({ minute, alert, firing }) => ({
         eval_time: `${minute}m`,
         alertname: alert,
         exp_alerts: firing,

@@ -26,9 +26,9 @@ const jobWaits = (warm: number): Fault =>
 
 /** Over before the alert fires. */
 const untilMinute =
-  (end: number, happening: Fault): Fault =>
+  (end: number, fault: Fault): Fault =>
   (harness, since) => {
-    happening(harness, since);
+    fault(harness, since);
     if (since === end) poolsBecome(() => ({ pool: poolWith(), pods: [] }))(harness, 0);
   };
 
@@ -54,33 +54,33 @@ const outdated = poolsBecome(() => ({
 /** By the name of the alert. */
 export const runnerCases: Readonly<Record<string, Case>> = {
   TartanRunnerOutdated: {
-    trouble: outdated,
+    fault: outdated,
     after: 60,
     labels: inPool,
-    almost: untilMinute(59, outdated),
+    nearMiss: untilMinute(59, outdated),
   },
   TartanJobsWait: {
-    trouble: jobWaits(0),
+    fault: jobWaits(0),
     // More than half an hour, for five minutes.
     after: 36,
     labels: inPool,
-    almost: untilMinute(30, jobWaits(0)),
+    nearMiss: untilMinute(30, jobWaits(0)),
   },
   TartanJobsStarved: {
-    trouble: jobWaits(1),
+    fault: jobWaits(1),
     after: 15,
     labels: inPool,
     value: 1,
     // All runners have a job: the waiting one is next.
-    almost: jobWaits(0),
+    nearMiss: jobWaits(0),
   },
   TartanRunnerPodsStuckTerminating: {
-    trouble: poolsBecome(({ clock }) => ({
+    fault: poolsBecome(({ clock }) => ({
       pods: [runnerPod('a', 'warm', { deletionTimestamp: timestamp(clock.now()) })],
     })),
     after: 21,
     labels: inPool,
-    almost: (harness, since) => {
+    nearMiss: (harness, since) => {
       // One Pod is replaced by another.
       if (since % 15 === 0)
         poolsBecome(({ clock }) => ({
@@ -89,82 +89,82 @@ export const runnerCases: Readonly<Record<string, Case>> = {
     },
   },
   TartanRunnerPodNotStarted: {
-    trouble: poolsBecome(({ clock }) => ({ pods: [unbootedPod('a', clock.now())] })),
+    fault: poolsBecome(({ clock }) => ({ pods: [unbootedPod('a', clock.now())] })),
     after: 36,
     labels: inPool,
-    almost: (harness, since) => {
+    nearMiss: (harness, since) => {
       if (since % 30 === 0) poolsBecome(({ clock }) => ({ pods: [unbootedPod('a', clock.now())] }))(harness, 0);
     },
   },
   TartanRunnersSilent: {
-    trouble: poolsBecome(() => ({ pool: poolWith({ conditions: [stuck] }) })),
+    fault: poolsBecome(() => ({ pool: poolWith({ conditions: [stuck] }) })),
     after: 15,
     labels: inPool,
     // That has its own alert.
-    almost: poolsBecome(({ clock }) => ({
+    nearMiss: poolsBecome(({ clock }) => ({
       pool: poolWith({ conditions: [stuck] }),
       pods: [unbootedPod('a', clock.now() - 11 * minute)],
     })),
   },
   TartanPoolTooSmall: {
-    trouble: poolsBecome(() => ({ pods: [] })),
+    fault: poolsBecome(() => ({ pods: [] })),
     // With the five minutes before and the two since, the average is below two thirds; it stays there for thirty more.
     after: 32,
     labels: inPool,
     // One of three is always starting.
-    almost: poolsBecome(({ clock }) => ({
+    nearMiss: poolsBecome(({ clock }) => ({
       pods: [runnerPod('a', 'warm'), runnerPod('b', 'busy'), unbootedPod('c', clock.now())],
     })),
   },
   TartanGitHubUnreachable: {
-    trouble: githubIs('False', 'Denied'),
+    fault: githubIs('False', 'Denied'),
     after: 15,
     labels: inPool,
-    almost: (harness, since) => {
+    nearMiss: (harness, since) => {
       if (since % 20 === 0) githubIs('False', 'Unavailable')(harness, 0);
       if (since % 20 === 14) githubIs('True', 'Reachable')(harness, 0);
     },
   },
   TartanGitHubLimitNearlyReached: {
-    trouble: left(499),
+    fault: left(499),
     after: 5,
     labels: { namespace: 'tartan', app: 'github-app' },
     value: 499,
-    almost: left(500),
+    nearMiss: left(500),
   },
   TartanNobodyLeadsRunners: {
-    trouble: once(({ runners: [leader] }) => leader.metrics.setLeader(runnersLeaderElectionID, false)),
+    fault: once(({ runners: [leader] }) => leader.metrics.setLeader(runnersLeaderElectionID, false)),
     after: 5,
     labels: { namespace: 'tartan', name: runnersLeaderElectionID },
     value: 0,
-    almost: ({ runners: [leader] }, since) =>
+    nearMiss: ({ runners: [leader] }, since) =>
       leader.metrics.setLeader(runnersLeaderElectionID, since >= 5, since >= 5 ? 4 : undefined),
   },
   TartanRunnersNotScraped: {
-    trouble: notScraped(({ runners }) => [...runners]),
+    fault: notScraped(({ runners }) => [...runners]),
     after: 10,
     labels: { name: runnersLeaderElectionID },
-    almost: notScraped(({ runners: [leader] }) => [leader]),
+    nearMiss: notScraped(({ runners: [leader] }) => [leader]),
   },
 };
 
 /** Rules for all of Tartan's controllers: the same fault in this one. */
-export const runnerControllerFaults: Readonly<Record<string, Omit<Case, 'almost'>>> = {
+export const runnerControllerFaults: Readonly<Record<string, Omit<Case, 'nearMiss'>>> = {
   TartanLeaderFlapping: {
-    trouble: ({ runners: [leader] }, since) =>
+    fault: ({ runners: [leader] }, since) =>
       leader.metrics.setLeader(runnersLeaderElectionID, true, 3 + Math.min(5, since)),
     after: 4,
     labels: { namespace: 'tartan', name: runnersLeaderElectionID },
   },
   TartanReconcilePanics: {
-    trouble: once(({ runners: [leader] }) =>
+    fault: once(({ runners: [leader] }) =>
       leader.metrics.controller('runner-pool').ended({ result: 'error', seconds: 1, terminal: false, defect: true }),
     ),
     after: 0,
     labels: { ...onController, controller: 'runner-pool' },
   },
   TartanWorkerStuck: {
-    trouble: once(({ runners: [leader] }) => {
+    fault: once(({ runners: [leader] }) => {
       const queue = leader.metrics.queue('runner-pool');
       queue.added('a');
       queue.taken('a');

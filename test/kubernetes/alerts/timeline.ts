@@ -21,12 +21,12 @@ export const record = async (
     happens(minute);
     for (const sample of await harness.scrape(mentioned)) {
       const series = seriesOf(sample);
-      const told = values.get(series) ?? Array.from({ length: minute }, () => '_');
-      values.set(series, [...told, String(sample.value)]);
+      const samples = values.get(series) ?? Array.from({ length: minute }, () => '_');
+      values.set(series, [...samples, String(sample.value)]);
     }
-    for (const told of values.values())
-      if (told.length === minute) told.push(told.at(-1) === 'stale' || told.at(-1) === '_' ? '_' : 'stale');
+    for (const samples of values.values())
+      if (samples.length === minute) samples.push(samples.at(-1) === 'stale' || samples.at(-1) === '_' ? '_' : 'stale');
     harness.clock.advance(60_000);
   }
-  return [...values].map(([series, told]) => ({ series, values: told.join(' ') }));
+  return [...values].map(([series, samples]) => ({ series, values: samples.join(' ') }));
 };

@@ -29,7 +29,7 @@ interface Ended {
 }
 
 /** Runs a script and returns the outcome of each step, in order. */
-export const runScript = async (script: KubectlScript, stage: KubectlTarget): Promise<Outcome[]> => {
+export const runScript = async (script: KubectlScript, target: KubectlTarget): Promise<Outcome[]> => {
   const variables = new Map<string, string>();
   const opening: Step[] = [
     `create namespace ${script.namespace}`,
@@ -37,7 +37,7 @@ export const runScript = async (script: KubectlScript, stage: KubectlTarget): Pr
   ];
   const outcomes: Outcome[] = [];
   for (const step of [...opening, ...script.steps]) {
-    outcomes.push(...(await playStep(detailed(step), script, stage, variables)));
+    outcomes.push(...(await playStep(detailed(step), script, target, variables)));
   }
   return outcomes;
 };
@@ -45,7 +45,7 @@ export const runScript = async (script: KubectlScript, stage: KubectlTarget): Pr
 const playStep = async (
   step: DetailedStep,
   script: KubectlScript,
-  stage: KubectlTarget,
+  target: KubectlTarget,
   variables: Map<string, string>,
 ): Promise<Outcome[]> => {
   const command = {
@@ -54,17 +54,17 @@ const playStep = async (
   };
   if (step.during !== undefined) {
     const { before, watched, steps } = step.during;
-    const watch = startKubectl(stage, command.args, command.input);
+    const watch = startKubectl(target, command.args, command.input);
     const inner: Outcome[] = [];
     await watch.printed(before);
-    for (const each of steps) inner.push(...(await playStep(detailed(each), script, stage, variables)));
+    for (const each of steps) inner.push(...(await playStep(detailed(each), script, target, variables)));
     if (watched === undefined) return [...inner, outcomeOf(step, await watch.ended)];
     await watch.printed(watched);
     watch.interrupt();
     return [...inner, outcomeOf(step, { ...(await watch.ended), exit: 'interrupted' })];
   }
   const ended = await eventually(`${step.run} prints ${String(step.until)}`, async () => {
-    const seen = await startKubectl(stage, command.args, command.input).ended;
+    const seen = await startKubectl(target, command.args, command.input).ended;
     return (step.until === undefined || step.until.test(seen.output)) && seen;
   });
   if (step.capture !== undefined) variables.set(step.capture, ended.output.trim());
@@ -91,13 +91,13 @@ interface Running {
   ended: Promise<Ended>;
 }
 
-const startKubectl = (stage: KubectlTarget, args: readonly string[], input: string | undefined): Running => {
-  const child = spawn(stage.kubectl, args, {
-    cwd: stage.home,
+const startKubectl = (target: KubectlTarget, args: readonly string[], input: string | undefined): Running => {
+  const child = spawn(target.kubectl, args, {
+    cwd: target.home,
     env: {
       PATH: process.env['PATH'],
-      HOME: stage.home,
-      KUBECONFIG: stage.kubeconfig,
+      HOME: target.home,
+      KUBECONFIG: target.kubeconfig,
       KUBERC: 'off',
       KUBECTL_EXTERNAL_DIFF: 'diff -u -N',
       LC_ALL: 'C',

@@ -256,6 +256,9 @@ export const attemptsOf = (
       ],
       mayNot: [],
     },
-    events: { may: [['tell of its Pod', () => eventIn(jobs)]], mayNot: [['list events', () => client.list(events)]] },
+    events: {
+      may: [['emit events about its Pod', () => eventIn(jobs)]],
+      mayNot: [['list events', () => client.list(events)]],
+    },
   };
 };

@@ -104,7 +104,7 @@ export const preparedCluster = async () => {
 
   const lines: string[] = [];
   /** The managers' log lines about missing rights. */
-  const complaints = () => lines.filter((line) => /forbidden/i.test(line)).join('');
+  const forbiddenLines = () => lines.filter((line) => /forbidden/i.test(line)).join('');
   /** A manager that rolls this agent to its Macs. */
   const startManager = (release: string, clock: Clock, change: Partial<ProviderOptions> = {}) => {
     const redactor = createRedactor();
@@ -143,11 +143,11 @@ export const preparedCluster = async () => {
     calls: log.calls,
     scaleway: scaleway.harness,
     startManager,
-    complaints,
+    forbiddenLines,
     /** Waits for a result; but fails at the first refusal, which would prevent it forever. */
     eventually: <T>(look: () => Promise<T | undefined>, meanwhile?: () => void): Promise<T> =>
       eventually('what the manager does is seen', async () => {
-        assert.equal(complaints(), '');
+        assert.equal(forbiddenLines(), '');
         const found = await look();
         if (found === undefined && meanwhile) {
           await sleep(systemClock, 100);

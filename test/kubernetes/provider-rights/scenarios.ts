@@ -191,7 +191,7 @@ export const scenariosOf = ({ client, as, plane, scaleway, eventually }: Prepare
       const linux = 'linux-1';
       const providerID = 'aws:///eu-west-1a/i-0123456789abcdef0';
       await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: linux }, spec: { providerID } });
-      const told = async (at: typeof mac, type: string): Promise<string | undefined> =>
+      const reasonOf = async (at: typeof mac, type: string): Promise<string | undefined> =>
         getCondition((await client.get(machine.resource, at)).status?.conditions, type)?.reason;
       const [here, elsewhere] = [namespace, 'default'].map((each) => ({ namespace: each, name: linux }));
       assert.ok(here && elsewhere);
@@ -199,8 +199,8 @@ export const scenariosOf = ({ client, as, plane, scaleway, eventually }: Prepare
         const metadata = { ...at, ...(at === here && (await clusterMember(client, at))) };
         await client.create(machine.resource, machine.make({ metadata, spec: { fleetName: 'runners', providerID } }));
       }
-      await eventually(async () => (await told(elsewhere, 'Allowed')) === 'NamespaceNotAllowed' || undefined);
-      await eventually(async () => (await told(here, 'Provisioned')) === 'NodeNameTaken' || undefined);
+      await eventually(async () => (await reasonOf(elsewhere, 'Allowed')) === 'NamespaceNotAllowed' || undefined);
+      await eventually(async () => (await reasonOf(here, 'Provisioned')) === 'NodeNameTaken' || undefined);
       const renew = async (name: string) => {
         const { certificate: cert, key } = await plane.issue({ user: `system:node:${name}`, groups: ['system:nodes'] });
         const { metadata } = await createClient(as({ cert, key }), { clock: systemClock }).create(

@@ -22,7 +22,7 @@ import { createKubectl, type Kubectl } from './kubectl.ts';
 
 /** A Pod `vm` of a Mac, whose virtual machine is the fake tart's, and the kubelet API of that Mac as the agent serves it. */
 export interface ReachHarness {
-  readonly stage: RuntimeHarness;
+  readonly runtime: RuntimeHarness;
   readonly kubectl: Kubectl;
   close(): Promise<void>;
 }
@@ -83,8 +83,8 @@ export const startReachHarness = async (
     undo.push(() => client.delete(pods, { namespace, name: 'vm' }, { gracePeriodSeconds: 0 }));
 
     const name = { namespace, pod: 'vm', container: 'vm' };
-    const stage = await openRuntimeHarness({ name, uid: pod.metadata.uid });
-    undo.push(stage.close);
+    const runtime = await openRuntimeHarness({ name, uid: pod.metadata.uid });
+    undo.push(runtime.close);
 
     const transport = await cluster.asNode(nodeName);
     undo.push(() => transport.close());
@@ -97,8 +97,8 @@ export const startReachHarness = async (
       address: () => '127.0.0.1',
       port: 0,
       clientCA: () => cluster.ca,
-      runtime: stage.runtime,
-      file: join(stage.folder, 'serving-certificate.pem'),
+      runtime: runtime.runtime,
+      file: join(runtime.folder, 'serving-certificate.pem'),
       clock,
       random: Math.random,
       log: createLogger({ clock, level: 'info', write: (line) => lines.push(line) }),
@@ -132,11 +132,11 @@ export const startReachHarness = async (
       command: cluster.kubectl,
       kubeconfig: cluster.kubeconfig,
       namespace,
-      home: stage.folder,
+      home: runtime.folder,
       env,
     });
     undo.push(kubectl.close);
-    return { stage, kubectl, close };
+    return { runtime, kubectl, close };
   } catch (error) {
     await close();
     throw error;

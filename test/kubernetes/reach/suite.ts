@@ -30,10 +30,10 @@ export const runReachSuite = (
     });
 
     const write = async (line: string): Promise<void> =>
-      (await harness.stage.log()).write('stdout', Buffer.from(`${line}\n`));
+      (await harness.runtime.log()).write('stdout', Buffer.from(`${line}\n`));
     const kubectl = (...args: string[]) => harness.kubectl.run(args);
 
-    test('exec runs a command in the guest and hands output and exit code on', async () => {
+    test('exec runs a command in the guest and returns output and exit code', async () => {
       const done = await kubectl('exec', 'vm', '--', 'sh', '-c', 'echo out; echo err >&2; exit 3');
       assert.equal(done.code, 3, done.stderr);
       assert.equal(done.stdout, 'out\n');
@@ -42,14 +42,14 @@ export const runReachSuite = (
       assert.notEqual((await kubectl('exec', 'vm', '--', '/nothing/here')).code, 0);
     });
 
-    test('exec -i hands input on to its end, and ends though its input is still open', async () => {
+    test('exec -i passes input to its end, and ends although its input is still open', async () => {
       const done = await harness.kubectl.run(['exec', '-i', 'vm', '--', 'cat'], 'hello');
       assert.deepEqual(done, { code: 0, stdout: 'hello', stderr: '' });
       const [code] = await once(harness.kubectl.start(['exec', '-i', 'vm', '--', 'true']), 'exit');
       assert.equal(code, 0);
     });
 
-    test('exec -it has a terminal of the size of ours', async () => {
+    test('exec -it has a terminal of the same size', async () => {
       const command =
         'until test "$(stty size)" = "30 90"; do sleep 0.05; done; echo sized; read line; echo "got $line"';
       const size = { rows: 30, columns: 90 };
@@ -69,9 +69,9 @@ export const runReachSuite = (
       await eventually('the command has ended', async () => (await processes.find(pid)) === undefined);
     });
 
-    test('cp takes a file there and back', async () => {
+    test('cp copies a file there and back', async () => {
       const bytes = randomBytes(3 * 1024 * 1024);
-      const [from, back] = [join(harness.stage.folder, 'from'), join(harness.stage.folder, 'back')];
+      const [from, back] = [join(harness.runtime.folder, 'from'), join(harness.runtime.folder, 'back')];
       writeFileSync(from, bytes);
       const sent = await kubectl('cp', from, 'vm:there');
       assert.equal(sent.code, 0, sent.stderr);
@@ -80,7 +80,7 @@ export const runReachSuite = (
       assert.ok(readFileSync(back).equals(bytes));
     });
 
-    test('logs has what was printed, from where and how it is asked for', async () => {
+    test('logs returns the output, with tail and since options', async () => {
       for (const line of ['one', 'two', 'three']) await write(line);
       assert.equal((await kubectl('logs', 'vm')).stdout, 'one\ntwo\nthree\n');
       assert.equal((await kubectl('logs', 'vm', '--tail=2')).stdout, 'two\nthree\n');
@@ -89,7 +89,7 @@ export const runReachSuite = (
       assert.match((await kubectl('logs', 'vm', '--timestamps', '--tail=1')).stdout, /^\d{4}-.*\.\d+Z three\n$/);
     });
 
-    test('attach shows what is printed from now on, takes no input, and leaving it ends nothing', async () => {
+    test('attach shows new output, takes no input, and detaching ends nothing', async () => {
       const child = harness.kubectl.start(['attach', 'vm']);
       const isShown = new AbortController();
       const shown = textUntil(child.stdout, /new\n/).finally(() => isShown.abort());
@@ -105,7 +105,7 @@ export const runReachSuite = (
       assert.equal((await kubectl('exec', 'vm', '--', 'true')).code, 0);
     });
 
-    test('port-forward reaches into the guest, and says what cannot be reached', async () => {
+    test('port-forward reaches the guest, and reports an unreachable port', async () => {
       const target = createServer({ allowHalfOpen: true }, (socket) => {
         socket.on('error', () => {});
         socket.on('data', (chunk) => socket.write(chunk)).on('end', () => socket.end('bye'));
@@ -140,14 +140,14 @@ export const runReachSuite = (
     });
 
     test('the error names an image without the guest agent', async () => {
-      harness.stage.fake.controls.guest('_', { agent: 'absent' });
+      harness.runtime.fake.controls.guest('_', { agent: 'absent' });
       const done = await kubectl('exec', 'vm', '--', 'true');
-      harness.stage.fake.controls.guest('_', { agent: undefined });
+      harness.runtime.fake.controls.guest('_', { agent: undefined });
       assert.equal(done.code, 1);
       assert.match(done.stderr, /install tart-guest-agent in the image/);
     });
 
-    test('logs -f ends with the run, and logs --previous has it from then on', async () => {
+    test('logs -f ends with the run, and logs --previous returns it afterwards', async () => {
       const none = await kubectl('logs', 'vm', '--previous');
       assert.equal(none.code, 1);
       assert.match(none.stderr, /previous terminated container "vm" in pod "vm" not found/);
@@ -156,15 +156,15 @@ export const runReachSuite = (
       await textUntil(child.stdout, /new\n/);
       await write('last words');
       await textUntil(child.stdout, /last words\n/);
-      await harness.stage.restart();
+      await harness.runtime.restart();
       assert.deepEqual(await exited, [0, null]);
       await write('again');
       assert.equal((await kubectl('logs', 'vm')).stdout, 'again\n');
       assert.equal((await kubectl('logs', 'vm', '--previous', '--tail=1')).stdout, 'last words\n');
     });
 
-    test('exec is refused for a stopped virtual machine, but its log is still there', async () => {
-      if (harness.stage.view) harness.stage.view = { ...harness.stage.view, running: undefined };
+    test('exec is refused for a stopped VM, but its log is readable', async () => {
+      if (harness.runtime.view) harness.runtime.view = { ...harness.runtime.view, running: undefined };
       const done = await kubectl('exec', 'vm', '--', 'true');
       assert.equal(done.code, 1);
       assert.match(done.stderr, /the virtual machine of pod "vm" is not running/);

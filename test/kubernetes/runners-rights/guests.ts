@@ -20,7 +20,7 @@ export const runFakeGuests = ({ client, namespace, githubURL }: GuestOptions) =>
   const over = new AbortController();
   const runners = new Map<string, Promise<void>>();
 
-  const tell = async ({ metadata: { name, uid } }: Pod, status: object): Promise<void> => {
+  const setStatus = async ({ metadata: { name, uid } }: Pod, status: object): Promise<void> => {
     const body = { metadata: { uid }, status };
     try {
       await client.patch(pods, { namespace, name }, { type: 'merge', body }, { subresource: 'status' });
@@ -48,17 +48,17 @@ export const runFakeGuests = ({ client, namespace, githubURL }: GuestOptions) =>
   };
 
   const live = async (pod: Pod, jitConfig: string): Promise<void> => {
-    await tell(pod, running('False'));
+    await setStatus(pod, running('False'));
     await runFakeRunner({
       url: githubURL,
       as: { jit_config: jitConfig },
       work: async () => {
-        await tell(pod, running('True'));
+        await setStatus(pod, running('True'));
         return 'success';
       },
       signal: over.signal,
     });
-    if (!over.signal.aborted) await tell(pod, ended);
+    if (!over.signal.aborted) await setStatus(pod, ended);
   };
 
   const lookAt = async (pod: Pod): Promise<void> => {

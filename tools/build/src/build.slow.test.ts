@@ -41,7 +41,7 @@ const partsIn = (file: string): Map<string, string> =>
 
 const behindLoader = (file: string): string[] => readFileSync(file, 'utf8').split('\n/*').slice(1);
 
-describe('what ships', () => {
+describe('the shipped bundles', () => {
   let folder: string;
   before(async () => {
     // Far from node_modules, so that every missing package shows.
@@ -52,7 +52,7 @@ describe('what ships', () => {
   const says = async (program: string, ...args: string[]): Promise<string> =>
     (await run(process.execPath, [program, ...args], { cwd: folder, env: {}, timeout: 60_000 })).stdout;
 
-  test('the agent is one file below a megabyte that needs nothing but Node', async () => {
+  test('the agent is one file below a megabyte that needs only Node', async () => {
     const agent = await buildAgent(join(folder, 'agent'));
     assert.deepEqual(readdirSync(join(folder, 'agent')), ['tart-kubelet.mjs']);
     assert.ok(statSync(agent).size < maxAgentBytes, `${statSync(agent).size} bytes`);
@@ -92,11 +92,11 @@ describe('what ships', () => {
     assert.ok(readFileSync(later, 'utf8').includes(placeholderVersion));
   });
 
-  test('an agent that is too large to be rolled is refused', async () => {
+  test('an agent that is too large for a rollout is rejected', async () => {
     await assert.rejects(buildAgent(join(folder, 'large'), { most: 1000 }), /\d+ bytes, and 1000 is the most/);
   });
 
-  test('the manager carries the scripts for Macs with it', async () => {
+  test('the manager contains the scripts for Macs', async () => {
     const manager = await buildManager(join(folder, 'manager'));
     assert.match(await says(manager, '--help'), /^The Cluster API provider/);
     const scripts = 'packages/host/scripts';
@@ -104,7 +104,7 @@ describe('what ships', () => {
     assert.deepEqual(namesIn(join(folder, 'manager/files', scripts)), namesIn(join(checkout, scripts)));
   });
 
-  test('the installer of definitions is one file beside the manager that needs nothing but Node', async () => {
+  test('the installer of definitions is one file beside the manager that needs only Node', async () => {
     const installer = await buildInstaller(join(folder, 'installer'));
     assert.deepEqual(readdirSync(join(folder, 'installer')), ['install-crds.mjs']);
     assert.match(await says(installer, '--help'), /^Brings Tartan's custom resource definitions up to date/);
@@ -116,7 +116,7 @@ describe('what ships', () => {
     assert.match(await says(check, '--help'), /^Says whether a release of Tartan can be uninstalled/);
   });
 
-  test('the runners controller is one file that needs nothing but Node', async () => {
+  test('the runners controller is one file that needs only Node', async () => {
     const runners = await buildRunners(join(folder, 'runners'));
     assert.deepEqual(readdirSync(join(folder, 'runners')), ['runners.mjs']);
     const parts = partsIn(runners);
@@ -129,7 +129,7 @@ describe('what ships', () => {
     assert.match(await says(runners, '--version'), /^\d+\.\d+\.\d+\n$/);
   });
 
-  test('tartan has all that it starts, also the runners controller and the agent', async () => {
+  test('tartan contains all that it starts, also the runners controller and the agent', async () => {
     const tartan = await buildTartan(join(folder, 'tartan'));
     assert.match(await says(tartan, '--help'), /prepare-host/);
     for (const name of ['tart-kubelet.mjs', 'runners.mjs'])

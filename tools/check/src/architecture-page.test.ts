@@ -22,7 +22,7 @@ const isListed = (imports: string, folder: string): boolean =>
   imports.includes(`\`${folder}\``) || imports.includes(`\`${dirname(folder)}/*\``);
 
 describe('docs/architecture.md', () => {
-  test('has every workspace, once', () => {
+  test('lists every workspace once', () => {
     const workspaces = globSync('{packages,sim,tools}/*/package.json', { cwd: root }).map((file) => dirname(file));
     assert.ok(workspaces.length > 10);
     assert.deepEqual(
@@ -32,7 +32,7 @@ describe('docs/architecture.md', () => {
     assert.equal(new Set(folders).size, folders.length);
   });
 
-  test('says which folders are not there yet, and of no other that it is not', () => {
+  test('marks exactly the folders that do not exist yet', () => {
     for (const { folder, what } of rows)
       assert.equal(
         what.includes('not built yet'),
@@ -41,13 +41,13 @@ describe('docs/architecture.md', () => {
       );
   });
 
-  test('says of each folder what it may import, as the rule has it', () => {
+  test('lists the allowed imports of each folder as in the rule', () => {
     for (const { folder, imports } of rows)
       for (const other of folders.filter((each) => each !== folder))
         assert.equal(isListed(imports, other), mayImport(folder, other), `whether ${folder} may import ${other}`);
   });
 
-  test('leads each walk through at most ten files', () => {
+  test('each walkthrough has at most ten files', () => {
     const walks = page.split(/^## /m).filter((part) => part.startsWith('Walk '));
     assert.equal(walks.length, 5);
     for (const walk of walks) {

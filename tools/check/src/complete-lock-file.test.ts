@@ -16,7 +16,7 @@ for (const [name, platform] of platforms) {
   });
 }
 
-test('an optional dependency that is not listed is listed, in its order', () => {
+test('a missing optional dependency is added, in its order', () => {
   const { packages, missing } = withMissingPackages({
     'node_modules/tool': {
       version: '1.0.0',
@@ -34,7 +34,7 @@ test('an optional dependency that is not listed is listed, in its order', () => 
   assert.deepEqual(withMissingPackages(packages).missing, []);
 });
 
-test('one that stands beside its parent is found there', () => {
+test('a dependency beside its parent is found there', () => {
   const { missing } = withMissingPackages({
     'node_modules/a/node_modules/tool': { optionalDependencies: { x: '1.0.0' } },
     'node_modules/a/node_modules/x': { version: '1.0.0' },

@@ -21,13 +21,13 @@ for (const [from, to, allowed] of arrows) {
   });
 }
 
-test('a file belongs to the workspace it stands in', () => {
+test('a file belongs to the workspace that contains it', () => {
   assert.equal(layerOf('sim/kubernetes/src/object.ts'), 'sim/kubernetes');
   assert.equal(layerOf('test/regressions/000.test.ts'), 'test');
   assert.equal(layerOf('docs/x.md'), undefined);
 });
 
-test('a package name tells its workspace', () => {
+test('a package name has a workspace', () => {
   assert.equal(workspaceOf('@tartan/sim-kubernetes'), 'sim/kubernetes');
   assert.equal(workspaceOf('@tartan/kube/clock'), 'packages/kube');
   assert.equal(workspaceOf('node:fs'), undefined);

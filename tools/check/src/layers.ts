@@ -30,5 +30,5 @@ const errors = files.flatMap((file) =>
   }),
 );
 
-for (const complaint of errors) process.stdout.write(`${complaint}\n`);
+for (const error of errors) process.stdout.write(`${error}\n`);
 process.exitCode = errors.length === 0 ? 0 : 1;

@@ -85,7 +85,7 @@ const ground: Repository = {
   textOf: (path) => files[path] ?? (path === 'docs/page.md' ? '# Page\n\n## Here\n' : undefined),
 };
 
-const judgements: [target: string, complaint: RegExp | undefined][] = [
+const judgements: [target: string, error: RegExp | undefined][] = [
   ['other.md', undefined],
   ['../README.md', undefined],
   ['/README.md', undefined],
@@ -106,15 +106,15 @@ const judgements: [target: string, complaint: RegExp | undefined][] = [
 ];
 
 describe('a link in a page', () => {
-  for (const [target, complaint] of judgements) {
-    test(`to ${target} ${complaint ? 'is dead' : 'leads somewhere'}`, () => {
+  for (const [target, error] of judgements) {
+    test(`to ${target} ${error ? 'is dead' : 'is valid'}`, () => {
       const dead = deadLinks({ path: 'docs/page.md', text: `# Page\n\nSee [it](${target}).\n` }, ground);
-      assert.equal(dead.length, complaint ? 1 : 0, dead.join('\n'));
-      if (complaint) assert.match(dead[0] ?? '', complaint);
+      assert.equal(dead.length, error ? 1 : 0, dead.join('\n'));
+      if (error) assert.match(dead[0] ?? '', error);
     });
   }
 
-  test('is none in code, and is one around code', () => {
+  test('is ignored in code, and found around code', () => {
     const text = '`[a](b)` [`c`](d) ![e](f "g") [h](<i>)\n```sh\n[j](k)\n```\n~~~\n```\n[l](m)\n~~~\n[n](o)\n';
     assert.deepEqual(
       linksOf(text).map(({ target, number }) => `${number} ${target}`),
@@ -122,7 +122,7 @@ describe('a link in a page', () => {
     );
   });
 
-  test('can name a heading, but no comment in a script', () => {
+  test('can name a heading, but not a comment in a script', () => {
     assert.deepEqual([...anchorsOf('# One\n```sh\n# two\n```\n### [Three](x.md) & four\n')], ['one', 'three--four']);
   });
 });

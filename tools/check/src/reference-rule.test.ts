@@ -32,14 +32,14 @@ describe('the page of incidents', () => {
     });
   }
 
-  test('an id of an older form is an error', () => {
+  test('an ID of an older form is an error', () => {
     const older = [{ path: 'x/a.sh', text: '# As before (I-23, G-07).' }];
     assert.match(incidentErrors('', older).join('\n'), /x\/a\.sh: I-23 has no row.*\n.*x\/a\.sh: G-07 has no row/);
   });
 });
 
-describe('the name of a page', () => {
-  test('is an error when the repository has no such page', () => {
+describe('a referenced page', () => {
+  test('is an error when it does not exist in the repository', () => {
     const text = '/** See incidents.md, docs/incidents.md and design-notes.md. */';
     assert.deepEqual(pageErrors([...files, { path: 'x/a.ts', text }]), [
       'x/a.ts: there is no page design-notes.md: say it in words, or cite a public source',

@@ -43,7 +43,7 @@ const table = new Map(
 /** Labels that Prometheus adds by target. */
 const ofTargets = ['namespace', 'instance'];
 
-describe('what an expression asks for', () => {
+describe('the selectors of an expression', () => {
   const cases: [string, ReturnType<typeof selectorsIn>][] = [
     ['up', { series: [{ metric: 'up', labels: [] }], groupedBy: [] }],
     ['max(a_b{c="x", d=~"y|z,e"}) > 3', { series: [{ metric: 'a_b', labels: ['c', 'd'] }], groupedBy: [] }],
@@ -69,15 +69,15 @@ describe('alerts', () => {
   });
 
   for (const { alert, expr, labels, annotations } of rules) {
-    test(`${alert} is about metrics and labels that are told`, () => {
+    test(`${alert} uses metrics and labels that are exposed`, () => {
       const { series, groupedBy } = selectorsIn(expr);
       assert.ok(series.length > 0);
       for (const { metric, labels: used } of series) {
-        assert.ok(table.has(metric), `nobody tells ${metric}`);
+        assert.ok(table.has(metric), `no program exposes ${metric}`);
         for (const label of used) assert.ok(table.get(metric)?.includes(label), `${metric} has no label ${label}`);
       }
-      const told = series.flatMap(({ metric }) => table.get(metric) ?? []);
-      for (const label of groupedBy) assert.ok([...told, ...ofTargets].includes(label), `no label ${label}`);
+      const exposed = series.flatMap(({ metric }) => table.get(metric) ?? []);
+      for (const label of groupedBy) assert.ok([...exposed, ...ofTargets].includes(label), `no label ${label}`);
     });
 
     test(`${alert} has a severity, and texts with known labels only`, () => {
@@ -87,7 +87,7 @@ describe('alerts', () => {
     });
   }
 
-  test('the leases that they watch are those of the manager and of the runners controller', () => {
+  test('the leases in expressions are those of the manager and of the runners controller', () => {
     const watched = rules.flatMap(({ expr }) => [...expr.matchAll(/\bname=~?"([^"]+)"/g)].map(([, name = '']) => name));
     assert.deepEqual(
       new Set(watched.flatMap((names) => names.split('|'))),

@@ -79,9 +79,9 @@ const write = (): void => {
 };
 
 if (process.argv.includes('--check')) {
-  const complaints = check();
-  for (const complaint of complaints) process.stdout.write(`${complaint}\n`);
-  process.exitCode = complaints.length === 0 ? 0 : 1;
+  const errors = check();
+  for (const error of errors) process.stdout.write(`${error}\n`);
+  process.exitCode = errors.length === 0 ? 0 : 1;
 } else {
   if (process.argv.includes('--kubernetes')) {
     const { dumpRealServer } = await import('./real-server.ts');

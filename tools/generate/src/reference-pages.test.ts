@@ -81,7 +81,7 @@ const sorted = (words: Iterable<string>): string[] => [...new Set(words)].sort()
 describe('docs/reference/conditions.md', () => {
   for (const [kind, nickname] of Object.entries(nicknames))
     for (const [type, { reasons }] of Object.entries(conditions[kind] ?? {}))
-      test(`has the reasons of ${type} of a ${nickname}, and no others`, () => {
+      test(`has exactly the reasons of ${type} of a ${nickname}`, () => {
         const headings = conditionSections
           .map(({ heading }) => heading)
           .filter((each) => isHeadingOf(each, nickname, type));
@@ -98,17 +98,17 @@ describe('docs/reference/conditions.md', () => {
     ['Certificate signing requests', verdicts()],
   ];
   for (const [heading, words] of expected)
-    test(`has every word of "${heading}", and no others`, () => {
+    test(`has exactly the words of "${heading}"`, () => {
       assert.deepEqual(wordsUnder(heading), sorted(words));
     });
 
-  test('has the conditions that agents set on their Nodes, and no others', () => {
+  test('has exactly the conditions that agents set on their Nodes', () => {
     const found = conditionSections.filter(({ heading }) => heading.startsWith('Node: '));
     assert.deepEqual(found.flatMap(({ words }) => words).sort(), sorted(nodeReasons()));
   });
 });
 
-test('docs/reference/events.md has every event once, and no others', () => {
+test('docs/reference/events.md has every event exactly once', () => {
   assert.deepEqual(eventSections.flatMap(({ words }) => words).sort(), Object.keys(events).sort());
 });
 
@@ -122,7 +122,7 @@ test('every row says what to do', () => {
 });
 
 /** A reason or event that no code sets misleads readers. */
-test('some code sets every reason and every event', () => {
+test('every reason and every event is used in code', () => {
   const files = globSync('packages/{github,provider,tart-kubelet,runners}/src/**/*.ts', { cwd: root });
   const source = files.filter((file) => !file.endsWith('.test.ts')).map(read);
   const known = Object.values(conditions).flatMap((byType) =>
@@ -132,7 +132,7 @@ test('some code sets every reason and every event', () => {
   assert.deepEqual(sorted(unset), []);
 });
 
-describe('what the pages for operators tell people to use', () => {
+describe('what the pages for operators refer to', () => {
   const pages = globSync('docs/{runbooks/*,reference/{conditions,events}}.md', { cwd: root }).map(read);
   const blocks = pages.flatMap((page) => [...page.matchAll(/^ *```\w+\n(.*?)^ *```/gms)].map(([, text = '']) => text));
   const codes = pages.flatMap((page) => codeIn(page.replaceAll(/^ *```.*?^ *```/gms, '')));

@@ -14,7 +14,7 @@ const pages = globSync('docs/runbooks/*.md', { cwd: root })
 const alertPages = pages.filter(({ name }) => name.startsWith('Tartan'));
 
 /** The chart links to these names. */
-test('every alert has a runbook page, and every such page an alert', () => {
+test('every alert has a runbook page, and every runbook page an alert', () => {
   assert.deepEqual(alertPages.map(({ name }) => name).sort(), rules.map(({ alert }) => alert).sort());
 });
 
@@ -32,7 +32,7 @@ test('the index lists every page once, and every alert with its severity and met
 
 describe('a runbook page', () => {
   for (const { name, text } of alertPages)
-    test(`${name}: the alert as title, what is wrong, how to confirm it, how to fix it`, () => {
+    test(`${name}: the alert is the title, followed by the problem, its confirmation and its fix`, () => {
       const [title, wrong = ''] = text.split('\n\n');
       assert.equal(title, `# ${name}`);
       assert.match(wrong, /^[A-Z`]/);
@@ -51,7 +51,7 @@ describe('a runbook page', () => {
     /"paused":null/,
   ];
   for (const { name, text } of pages)
-    test(`${name}: a warning comes before each command that destroys something`, () => {
+    test(`${name}: a warning comes before each destructive command`, () => {
       const blocks = text.split('\n\n');
       blocks.forEach((block, at) => {
         if (!block.trimStart().startsWith('```') || !destructive.some((command) => command.test(block))) return;

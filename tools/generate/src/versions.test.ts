@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { withVersion } from './versions.ts';
 
 describe('the version of a release is written', () => {
-  test('into a workspace: its own, and that of the workspaces that it depends on', () => {
+  test('into a workspace: its own version, and that of its workspace dependencies', () => {
     const text = JSON.stringify(
       {
         name: '@tartan/api',
@@ -19,7 +19,7 @@ describe('the version of a release is written', () => {
     assert.deepEqual(dependencies, { '@tartan/kube': '1.2.3', zod: '0.0.0' });
   });
 
-  test('into the lock file: of the root and of workspaces, and of nobody else', () => {
+  test('into the lock file: of the root and of workspaces only', () => {
     const packages = {
       '': { name: 'tartan', version: '0.0.0' },
       'node_modules/yaml': { version: '0.0.0' },
@@ -39,7 +39,7 @@ describe('the version of a release is written', () => {
     });
   });
 
-  test('into the chart, as its own and that of the image that it takes', () => {
+  test('into the chart, as its version and that of its image', () => {
     const text = 'apiVersion: v2\nversion: 0.0.0\nappVersion: "0.0.0"\nkubeVersion: ">= 1.33.0-0"\n';
     assert.equal(
       withVersion(text, 'chart', '1.2.3'),
@@ -47,7 +47,7 @@ describe('the version of a release is written', () => {
     );
   });
 
-  test('into the image, and not where the place for it is missing', () => {
+  test('into the image, with an error when its place is missing', () => {
     const label = 'LABEL org.opencontainers.image.version=';
     assert.equal(withVersion(`FROM a\n${label}"0.0.0"\n`, 'image', '1.2.3'), `FROM a\n${label}"1.2.3"\n`);
     assert.throws(() => withVersion('FROM a\n', 'image', '1.2.3'), /no version is found/);

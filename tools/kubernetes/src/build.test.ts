@@ -26,12 +26,12 @@ echo binary > "$2"
   };
 };
 
-test('every module pins its version and its sums', () => {
+test('every module pins its version and its checksums', () => {
   for (const recipe of recipes)
     assert.match(basename(builtFolder(recipe, {})), /^[a-z0-9.-]+-v\d+\.\d+\.\d+-[0-9a-f]{16}$/);
 });
 
-test('a binary is built once, with pinned modules, no C and its version inside, and progress is told', async (t) => {
+test('a binary is built once, with pinned modules, without C and with its version, and progress is reported', async (t) => {
   const { env, calls } = fakeToolchain(t);
   const lines: string[] = [];
   const { helm } = await ensureBinaries(['helm'], { env, log: (line) => lines.push(line) });
@@ -48,14 +48,14 @@ test('a binary is built once, with pinned modules, no C and its version inside, 
   assert.equal(lines.length, 2);
 });
 
-test('binaries of one module come together and share a folder', async (t) => {
+test('binaries of one module are built together and share a folder', async (t) => {
   const { env, calls } = fakeToolchain(t);
   const paths = await ensureBinaries(['kubectl', 'kube-apiserver'], { env, log: () => {} });
   assert.equal(dirname(paths.kubectl), dirname(paths['kube-apiserver']));
   assert.equal(calls().length, 4);
 });
 
-test('what KUBEBUILDER_ASSETS holds is taken from there, and only the rest is built', async (t) => {
+test('binaries in KUBEBUILDER_ASSETS are used, and only the others are built', async (t) => {
   const { env, calls, folder } = fakeToolchain(t);
   const assets = join(folder, 'assets');
   mkdirSync(assets);

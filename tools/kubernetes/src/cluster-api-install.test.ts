@@ -8,7 +8,7 @@ const service = (path: string) => ({ service: { name: 'capi-webhook-service', na
 
 const applied = (...manifests: Manifest[]): unknown => manifestsForProcess(manifests, server);
 
-test('what would run core as a container is left out, and everything else is kept as it is', () => {
+test('the Deployments of core are removed, and everything else is unchanged', () => {
   const kept = ['Namespace', 'ServiceAccount', 'Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding'].map(
     (kind) => ({ kind, metadata: { name: 'x' }, rules: [] }),
   );
@@ -17,7 +17,7 @@ test('what would run core as a container is left out, and everything else is kep
 });
 
 for (const kind of ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'])
-  test(`every webhook of a ${kind} leads to the process, and stays as strict as it was`, () => {
+  test(`every webhook of a ${kind} calls the process, with unchanged failure policy`, () => {
     const webhook = (path: string) => ({ name: path, failurePolicy: 'Fail', clientConfig: service(path) });
     assert.deepEqual(applied({ kind, metadata: { name: 'x' }, webhooks: [webhook('/a'), webhook('/b')] }), [
       {
@@ -31,7 +31,7 @@ for (const kind of ['MutatingWebhookConfiguration', 'ValidatingWebhookConfigurat
     ]);
   });
 
-test('the conversion of a definition leads to the process', () => {
+test('the conversion of a definition calls the process', () => {
   const definition = (clientConfig: object): Manifest => {
     const conversion = { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } };
     return {
@@ -45,7 +45,7 @@ test('the conversion of a definition leads to the process', () => {
   ]);
 });
 
-test('a definition that converts nothing is kept as it is', () => {
+test('a definition without conversion is unchanged', () => {
   const definition = {
     kind: 'CustomResourceDefinition',
     metadata: { name: 'x' },
@@ -54,7 +54,7 @@ test('a definition that converts nothing is kept as it is', () => {
   assert.deepEqual(applied(definition), [definition]);
 });
 
-test('a webhook that has an address already keeps it', () => {
+test('a webhook with an address keeps it', () => {
   const webhooks = [{ clientConfig: { url: 'https://elsewhere/', caBundle: 'b' } }];
   const manifest = { kind: 'ValidatingWebhookConfiguration', metadata: { name: 'x' }, webhooks };
   assert.deepEqual(applied(manifest), [manifest]);

@@ -17,7 +17,7 @@ const recording = (name: string, record: string[]): Component => ({
   kill: () => record.push(`${name} is killed`),
 });
 
-test('components are stopped one by one, the last started first, and then the folder goes', async () => {
+test('components are stopped one by one, the last started first, and then the folder is deleted', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'tartan-stop-'));
   writeFileSync(join(dir, 'etcd.log'), '');
   const record: string[] = [];
@@ -32,7 +32,7 @@ test('components are stopped one by one, the last started first, and then the fo
   assert.ok(!existsSync(dir));
 });
 
-test('a start that fails leaves neither a folder nor a listener behind', async (t) => {
+test('a failed start leaves neither a folder nor a listener behind', async (t) => {
   const parent = mkdtempSync(join(tmpdir(), 'tartan-start-'));
   const before = process.env['TMPDIR'];
   process.env['TMPDIR'] = parent;

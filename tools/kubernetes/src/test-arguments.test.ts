@@ -16,7 +16,7 @@ test('all tests run unless files are named, and options are passed on', () => {
   ]);
 });
 
-test('the other suites have files of their own, and share no cluster', () => {
+test('the other suites have their own files, and share no cluster', () => {
   assert.deepEqual(testArguments(['--judges']), ['--test', three, 'test/judges/**/*.test.ts']);
   assert.equal(sharesCluster(['--judges']), false);
   assert.deepEqual(testArguments(['--upgrade']), ['--test', three, 'test/upgrade/**/*.test.ts']);
@@ -30,7 +30,7 @@ test('the other suites have files of their own, and share no cluster', () => {
   assert.equal(sharesCluster(['a.test.ts']), true);
 });
 
-test('only a run of all tests needs its binaries built before', () => {
+test('only a run of all tests builds its binaries before', () => {
   assert.ok(binariesFor([]).includes('promtool'));
   assert.deepEqual(binariesFor(['--test-name-pattern=drain']), binariesFor([]));
   assert.deepEqual(binariesFor(['--test-only', 'a.test.ts']), []);
@@ -38,7 +38,7 @@ test('only a run of all tests needs its binaries built before', () => {
   assert.ok(binariesFor(['--upgrade']).includes('helm'));
 });
 
-test('each binary is built for some suite, and an earlier Cluster API only for its judges', () => {
+test('each binary is built for some suite, and an earlier Cluster API only for its own', () => {
   const built = [[], ['--upgrade'], ['--judges']].flatMap(binariesFor);
   assert.deepEqual([...new Set(built)].sort(), [...binaryNames].sort());
   assert.ok(!binariesFor([]).includes('cluster-api-core-1.10'));

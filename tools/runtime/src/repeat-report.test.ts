@@ -4,7 +4,7 @@ import { failuresIn, formatFailures, parseRepeatArguments } from './repeat-repor
 
 describe('the arguments of test:repeat', () => {
   const script = (...given: string[]) => parseRepeatArguments(given)?.scriptFor(3);
-  test('everything, files or a tier, each run in another order', () => {
+  test('run everything, files or a tier, each run in another order', () => {
     assert.deepEqual(script('10'), ['test', '--', '--shuffle=3']);
     assert.deepEqual(script('10', '--load', 'a.test.ts', 'b.test.ts'), [
       'test',
@@ -18,7 +18,7 @@ describe('the arguments of test:repeat', () => {
     assert.equal(parseRepeatArguments(['5', '--load'])?.load, true);
   });
   for (const wrong of [[], ['0'], ['x'], ['2', '--loud'], ['2', 'fleet', 'a.test.ts']])
-    test(`refuses ${JSON.stringify(wrong)}`, () => assert.equal(parseRepeatArguments(wrong), undefined));
+    test(`reject ${JSON.stringify(wrong)}`, () => assert.equal(parseRepeatArguments(wrong), undefined));
 });
 
 test('failed tests are read from the output of the test runner', () => {

@@ -15,7 +15,7 @@ const files: Readonly<Record<string, string>> = {
   passesToo: "test('four', () => {});",
   begins: "test('all files are there', () => { if (!('all' in globalThis)) throw new Error('too early'); });",
   begunLater: 'await new Promise((resolve) => setTimeout(resolve, 20)); globalThis.all = true;',
-  fails: "test('is wrong', () => { throw new Error('as it was told'); });",
+  fails: "test('is wrong', () => { throw new Error('on purpose'); });",
   cannotBeLoaded: "import './nowhere.ts';",
   rejects:
     "test('loses', async () => { await null; Promise.reject(new Error('lost promise')); await new Promise((resolve) => setTimeout(resolve)); });",
@@ -63,7 +63,7 @@ describe('npm test', { timeout: 120_000 }, () => {
     return { code, stdout, stderr };
   };
 
-  test('closes with the sum of all files', async () => {
+  test('ends with the sum of all files', async () => {
     const { code, stderr, stdout } = await run('passes*.test.ts');
     assert.equal(code, 0, stdout + stderr);
     for (const line of ['ℹ tests 4', 'ℹ suites 1', 'ℹ pass 3', 'ℹ fail 0', 'ℹ skipped 1'])
@@ -71,21 +71,21 @@ describe('npm test', { timeout: 120_000 }, () => {
     assert.match(stderr, /^✔ 1 of 1: .*\(2 files\), \d+\.\d s\n$/);
   });
 
-  test('shows at the end what failed, and files that could not be loaded', async () => {
+  test('shows failures at the end, and files that could not be loaded', async () => {
     const { code, stdout } = await run('passes.test.ts', 'fails.test.ts', 'cannotBeLoaded.test.ts');
     assert.equal(code, 1);
     assert.match(stdout, /ℹ pass 2\nℹ fail 2\n/);
     const [, failures = ''] = stdout.split('failing tests:');
-    assert.match(failures, /test at fails\.test\.ts:2:1\n.*is wrong.*\n.*as it was told/);
+    assert.match(failures, /test at fails\.test\.ts:2:1\n.*is wrong.*\n.*on purpose/);
     assert.match(failures, /cannotBeLoaded\.test\.ts can be loaded.*\n.*nowhere\.ts/);
   });
 
-  test('begins no test before all files of its process are loaded', async () => {
+  test('starts no test before all files of its process are loaded', async () => {
     const { code, stdout } = await run('beg*.test.ts');
     assert.equal(code, 0, stdout);
   });
 
-  test('fails when a process ends in the middle, even one that says that all is well', async () => {
+  test('fails when a process ends early, even with exit code 0', async () => {
     const { code, stdout } = await run('exits.test.ts');
     assert.equal(code, 1);
     assert.match(stdout, /A process ended before all of its tests had.*\n {4}exits\.test\.ts\n$/);
@@ -95,19 +95,19 @@ describe('npm test', { timeout: 120_000 }, () => {
     ['rejects', 'lost promise'],
     ['throws', 'lost timer'],
   ] as const)
-    test(`fails when a test ${name} behind its back, and shows where`, async () => {
+    test(`fails when a test ${name} outside of its promise, and shows where`, async () => {
       const { code, stdout } = await run(`${name}.test.ts`);
       assert.equal(code, 1);
       assert.match(stdout, new RegExp(`Error: ${message}\n +at .*${name}.test.ts:2:`));
     });
 
-  test('passes options on', async () => {
+  test('passes options to the test runner', async () => {
     const { code, stdout } = await run('passes.test.ts', '--test-name-pattern=two');
     assert.equal(code, 0);
     assert.match(stdout, /ℹ tests 1\n/);
   });
 
-  test('fails when a file that was named is none', async () => {
+  test('fails when a named file does not exist', async () => {
     const { code, stderr, stdout } = await run('passes.test.ts', 'nothing/**/*.test.ts');
     assert.equal(code, 1);
     assert.equal(stdout, '');
@@ -123,7 +123,7 @@ describe('npm test', { timeout: 120_000 }, () => {
   };
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL'] as const)
-    test(`leaves no process behind after ${signal}, nor what tests have started`, async () => {
+    test(`leaves no process behind after ${signal}, nor processes started by tests`, async () => {
       const child = start('waits.test.ts');
       const exited = once(child, 'exit');
       const pids = await new Promise<number[]>((resolve) => {

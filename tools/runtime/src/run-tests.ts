@@ -53,11 +53,11 @@ const runAll = async (files: readonly string[], folder: string): Promise<boolean
   let failures = 0;
   const events = run({ files: [...modules.keys()], concurrency: workers, cwd: root, signal: interrupted.signal });
   events.on('test:fail', () => (failures += 1));
-  const watched = events.compose(async function* (happenings: AsyncIterable<TestEvent>) {
-    for await (const happening of happenings) {
-      const line = progress.onEvent(happening);
+  const watched = events.compose(async function* (testEvents: AsyncIterable<TestEvent>) {
+    for await (const event of testEvents) {
+      const line = progress.onEvent(event);
       if (line !== undefined) process.stderr.write(`${line}\n`);
-      yield happening;
+      yield event;
     }
   });
   for await (const text of watched.compose(new spec())) process.stdout.write(String(text));

@@ -35,7 +35,7 @@ export interface Harness extends Waits {
   macOf(machine: Machine): Mac;
   audit(): readonly Audited[];
   /** The last lines of all logs that may explain a failure. */
-  whatWasSaid(): string;
+  systemLogs(): string;
   /** Fires when the harness is stopped. */
   readonly over: AbortSignal;
   stop(): Promise<void>;
@@ -117,14 +117,14 @@ const furnish = async (folder: string, stops: (() => unknown)[], stop: () => Pro
     if (found === undefined) throw new Error(`there is no server ${status?.serverID}`);
     return found;
   };
-  const whatWasSaid = (): string =>
+  const systemLogs = (): string =>
     logTails([core.log, ...nodes.flatMap(({ logs }) => readdirSync(logs).map((name) => join(logs, name)))], 6_000);
   /** Adds the logs of the system to the error of a failed test. */
-  const told = async <T>(waiting: Promise<T>): Promise<T> => {
+  const withDiagnostics = async <T>(waiting: Promise<T>): Promise<T> => {
     try {
       return await waiting;
     } catch (error) {
-      throw new Error(`${error instanceof Error ? error.message : String(error)}\n${whatWasSaid()}`, { cause: error });
+      throw new Error(`${error instanceof Error ? error.message : String(error)}\n${systemLogs()}`, { cause: error });
     }
   };
   return {
@@ -143,8 +143,8 @@ const furnish = async (folder: string, stops: (() => unknown)[], stop: () => Pro
       return ran;
     },
     runHelm,
-    waitFor: (...asked) => told(waits.waitFor(...asked)),
-    waitUntilGone: (...asked) => told(waits.waitUntilGone(...asked)),
+    waitFor: (...asked) => withDiagnostics(waits.waitFor(...asked)),
+    waitUntilGone: (...asked) => withDiagnostics(waits.waitUntilGone(...asked)),
     machines: async (fleet) => {
       const { items } = await client.list(machine.resource, { namespace });
       return items
@@ -158,7 +158,7 @@ const furnish = async (folder: string, stops: (() => unknown)[], stop: () => Pro
       return mac;
     },
     audit: () => readAudit(folder),
-    whatWasSaid,
+    systemLogs,
     over: over.signal,
     stop,
   };

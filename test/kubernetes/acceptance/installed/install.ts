@@ -11,7 +11,7 @@ import { untilAvailable } from './workloads.ts';
 
 /** From a cluster without Macs to running fleets, in the order of docs/install.md. */
 export const testInstall = (on: () => Harness): void => {
-  test('helm install --wait ends when the managers are there and the fleets, as yet without Macs, are as wanted', async () => {
+  test('helm install --wait ends when the managers are Ready and the fleets, still without Macs, are current', async () => {
     succeeded(on(), await on().helm('install'));
     const { output } = await on().kubectl('get', 'pods', '-l', 'app.kubernetes.io/component=provider', '-o', 'wide');
     assert.equal(output.match(/\b1\/1 +Running\b/g)?.length, 2, output);
@@ -24,7 +24,7 @@ export const testInstall = (on: () => Harness): void => {
     await eventually('the keys of both fleets are registered', () => on().macs.scaleway.keys().length === 2);
   });
 
-  test('with Macs in the pool, helm upgrade --wait ends when all of them are Nodes, bound to their Machines', async () => {
+  test('with Macs in the pool, helm upgrade --wait ends when all of them are Nodes bound to their Machines', async () => {
     await on().macs.order(5);
     succeeded(on(), await on().helm('upgrade', { macosFleet: { replicas: 3 }, runnersFleet: { replicas: 1 } }));
     const { items } = await on().client.list(nodes, { labelSelector: labels.fleet });
@@ -47,7 +47,7 @@ export const testInstall = (on: () => Harness): void => {
       }
   });
 
-  test('kubectl scale adds a Mac; helm keeps it, and gives one back, wiped, when the value changes', async () => {
+  test('kubectl scale adds a Mac; helm keeps it, and releases and wipes one when the value changes', async () => {
     const installs = (): number =>
       on()
         .macs.scaleway.servers()

@@ -18,10 +18,10 @@ export interface KubeconfigGuard {
 /** Watches core's kubeconfig: tries each new version at once, and records core's condition about its connection. */
 export const guardKubeconfig = async (harness: Harness): Promise<KubeconfigGuard> => {
   const { folder } = harness;
-  const complaints: string[] = [];
+  const problems: string[] = [];
   const trials: Promise<void>[] = [];
   let last: string | undefined;
-  const complain = (what: string): void => void complaints.push(`${timestamp(systemClock.now())}: ${what}`);
+  const report = (what: string): void => void problems.push(`${timestamp(systemClock.now())}: ${what}`);
 
   const tryIt = async (value: string, version: string): Promise<void> => {
     const file = join(folder, `kubeconfig-${version}`);
@@ -34,7 +34,7 @@ export const guardKubeconfig = async (harness: Harness): Promise<KubeconfigGuard
         transport.close();
       }
     } catch (error) {
-      complain(`the kubeconfig of version ${version} does not work: ${String(error)}`);
+      report(`the kubeconfig of version ${version} does not work: ${String(error)}`);
     } finally {
       rmSync(file);
     }
@@ -43,21 +43,20 @@ export const guardKubeconfig = async (harness: Harness): Promise<KubeconfigGuard
   const secret = await recordChanges(harness, secrets, ({ type, object: { metadata, data } }) => {
     if (metadata.name !== kubeconfigName) return;
     const value = type === 'DELETED' ? undefined : data?.['value'];
-    if (value === undefined) complain(`the Secret was ${type === 'DELETED' ? 'deleted' : 'emptied'}`);
-    else if (metadata.labels?.['cluster.x-k8s.io/cluster-name'] !== clusterName)
-      complain('core does not see the Secret');
+    if (value === undefined) report(`the Secret was ${type === 'DELETED' ? 'deleted' : 'emptied'}`);
+    else if (metadata.labels?.['cluster.x-k8s.io/cluster-name'] !== clusterName) report('core does not see the Secret');
     else if (value !== last) trials.push(tryIt(value, metadata.resourceVersion));
     last = value;
   });
   const clusters = await recordChanges(harness, coreKinds.clusters, ({ object: { status } }) => {
     const probe = getCondition(status?.conditions ?? [], 'RemoteConnectionProbe');
-    if (probe?.status !== 'True') complain(`core says ${probe?.status} ${probe?.reason}: ${probe?.message}`);
+    if (probe?.status !== 'True') report(`core says ${probe?.status} ${probe?.reason}: ${probe?.message}`);
   });
   return {
     stop: async () => {
       await Promise.all([secret.stop(), clusters.stop()]);
       await Promise.all(trials);
-      return complaints;
+      return problems;
     },
   };
 };

@@ -38,7 +38,7 @@ export const testKubeconfig = (on: () => Harness): void => {
       return Buffer.from(data?.['value'] ?? '', 'base64').toString();
     };
 
-    test('from the store, once it is there and not before', async () => {
+    test('is taken from the store once it exists, and not before', async () => {
       const minted = await current();
       succeeded(on(), await on().helm('upgrade', fromStore(true)));
       assert.equal(await current(), minted, 'the store has none yet');
@@ -55,7 +55,7 @@ export const testKubeconfig = (on: () => Harness): void => {
       assert.equal(await current(), stored);
     });
 
-    test('through an upgrade, one that fails and is taken back, and a rollback', async () => {
+    test('works during an upgrade, a failed upgrade with its rollback, and a rollback', async () => {
       const stored = await current();
       const { stdout } = await on().runHelm('status', release, '--output', 'json');
       const { version }: { version: number } = JSON.parse(stdout);
@@ -69,7 +69,7 @@ export const testKubeconfig = (on: () => Harness): void => {
       await isWrittenBy('Provided');
     });
 
-    test('and from the provider again', async () => {
+    test('is made by the provider again', async () => {
       succeeded(on(), await on().helm('upgrade', fromStore(false)));
       await isWrittenBy('Minted');
       const left = await on().client.list(externalSecrets, { namespace });

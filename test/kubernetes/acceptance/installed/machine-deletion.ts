@@ -17,7 +17,7 @@ export const testMachineDeletion = (on: () => Harness): void => {
       .audit()
       .filter((each) => each.what === 'pods/eviction' && each.name === name);
 
-  test('kubectl drain waits for a job that a budget guards, and ends when the job does', async () => {
+  test('kubectl drain waits for a job with a disruption budget, and ends with the job', async () => {
     const metadata = { namespace, name: 'jobs' };
     await on().client.create(podDisruptionBudgets, {
       apiVersion: 'policy/v1',
@@ -38,7 +38,7 @@ export const testMachineDeletion = (on: () => Harness): void => {
     await on().client.delete(podDisruptionBudgets, metadata);
   });
 
-  test('a Machine that is deleted goes when its job has ended, leaves DaemonSets alone, and is replaced', async () => {
+  test('a deleted Machine is removed after its job has ended, keeps DaemonSet Pods, and is replaced', async () => {
     await on().client.create(daemonSets, daemonSet('everywhere', fleets.runners));
     const { spec } = await startJob(on(), 'waited-for', fleets.runners);
     const name = spec?.nodeName ?? '';
@@ -65,7 +65,7 @@ export const testMachineDeletion = (on: () => Harness): void => {
     assert.equal(on().serverOf(mine).installs, installs + 1);
   });
 
-  test('another template replaces Machines one by one, evicts Pods that are not jobs, and helm upgrade --wait waits for all that', async () => {
+  test('another template replaces Machines one by one and evicts Pods that are not jobs, and helm upgrade --wait waits for it', async () => {
     await startPod(on(), 'bystander', fleets.macos);
     const before = await on().machines(fleets.macos);
     const followed = await recordChanges(on(), machineDeployments);
@@ -89,7 +89,7 @@ export const testMachineDeletion = (on: () => Harness): void => {
     );
   });
 
-  test('a Mac that is dead is replaced by another, and comes back to the pool', async () => {
+  test('a dead Mac is replaced by another, and returns to the pool', async () => {
     const soon = { rollout: { gateDeadlineSeconds: 4 }, healthCheck: { unhealthyTimeoutSeconds: 5 } };
     succeeded(on(), await on().helm('upgrade', { macosFleet: soon }));
     const [dead] = await on().machines(fleets.macos);

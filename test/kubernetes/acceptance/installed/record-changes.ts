@@ -20,7 +20,7 @@ export interface ChangeRecorder<T extends KubeObject> {
 export const recordChanges = async <T extends KubeObject>(
   { client, over }: Pick<Harness, 'client' | 'over'>,
   resource: Resource<T>,
-  tell: (change: Change<T>) => void = () => {},
+  onChange: (change: Change<T>) => void = () => {},
 ): Promise<ChangeRecorder<T>> => {
   const stopped = new AbortController();
   const signal = AbortSignal.any([stopped.signal, over]);
@@ -30,7 +30,7 @@ export const recordChanges = async <T extends KubeObject>(
   let last = resourceVersion;
   const note = (change: Change<T>): void => {
     changes.push(change);
-    tell(change);
+    onChange(change);
   };
   for (const object of items) note({ type: 'ADDED', object });
   const watching = async (): Promise<void> => {

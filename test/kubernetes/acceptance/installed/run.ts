@@ -35,7 +35,7 @@ export { isReady, runsAgent } from '../../../system/nodes.ts';
 
 /** Shows all logs when a command has failed. */
 export const succeeded = (harness: Harness, ran: Ran): void => {
-  if (ran.code !== 0) assert.fail(`it ended with ${ran.code}:\n${ran.output}\n${harness.whatWasSaid()}`);
+  if (ran.code !== 0) assert.fail(`it ended with ${ran.code}:\n${ran.output}\n${harness.systemLogs()}`);
 };
 
 /** The last characters of each file, below its name. */

@@ -9,7 +9,7 @@ import { clusterName, fleets, namespace, release, scalewaySecret } from './value
 
 /** The end of an installation, while the manager still runs. */
 export const testScaleToZero = (on: () => Harness): void => {
-  test('deleting the Cluster gives every Mac back to the pool, wiped, and leaves no Node', async () => {
+  test('deleting the Cluster releases and wipes every Mac, and leaves no Node', async () => {
     const held = on()
       .macs.scaleway.servers()
       .filter(({ name }) => !name.startsWith('tuist-pool-'))
@@ -31,7 +31,7 @@ export const testScaleToZero = (on: () => Harness): void => {
 };
 
 export const testUninstall = (on: () => Harness): void => {
-  test('helm uninstall --wait leaves the keys that Macs know, and nothing else', async () => {
+  test('helm uninstall --wait leaves only the SSH keys that Macs accept', async () => {
     succeeded(on(), await on().runHelm('uninstall', release, '--wait', '--timeout', '300s'));
     const { client } = on();
     const names = async (list: Promise<{ items: { metadata: { name: string } }[] }>): Promise<readonly string[]> =>

@@ -22,7 +22,7 @@ export const testUpgrade = (on: () => Harness): void => {
     return items.map(({ status }) => getCondition(status?.conditions ?? [], 'Ready')?.reason);
   };
 
-  test('helm upgrade --wait with a new agent rolls one Mac alone, then as many as may be away, and ends when all have it', async () => {
+  test('helm upgrade --wait with a new agent rolls one Mac first, then up to maxUnavailable, and ends when all have it', async () => {
     const tag = await on().images.release('0.2.0');
     const followed = await recordChanges(on(), macFleet.resource);
     const ran = await on().helm('upgrade', {
@@ -43,7 +43,7 @@ export const testUpgrade = (on: () => Harness): void => {
     assert.equal(most, 2, 'the others went together, and never more');
   });
 
-  test('an agent that does not run is refused by the first Mac: helm upgrade --wait fails and says why, and all Macs run on', async () => {
+  test('an agent that does not run is rejected by the first Mac: helm upgrade --wait fails with the reason, and all Macs keep running', async () => {
     const tag = await on().images.release('0.3.0', ends);
     const { code, output } = await on().helm('upgrade', { provider: { image: { tag } } });
     assert.notEqual(code, 0);
@@ -60,13 +60,13 @@ export const testUpgrade = (on: () => Harness): void => {
       await on().waitFor(nodes, metadata.name, 'runs what it had', runsAgent('0.2.0'));
   });
 
-  test('helm rollback --wait ends with all as it was', async () => {
+  test('helm rollback --wait restores the previous state', async () => {
     succeeded(on(), await on().runHelm('rollback', release, '--wait', '--timeout', '300s'));
     assert.deepEqual(await versions(), ['0.2.0', '0.2.0', '0.2.0', '0.2.0']);
     assert.deepEqual(await reasons(), ['UpToDate', 'UpToDate']);
   });
 
-  test('a fleet for which there are not enough Macs fails helm upgrade --wait with whom it waits for, unless told not to wait for Macs', async () => {
+  test('a fleet without enough Macs fails helm upgrade --wait with the missing machines, unless waitForMacs is false', async () => {
     const tooMany = { runnersFleet: { replicas: 3 } };
     const failed = await on().helm('upgrade', tooMany, ['--wait', '--timeout', '12s']);
     assert.notEqual(failed.code, 0);

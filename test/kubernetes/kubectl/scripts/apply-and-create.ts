@@ -50,7 +50,7 @@ export const applying: KubectlScript = {
 };
 
 export const creatingAndReplacing: KubectlScript = {
-  title: 'create, replace and the commands that make objects',
+  title: 'create, replace and the commands that generate objects',
   namespace: 'creating',
   steps: [
     { run: 'create -f -', input: settings('{a: "1"}') },

@@ -23,7 +23,7 @@ const client = 'kubernetes.io/kube-apiserver-client';
 const clientUsages = '[client auth, digital signature]';
 
 export const certificates: KubectlScript = {
-  title: 'certificates, and who one is',
+  title: 'certificates and identity',
   namespace: 'certificates',
   steps: [
     { run: 'create -f -', input: signingRequest('jane', client, clientUsages, request) },

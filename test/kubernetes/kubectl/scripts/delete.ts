@@ -23,7 +23,7 @@ spec: {schedulerName: nobody, nodeName: deleting-node, containers: [{name: one, 
 `;
 
 export const deleting: KubectlScript = {
-  title: 'deleting, with dependents, finalizers and grace',
+  title: 'deletion with dependents, finalizers and grace periods',
   namespace: 'deleting',
   steps: [
     ...family('background'),

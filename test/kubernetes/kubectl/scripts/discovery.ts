@@ -18,7 +18,7 @@ const servedElsewhere = [
 ];
 
 export const discovery: KubectlScript = {
-  title: 'what the server says about itself',
+  title: 'discovery, versions and cluster information',
   namespace: 'discovery',
   steps: [
     'version',

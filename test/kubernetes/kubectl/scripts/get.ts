@@ -19,7 +19,7 @@ immutable: true
 `;
 
 export const reading: KubectlScript = {
-  title: 'reading objects in every form of output',
+  title: 'reading objects in every output format',
   namespace: 'reading',
   steps: [
     { run: 'create -f -', input: threeConfigMaps },

@@ -2,7 +2,7 @@ import type { KubectlScript } from '../script.ts';
 
 /** New rights take effect a moment later: the first question is repeated until the answer is yes. */
 export const rights: KubectlScript = {
-  title: 'roles, and what they allow',
+  title: 'roles and permissions',
   namespace: 'access',
   steps: [
     'create role reader --verb=get,list,watch --resource=pods,configmaps',

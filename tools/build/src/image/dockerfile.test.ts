@@ -41,7 +41,7 @@ describe('the Dockerfile', () => {
     for (const base of bases) assert.match(base, /^[^ :@]+:[\w.-]+@sha256:[0-9a-f]{64}(?: AS \w+)?$/);
   });
 
-  test('fetches what the lock names, and verifies it', () => {
+  test('fetches the artifacts of the lock file, and verifies them', () => {
     const [fetching = ''] = instructions('RUN', dockerfile).filter((line) => line.includes('artifacts'));
     assert.match(
       fetching,
@@ -49,7 +49,7 @@ describe('the Dockerfile', () => {
     );
   });
 
-  test('gets every workspace to build from, and nothing that was built or installed here', () => {
+  test('gets every workspace to build from, and nothing that was built or installed locally', () => {
     const lines = readFileSync(join(checkout, '.dockerignore'), 'utf8').split('\n');
     const { workspaces } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8')) as { workspaces: string[] };
     const wanted = ['package.json', 'package-lock.json', 'image/artifacts.lock'];

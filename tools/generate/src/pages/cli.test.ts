@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { jsonSchemas } from '@tartan/cli';
 import { cliPage, fieldsOf } from './cli.ts';
 
-test('docs/reference/cli.md says what --help says (npm run generate)', () => {
+test('docs/reference/cli.md equals the output of --help (npm run generate)', () => {
   assert.equal(readFileSync(join(import.meta.dirname, '../../../../docs/reference/cli.md'), 'utf8'), cliPage());
 });
 

@@ -28,6 +28,6 @@ describe('the page about requirements', () => {
     assert.ok(page.split('\n').includes(line), `${line}\n\n${page}`);
   });
 
-  test('docs/requirements.md is what the rows say (npm run generate)', () =>
+  test('docs/requirements.md equals the rows (npm run generate)', () =>
     assert.equal(repositoryFile('docs/requirements.md'), requirementsPage(requirements, repositoryFile)));
 });

@@ -11,13 +11,13 @@ const temporaryFolder = (t: TestContext): string => {
   return folder;
 };
 
-test('the cache folder is TARTAN_CACHE, else below XDG_CACHE_HOME, else below the home', () => {
+test('the cache folder is TARTAN_CACHE, else below XDG_CACHE_HOME, else below the home folder', () => {
   assert.equal(cacheFolder({ TARTAN_CACHE: '/a', XDG_CACHE_HOME: '/b' }), '/a');
   assert.equal(cacheFolder({ XDG_CACHE_HOME: '/b' }), '/b/tartan');
   assert.match(cacheFolder({}), /\.cache\/tartan$/);
 });
 
-test('the key changes with every part, and with where a part ends', () => {
+test('the key changes with every part, and with the boundaries of parts', () => {
   const keys = [['a', 'b'], ['a', 'c'], ['ab', ''], ['a'], ['b', 'a']].map(cacheKey);
   assert.equal(new Set(keys).size, keys.length);
   assert.equal(cacheKey(['a', 'b']), cacheKey(['a', 'b']));
@@ -49,7 +49,7 @@ test('a fill that fails leaves nothing behind, and the next one may succeed', as
   assert.deepEqual(readdirSync(parent), ['module']);
 });
 
-test('of two that fill at once the first to finish wins, and the other adds nothing', async (t) => {
+test('of two concurrent fills the first to finish wins, and the other is discarded', async (t) => {
   const parent = temporaryFolder(t);
   const folder = join(parent, 'module');
   const slow = Promise.withResolvers<void>();
@@ -64,7 +64,7 @@ test('of two that fill at once the first to finish wins, and the other adds noth
   assert.equal(readFileSync(join(folder, 'binary'), 'utf8'), 'winner');
 });
 
-test('what a killed process left behind is removed when it is old, and spared when another may still be at work on it', async (t) => {
+test('old leftovers of a killed process are removed, and recent ones kept', async (t) => {
   const parent = temporaryFolder(t);
   const [old, young] = [join(parent, 'module.a.partial'), join(parent, 'module.b.partial')];
   for (const folder of [old, young]) mkdirSync(folder);

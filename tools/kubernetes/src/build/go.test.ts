@@ -14,7 +14,7 @@ const fakeGo = (t: TestContext, script: string): { cwd: string; env: NodeJS.Proc
   return { cwd: folder, env: { PATH: folder } };
 };
 
-test('without Go the message says what to install', async () => {
+test('without Go the error says what to install', async () => {
   await assert.rejects(go(['version'], { cwd: tmpdir(), env: { PATH: '/nonexistent' } }), (error: unknown) => {
     assert.ok(error instanceof BuildError);
     assert.match(error.message, /no "go" on the PATH.*https:\/\/go\.dev\/dl.*KUBEBUILDER_ASSETS/s);
@@ -22,7 +22,7 @@ test('without Go the message says what to install', async () => {
   });
 });
 
-test('a build that fails shows the end of what Go said', async (t) => {
+test('a failed build shows the end of the output of Go', async (t) => {
   const run = fakeGo(t, 'i=0; while [ $i -lt 100 ]; do echo "line $i" >&2; i=$((i+1)); done; exit 2');
   await assert.rejects(go(['build'], run), (error: unknown) => {
     assert.ok(error instanceof BuildError);
@@ -34,11 +34,11 @@ test('a build that fails shows the end of what Go said', async (t) => {
 
 const edit = { file: 'main.go', from: 'Port: port,', to: 'Host: "$&", Port: port,' };
 
-test('one text is replaced by another, as it is written', () => {
+test('a text is replaced literally', () => {
   assert.equal(applyEdit('a Port: port, b', edit), 'a Host: "$&", Port: port, b');
 });
 
-test('sources that have it never, or twice, are not built', () => {
+test('sources that contain the text never, or twice, are not built', () => {
   for (const text of ['a', 'Port: port, Port: port,'])
     assert.throws(() => applyEdit(text, edit), /main\.go has "Port: port," [02] times/);
 });

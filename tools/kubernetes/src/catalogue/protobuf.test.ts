@@ -52,7 +52,7 @@ type VolumeSource struct {
 
 const packageName = 'k8s.io.api.core.v1';
 
-test('a description joins the types of the .proto file with what JSON makes of the Go struct', () => {
+test('a description joins the types of the .proto file with the JSON names of the Go struct', () => {
   const described = describeMessages(
     [`${packageName}.Volume`],
     readProto(proto),

@@ -4,7 +4,7 @@ import { reachableSchemas, stripDescriptions } from './schemas.ts';
 
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-test('prose goes, at every depth', () => {
+test('descriptions are removed at every depth', () => {
   const schema = {
     description: 'a thing',
     title: 'Thing',
@@ -29,12 +29,12 @@ test('prose goes, at every depth', () => {
   });
 });
 
-test('fields that are called like prose stay', () => {
+test('fields named like descriptions are kept', () => {
   const schema = { properties: { description: { type: 'string' }, title: { type: 'string' } } };
   assert.deepEqual(stripDescriptions(schema, { keepKinds: true }), schema);
 });
 
-test('defaults are data, whatever their keys', () => {
+test('defaults are kept, whatever their keys', () => {
   const schema = { type: 'object', default: { description: 'kept', b: 1, a: 2 } };
   assert.equal(
     JSON.stringify(stripDescriptions(schema, { keepKinds: true })),
@@ -42,7 +42,7 @@ test('defaults are data, whatever their keys', () => {
   );
 });
 
-test('keys are sorted, names of fields too', () => {
+test('keys are sorted, field names too', () => {
   const schema = { type: 'object', properties: { b: { type: 'string', format: 'byte' }, a: { type: 'string' } } };
   assert.equal(
     JSON.stringify(stripDescriptions(schema, { keepKinds: true })),
@@ -50,13 +50,13 @@ test('keys are sorted, names of fields too', () => {
   );
 });
 
-test('the kinds of a schema are kept on request only', () => {
+test('the kinds of a schema are kept only on request', () => {
   const schema = { 'x-kubernetes-group-version-kind': [{ group: '', version: 'v1', kind: 'Pod' }] };
   assert.deepEqual(stripDescriptions(schema, { keepKinds: true }), schema);
   assert.deepEqual(stripDescriptions(schema, { keepKinds: false }), {});
 });
 
-test('what the roots lead to is reachable, through cycles and lists, and nothing else is', () => {
+test('exactly the schemas reachable from the roots are kept, through cycles and lists', () => {
   const schemas = {
     C: { properties: { a: { allOf: [reference('A')] } } },
     A: { properties: { b: { items: reference('B') } } },
@@ -66,10 +66,10 @@ test('what the roots lead to is reachable, through cycles and lists, and nothing
   assert.deepEqual(Object.keys(reachableSchemas(schemas, ['C'])), ['A', 'B', 'C']);
 });
 
-test('a field called $ref is a field', () => {
+test('a field named $ref is a field', () => {
   assert.deepEqual(Object.keys(reachableSchemas({ A: { properties: { $ref: { type: 'string' } } } }, ['A'])), ['A']);
 });
 
-test('a reference to nothing is an error that names it', () => {
+test('a dangling reference is an error that names it', () => {
   assert.throws(() => reachableSchemas({ A: reference('Lost') }, ['A']), /no schema Lost/);
 });

@@ -3,7 +3,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import { createAuthority, createTokenKeys, issueClientCertificate, issueServerCertificate } from './certificates.ts';
 
-test('a client certificate names user and groups, and its authority signed it', async () => {
+test('a client certificate has user and groups, and is signed by its authority', async () => {
   const authority = await createAuthority('test-ca');
   const issued = await issueClientCertificate(authority, {
     user: 'system:node:mac-1',
@@ -16,7 +16,7 @@ test('a client certificate names user and groups, and its authority signed it', 
   assert.equal(certificate.ca, false);
 });
 
-test('a server certificate is good for loopback', async () => {
+test('a server certificate is valid for loopback', async () => {
   const authority = await createAuthority('test-ca');
   const certificate = new X509Certificate((await issueServerCertificate(authority, 'server')).certificate);
   assert.equal(certificate.checkIP('127.0.0.1'), '127.0.0.1');
@@ -24,19 +24,19 @@ test('a server certificate is good for loopback', async () => {
   assert.equal(certificate.checkIP('127.0.0.2'), undefined);
 });
 
-test('another authority of the same name did not sign it', async () => {
+test('a certificate is not valid for another authority of the same name', async () => {
   const [authority, other] = [await createAuthority('test-ca'), await createAuthority('test-ca')];
   const certificate = new X509Certificate((await issueClientCertificate(authority, { user: 'x' })).certificate);
   assert.ok(!certificate.verify(new X509Certificate(other.certificate).publicKey));
 });
 
-test('PEM ends with its line, as tools write it', async () => {
+test('PEM ends with a newline', async () => {
   const { certificate, key } = await createAuthority('test-ca');
   assert.match(certificate, /-----END CERTIFICATE-----\n$/);
   assert.match(key, /-----END PRIVATE KEY-----\n$/);
 });
 
-test('token keys are a pair of PEM', () => {
+test('token keys are a pair in PEM', () => {
   const { publicKey, privateKey } = createTokenKeys();
   assert.match(publicKey, /^-----BEGIN PUBLIC KEY-----/);
   assert.match(privateKey, /^-----BEGIN EC PRIVATE KEY-----/);

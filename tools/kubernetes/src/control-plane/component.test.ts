@@ -50,7 +50,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-test('a component is ready when it says so, logs to its file, and is gone after stop', async (t) => {
+test('a component is ready when its probe succeeds, logs to its file, and is gone after stop', async (t) => {
   const settings = options(t);
   const component = await startComponent(script(`console.log('hello'); ${serving}`), settings);
   assert.ok(isAlive(component.pid));
@@ -59,7 +59,7 @@ test('a component is ready when it says so, logs to its file, and is gone after 
   assert.ok(!isAlive(component.pid));
 });
 
-test('a component that ends before it is ready is an error with its exit code and the end of its log', async (t) => {
+test('a component that exits before it is ready is an error with its exit code and the end of its log', async (t) => {
   const text = `for (let i = 0; i < 100; i++) console.log('line ' + i); process.exit(3);`;
   await assert.rejects(startComponent(script(text), options(t)), (error: unknown) => {
     assert.ok(error instanceof Error);
@@ -78,7 +78,7 @@ test('a component that is not ready in time is stopped', async (t) => {
   assert.ok(settings.spawned.every(({ pid }) => !isAlive(pid)));
 });
 
-test('a binary that is not there is an error that says so', async (t) => {
+test('a missing binary is an error that names it', async (t) => {
   const spec = { ...script(''), binary: '/nonexistent/fake' };
   await assert.rejects(
     startComponent(spec, options(t)),
@@ -94,7 +94,7 @@ const takenPort = async (t: TestContext): Promise<number> => {
   return (stranger.address() as AddressInfo).port;
 };
 
-test('a port that somebody else took costs another attempt with another port', async (t) => {
+test('a port in use costs another attempt with another port', async (t) => {
   const settings = options(t);
   const taken = await takenPort(t);
   const chosen: number[] = [];
@@ -109,7 +109,7 @@ test('a port that somebody else took costs another attempt with another port', a
   assert.equal(settings.spawned.length, chosen.length);
 });
 
-test('it gives up when every port is taken', async (t) => {
+test('the start fails when every port is in use', async (t) => {
   const settings = options(t);
   const taken = await takenPort(t);
   await assert.rejects(

@@ -37,7 +37,7 @@ const owner = async (
 };
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  test(`on ${signal} what is owned is stopped in good order, and the process ends by that signal`, async () => {
+  test(`on ${signal} everything registered is stopped in order, and the process ends by that signal`, async () => {
     assert.deepEqual(await owner('', [signal]), { output: 'ready\nstop\nstopped\n', code: null, signal });
   });
 }
@@ -52,17 +52,17 @@ test('on an exception everything registered is killed', async () => {
   assert.equal(code, 1);
 });
 
-test('what was unregistered keeps running', async () => {
+test('an unregistered process keeps running', async () => {
   assert.deepEqual(await owner('release(); clearInterval(idle);'), { output: 'ready\n', code: 0, signal: null });
 });
 
-test('a second signal does not wait, and still leaves nothing behind', async () => {
+test('a second signal does not wait, and leaves nothing behind', async () => {
   const { output, signal } = await owner('stuck();', ['SIGINT', 'SIGTERM']);
   assert.match(output, /kill the stuck/);
   assert.equal(signal, 'SIGTERM');
 });
 
-test('what is registered while the rest is stopped is killed', async () => {
+test('a process registered during the stop is killed', async () => {
   const late = `const later = stopAtExit({
     stop: async () => { later(); stopAtExit({ stop: async () => say('late'), killNow: () => say('kill the late') }); },
     killNow: () => say('kill'),

@@ -18,7 +18,7 @@ test('a few files share one process', () => {
   );
 });
 
-test('a slow file has a process to itself, and begins first', () => {
+test('a slow file has its own process, and starts first', () => {
   const slow = new Map([['test/crash/crash.test.ts', 60]]);
   const [first, ...others] = createBatches([...many('packages/kube', 100), 'test/crash/crash.test.ts'], slow, 2);
   assert.deepEqual(first?.files, ['test/crash/crash.test.ts']);
@@ -26,7 +26,7 @@ test('a slow file has a process to itself, and begins first', () => {
   assert.ok(others.length > 1);
 });
 
-test('neighbours stay together, whatever slow file lies between them', () => {
+test('neighbouring files stay together, whatever slow file is between them', () => {
   const slow = new Map([['b/src/x.test.ts', 60]]);
   assert.deepEqual(
     createBatches([...many('a', 3), 'b/src/x.test.ts', ...many('c', 3)], slow, 2).map(({ name }) => name),
@@ -42,11 +42,11 @@ test('with a seed the order is random, and the same for the same seed', () => {
   assert.deepEqual(order(1).toSorted(), files);
 });
 
-test('no files are no batches', () => {
+test('without files there are no batches', () => {
   assert.deepEqual(createBatches([], none, 3), []);
 });
 
-test('every file is in one batch, long ones come first, and none is much longer than its share', () => {
+test('every file is in one batch, long batches come first, and none is much longer than its share', () => {
   const table = fc.uniqueArray(
     fc.record({ file: fc.stringMatching(/^[a-c]\/[a-c]\/[a-z]{1,4}\.test\.ts$/), seconds: fc.nat(90) }),
     { selector: ({ file }) => file, maxLength: 200 },

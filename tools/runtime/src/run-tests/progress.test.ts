@@ -16,7 +16,7 @@ const complete = (file: string, name: string, ms: number, { nesting = 0, passed 
 const ended = (file: string, ms: number, passed = true): TestEvent => complete(file, file, ms, { passed });
 const summary = (file?: string): TestEvent => ({ type: 'test:summary', data: file === undefined ? {} : { file } });
 
-test('a line is said when a batch is done, and none for its tests', () => {
+test('a line is printed when a batch is done, and none for its tests', () => {
   const progress = createProgress(batches, '/root');
   assert.equal(progress.onEvent(complete('/root/a.test.ts', 'one', 10)), undefined);
   assert.equal(progress.onEvent({ type: 'test:diagnostic', data: {} }), undefined);
@@ -24,7 +24,7 @@ test('a line is said when a batch is done, and none for its tests', () => {
   assert.equal(progress.onEvent(ended('/tmp/1.mjs', 4000)), '✔ 2 of 2: a.test.ts and b.test.ts, 4.0 s');
 });
 
-test('a process that ended without a summary has crashed, however it ended', () => {
+test('a process that ended without a summary has crashed, with any exit code', () => {
   const progress = createProgress(batches, '/root');
   // The summary of a batch may arrive after its end.
   for (const each of [ended('/tmp/2.mjs', 1), ended('/tmp/1.mjs', 1), summary('/tmp/1.mjs'), summary()])
@@ -35,7 +35,7 @@ test('a process that ended without a summary has crashed, however it ended', () 
   assert.match(crashText(crashed), /npm test -- FILE.*\n {4}c\.test\.ts\n$/);
 });
 
-test('files are compared by what their outermost tests and suites took', () => {
+test('files are compared by the duration of their top-level tests and suites', () => {
   const progress = createProgress(batches, '/root');
   for (const each of [
     complete('/root/a.test.ts', 'one', 1000),

@@ -13,7 +13,7 @@ export interface TestEvent {
 
 export interface Progress {
   /** A progress line for the user, if there is one. */
-  onEvent(happening: TestEvent): string | undefined;
+  onEvent(event: TestEvent): string | undefined;
   /** Batches whose process ended before it reported a result: process.exit in a test, a signal, out of memory. */
   crashed(): readonly Batch[];
   /** The slowest first. */

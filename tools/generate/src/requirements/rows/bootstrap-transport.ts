@@ -31,8 +31,7 @@ export const bootstrapTransport: Chapter = {
       tests: [
         {
           file: 'test/regressions/rollout-memory.test.ts',
-          title:
-            'no manager came near its limit, which was not raised: those that pushed had no copy of the file more than one that stood by',
+          title: 'no manager came near its memory limit: one that pushed had no more copies of the file than a standby',
         },
         {
           file: openArtifact,
@@ -66,8 +65,7 @@ export const bootstrapTransport: Chapter = {
       tests: [
         {
           file: 'test/regressions/rollout-memory.test.ts',
-          title:
-            'no manager came near its limit, which was not raised: those that pushed had no copy of the file more than one that stood by',
+          title: 'no manager came near its memory limit: one that pushed had no more copies of the file than a standby',
         },
         {
           file: bootstrap,
@@ -88,11 +86,11 @@ export const bootstrapTransport: Chapter = {
         {
           file: 'test/regressions/rollout-memory.test.ts',
           title:
-            'a new agent drifts every Ready machine at once, and after the first all others are sent it at the same time',
+            'a new agent drifts every Ready machine at once, and after the first machine all others are updated at the same time',
         },
         {
           file: 'test/system/life-of-a-machine.test.ts',
-          title: 'a new agent is rolled onto them: one goes first, alone, then the other',
+          title: 'a new agent is rolled out: first to one machine alone, then to the other',
         },
         {
           file: 'packages/provider/src/fleet/controller.test.ts',

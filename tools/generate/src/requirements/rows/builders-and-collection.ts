@@ -62,7 +62,7 @@ export const buildersAndCollection: Chapter = {
       tests: [
         {
           file: 'test/regressions/image-push-and-vm-gc.test.ts',
-          title: 'with --disable-vm-gc there is no collector at all, whatever time passes',
+          title: 'with --disable-vm-gc there is no collector, whatever time passes',
         },
         { file: images, title: 'with --disable-vm-gc there is no collector, and a full disk collects nothing (B3)' },
         { file: agentFlags, title: 'default to the host name of the Mac' },
@@ -118,7 +118,7 @@ export const buildersAndCollection: Chapter = {
       tests: [
         {
           file: 'test/regressions/image-push-and-vm-gc.test.ts',
-          title: 'a push survives several garbage collections, which delete the orphan of the agent and nothing else',
+          title: 'a push survives several garbage collections, which delete only the orphan of the agent',
         },
         { file: bake, title: 'survives a wrong journal because its files are open (B6)' },
         { file: bake, title: 'survives a wrong journal because a tart process uses it (B6)' },
@@ -169,10 +169,10 @@ export const buildersAndCollection: Chapter = {
         { file: reclaimDisk, title: 'deletes nothing when running VMs cannot be listed' },
         {
           file: builderAtWork,
-          title: 'its Mac is bootstrapped, and its runner registers with its own token',
+          title: 'the Mac is bootstrapped, and its runner registers with its own token',
         },
-        { file: builderAtWork, title: 'a bake makes room, builds, and pushes again after a push that failed' },
-        { file: builderAtWork, title: 'it is deleted after its job has ended, its runner first' },
+        { file: builderAtWork, title: 'a bake frees space, builds, and pushes again after a failed push' },
+        { file: builderAtWork, title: 'the builder is deleted after its job has ended, its runner first' },
       ],
     },
   ],

@@ -19,8 +19,7 @@ export const clusterApi: Chapter = {
       tests: [
         {
           file: 'test/regressions/machine-deployment-available.test.ts',
-          title:
-            'now every MachineDeployment is Available, as its Machine is bound to the Node that bears its providerID',
+          title: 'every MachineDeployment is Available, as its Machine is bound to the Node with its providerID',
         },
         {
           file: underClusterApi,
@@ -28,7 +27,7 @@ export const clusterApi: Chapter = {
         },
         {
           file: underClusterApi,
-          title: 'a MachineDeployment scaled to nothing gives the Mac back, wiped, and its Node goes',
+          title: 'a MachineDeployment scaled to zero releases and wipes the Mac, and its Node is deleted',
         },
         {
           file: 'packages/provider/src/fleet/controller.test.ts',
@@ -36,17 +35,17 @@ export const clusterApi: Chapter = {
         },
         {
           file: 'test/kubernetes/acceptance/installed/install.ts',
-          title: 'with Macs in the pool, helm upgrade --wait ends when all of them are Nodes, bound to their Machines',
+          title: 'with Macs in the pool, helm upgrade --wait ends when all of them are Nodes bound to their Machines',
         },
         {
           file: 'test/kubernetes/acceptance/installed/upgrade.ts',
           title:
-            'a fleet for which there are not enough Macs fails helm upgrade --wait with whom it waits for, unless told not to wait for Macs',
+            'a fleet without enough Macs fails helm upgrade --wait with the missing machines, unless waitForMacs is false',
         },
         {
           file: 'test/kubernetes/acceptance/installed/upgrade.ts',
           title:
-            'an agent that does not run is refused by the first Mac: helm upgrade --wait fails and says why, and all Macs run on',
+            'an agent that does not run is rejected by the first Mac: helm upgrade --wait fails with the reason, and all Macs keep running',
         },
       ],
     },
@@ -63,7 +62,7 @@ export const clusterApi: Chapter = {
         },
         {
           file: underClusterApi,
-          title: 'the control plane object hands over the kubeconfig by which Machines are bound',
+          title: 'the control plane object provides the kubeconfig by which Machines are bound',
         },
       ],
     },
@@ -74,8 +73,7 @@ export const clusterApi: Chapter = {
       tests: [
         {
           file: 'test/regressions/machine-deployment-available.test.ts',
-          title:
-            'the kubeconfig that Cluster API had to be given by hand is made by the provider, and made anew when somebody deletes it',
+          title: 'the provider writes the kubeconfig of Cluster API, and writes it again when somebody deletes it',
         },
         {
           file: controlPlane,
@@ -101,10 +99,10 @@ export const clusterApi: Chapter = {
           title:
             'after any sequence of mode switches, late writes and deletions, a reconcile leaves a working kubeconfig and never overwrites a provided one',
         },
-        { file: 'test/kubernetes/chart-kubeconfig.test.ts', title: 'is there all the time, and works' },
+        { file: 'test/kubernetes/chart-kubeconfig.test.ts', title: 'always exists, and works' },
         {
           file: 'test/kubernetes/chart-manager.test.ts',
-          title: 'can come from a store, and outlives the hook that brings it (INC-307)',
+          title: 'can come from a store, and outlives the hook that creates it (INC-307)',
         },
       ],
     },
@@ -156,8 +154,7 @@ export const clusterApi: Chapter = {
       tests: [
         {
           file: 'test/regressions/machine-deployment-available.test.ts',
-          title:
-            'a restart that left the old process, and one whose process died again and again, were taken for done: now the roll stops and says so',
+          title: 'a restart that left the old process, and one with a crash loop, stop the roll with a reason',
         },
         { file: agentJob, title: 'is not updated when the restart left the old process (INC-09)' },
         {
@@ -201,7 +198,7 @@ export const clusterApi: Chapter = {
       tests: [
         {
           file: 'test/system/life-of-a-machine.test.ts',
-          title: 'two are claimed from a pool of three, made ready over SSH, and their Nodes are Ready',
+          title: 'two machines claim Macs from a pool of three and bootstrap them over SSH, and their Nodes are Ready',
         },
         { file: 'packages/api/src/provider-id.test.ts', title: 'consists of zone and server ID' },
         {
@@ -219,11 +216,11 @@ export const clusterApi: Chapter = {
       tests: [
         {
           file: 'test/regressions/machine-deployment-available.test.ts',
-          title: 'an existing Node without a providerID had to be patched by hand; its agent does that now',
+          title: 'the agent sets the providerID of an existing Node without one',
         },
         {
           file: 'test/regressions/machine-deployment-available.test.ts',
-          title: 'a Node with the providerID of another server keeps it, whatever its agent was told',
+          title: 'a Node with the providerID of another server keeps it, whatever --provider-id is',
         },
         {
           file: nodeDecisions,

@@ -18,8 +18,7 @@ export const hostPreparation: Chapter = {
       tests: [
         {
           file: 'test/regressions/degraded-hosts.test.ts',
-          title:
-            'such a Mac is made ready all the same: one block is left in its pf.conf, which loads, and the user is logged in',
+          title: 'such a Mac is bootstrapped: one block is left in its pf.conf, which loads, and the user is logged in',
         },
         { file: vmEgress, title: 'pf.conf' },
         { file: vmEgress, title: 'with a correct block is unchanged' },
@@ -34,7 +33,7 @@ export const hostPreparation: Chapter = {
       tests: [
         {
           file: 'test/regressions/degraded-hosts.test.ts',
-          title: 'a wrong one fails the bootstrap, as macOS seals kcpassword, and the machine tells the reason',
+          title: 'a wrong password fails the bootstrap, as macOS seals kcpassword, and the machine reports the reason',
         },
         { file: autoLogin, title: 'a wrong password is written by macOS, which is fatal (INC-07)' },
         { file: autoLogin, title: 'a wrong password is detected also while somebody is logged in' },
@@ -51,8 +50,7 @@ export const hostPreparation: Chapter = {
       tests: [
         {
           file: 'test/regressions/degraded-hosts.test.ts',
-          title:
-            'a session that ends later is brought back before the next virtual machine starts, from a loginwindow that is dead',
+          title: 'a session that ends later is restored before the next VM starts, also from a dead loginwindow',
         },
         { file: autoLogin, title: 'the right password starts a console session on a fresh Mac' },
         { file: autoLogin, title: 'a dead loginwindow is started (INC-08)' },
@@ -72,7 +70,7 @@ export const hostPreparation: Chapter = {
         {
           file: 'test/regressions/degraded-hosts.test.ts',
           title:
-            '504 Pods that had ended stayed in Terminating, as their agent looked at the phase first: the one of today lets those of its Mac go by itself',
+            'finished Pods are released by the agent: the original checked the phase first, and 504 Pods stayed Terminating',
         },
         { file: podDeletion, title: 'is not stuck Terminating after it has ended (INC-17)' },
         {
@@ -124,7 +122,7 @@ export const hostPreparation: Chapter = {
         {
           file: 'test/regressions/runner-jobs-finish.test.ts',
           title:
-            'ended Pods that a stopped agent cannot delete are counted, reaped once, and deleted when the agent is back',
+            'finished Pods that a stopped agent cannot delete are counted, reaped once, and deleted when the agent is back',
         },
       ],
     },

@@ -69,10 +69,10 @@ export const otherParts: Chapter = {
           file: jobsThatFinish,
           title: 'each job is run by one runner, whose Pod is then recorded, deleted and replaced',
         },
-        { file: jobsThatFinish, title: 'of all jobs none was lost, and none was done twice' },
+        { file: jobsThatFinish, title: 'no job was lost, and none ran twice' },
         {
           file: 'test/system/runner-on-a-mac.test.ts',
-          title: 'waits for its configuration, takes one job, says so while it lasts, and ends with it',
+          title: 'waits for its configuration, runs one job, reports it, and ends with it',
         },
       ],
     },
@@ -116,17 +116,16 @@ export const otherParts: Chapter = {
       tests: [
         {
           file: 'test/kubernetes/acceptance/installed/install.ts',
-          title:
-            'helm install --wait ends when the managers are there and the fleets, as yet without Macs, are as wanted',
+          title: 'helm install --wait ends when the managers are Ready and the fleets, still without Macs, are current',
         },
-        { file: 'test/kubernetes/chart-fleets.test.ts', title: 'differ in names, and where their values say so' },
+        { file: 'test/kubernetes/chart-fleets.test.ts', title: 'differ only in names, and where their values differ' },
         {
           file: 'test/kubernetes/chart-pages.test.ts',
-          title: 'the first fleet of install.md, under the names that the page uses',
+          title: 'the first fleet of install.md has the names of the page',
         },
         {
           file: 'test/kubernetes/chart-pages.test.ts',
-          title: 'the builders of image-builder.md, with runners that name their environment',
+          title: 'the builders of image-builder.md have runners with the label of their environment',
         },
       ],
     },

@@ -19,9 +19,9 @@ export const poolAndReclaim: Chapter = {
       tests: [
         {
           file: lifeOfAMachine,
-          title: 'two are claimed from a pool of three, made ready over SSH, and their Nodes are Ready',
+          title: 'two machines claim Macs from a pool of three and bootstrap them over SSH, and their Nodes are Ready',
         },
-        { file: lifeOfAMachine, title: 'one that is deleted gives its Mac back, wiped' },
+        { file: lifeOfAMachine, title: 'the Mac of a deleted machine is released and wiped' },
         { file: chooseHost, title: 'chooseHost' },
         { file: release, title: 'goes from the releasing name over a confirmed wipe to the pool name' },
       ],
@@ -34,8 +34,7 @@ export const poolAndReclaim: Chapter = {
       tests: [
         {
           file: 'test/regressions/stranded-hosts.test.ts',
-          title:
-            'one whose machine is known by its server only, as somebody has renamed the Mac, is never taken for lost',
+          title: 'a renamed Mac of a machine that knows its server is never stranded',
         },
         {
           file: 'packages/provider/src/mac-host/controller.test.ts',
@@ -57,7 +56,7 @@ export const poolAndReclaim: Chapter = {
         {
           file: 'test/regressions/stranded-hosts.test.ts',
           title:
-            'it and one that leaked long ago are stranded: counted, told of on the MacHost, by an event and by `tartan orphans`, and left alone',
+            'stranded Macs are counted and reported in the MacHost, an event and `tartan orphans`, and not touched',
         },
         {
           file: sweep,
@@ -76,7 +75,7 @@ export const poolAndReclaim: Chapter = {
         {
           file: 'test/regressions/stranded-hosts.test.ts',
           title:
-            'with active reclaim, those of this cluster are wiped and back in the pool, and one that a person has just ordered is not',
+            'with active reclaim, stranded Macs of this cluster are wiped and back in the pool, and a newly ordered one is not touched',
         },
         { file: sweep, title: 'only reports unless name prefixes are configured' },
         { file: sweep, title: 'releases stranded Macs with its prefixes in one write, and no others' },
@@ -98,8 +97,7 @@ export const poolAndReclaim: Chapter = {
       tests: [
         {
           file: 'test/regressions/stranded-hosts.test.ts',
-          title:
-            'one that bears the name of a machine is neither adopted nor wiped; while nobody can look, nothing is wiped',
+          title: 'a Mac with the name of a machine is neither adopted nor wiped; nothing is wiped while reads fail',
         },
         { file: sweep, title: 'skips a Mac that was adopted between the list and the live read' },
         { file: sweep, title: 'skips a Mac that is not stranded any more, although the cache says so' },
@@ -129,8 +127,7 @@ export const poolAndReclaim: Chapter = {
       tests: [
         {
           file: 'test/regressions/stranded-hosts.test.ts',
-          title:
-            'a machine that never said which pool it came from goes back to that of the manager, so that no more are lost',
+          title: 'the Mac of a machine without a known pool is released to the pool of the manager',
         },
         {
           file: machineDeletion,
@@ -148,10 +145,10 @@ export const poolAndReclaim: Chapter = {
       title: 'The chart derives pool prefix, zones and claimed names from values that it has; only the toggle is new.',
       changes: [11056],
       tests: [
-        { file: chartFleets, title: 'in production they report' },
-        { file: chartFleets, title: 'and with the one switch they give back what bears our names' },
-        { file: chartFleets, title: 'zones are those of fleets that there are, each once, in order' },
-        { file: chartFleets, title: 'machines of every fleet are named so that the sweep knows them' },
+        { file: chartFleets, title: 'only report in production' },
+        { file: chartFleets, title: 'reclaim Macs with our names when the switch is on' },
+        { file: chartFleets, title: 'list the zones of existing fleets, each once, in order' },
+        { file: chartFleets, title: 'match the names of the machines of every fleet' },
       ],
     },
     {
