@@ -83,6 +83,23 @@ describe('facts about virtual machines and images', () => {
     assert.deepEqual(await facts().slots(signal), { taken: 2, total: 2 });
   });
 
+  test('slots and guest disks that are read together list the processes once, and later readings list them anew', async () => {
+    const own = ownProcesses(folder, environment);
+    let lists = 0;
+    const processes = {
+      ...own,
+      list: () => {
+        lists += 1;
+        return own.list();
+      },
+    };
+    const known = facts({ processes });
+    await Promise.all([known.slots(signal), known.guestDisks(signal)]);
+    assert.equal(lists, 1);
+    await start('of-somebody');
+    assert.equal((await known.slots(signal)).taken, 1);
+  });
+
   test('an image has its digest and tags; its golden base counts as the same image, even without the image', async () => {
     assert.deepEqual(await names(), []);
     await addImage('a', 'main');

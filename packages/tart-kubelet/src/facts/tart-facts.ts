@@ -29,10 +29,17 @@ export const createTartFacts = (options: TartFactsOptions): TartFacts => {
   const { tart, tartHome, processes, tartPaths, vmSlots, clock, onObserved } = options;
   const readGuestDisks = createGuestDiskReader(tart, clock);
 
-  /** Names of running VMs, started by this agent or not. */
-  const runningVms = async (): Promise<readonly string[]> => [
+  const readRunningVms = async (): Promise<readonly string[]> => [
     ...new Set(vmProcesses(await processes.list(), tartPaths).map(({ name }) => name)),
   ];
+  let reading: ReturnType<typeof readRunningVms> | undefined;
+  /** Names of running VMs, started by this agent or not. Facts are read together: one ps serves all that need it. */
+  const runningVms = (): ReturnType<typeof readRunningVms> => {
+    reading ??= readRunningVms().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
   /** VMs of Pods. Nothing is executed in VMs of others, nor in a golden base that a user started by hand. */
   const ownVms = async (): Promise<readonly string[]> => {
     const names = (await runningVms()).filter((name) => !isGoldenName(name));
