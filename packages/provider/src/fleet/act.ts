@@ -24,6 +24,8 @@ export interface ActDeps {
   client: Client;
   machineDeploymentResource: Resource<CoreMachineDeployment>;
   events: Pick<EventRecorder, 'event'>;
+  /** Called with a fleet after its status was written. */
+  fleetWritten: (fleet: Live<MacFleet>) => void;
   log: Logger;
 }
 
@@ -32,7 +34,7 @@ const rollRequeueMs = 15_000;
 
 /** Without an owner: the fleet outlives the MachineDeployment that a template change replaces, and is deleted when it has no machines. */
 export const createFleet = async (
-  { client, log }: ActDeps,
+  { client, log }: Pick<ActDeps, 'client' | 'log'>,
   name: ObjectName,
   signal: AbortSignal,
 ): Promise<ReconcileResult> => {
@@ -45,11 +47,11 @@ export const createFleet = async (
     throw error;
   }
   log.info('Made a MacFleet for machines that had none', { ...name });
-  return requeueAfter(0);
+  return done;
 };
 
 export const deleteFleet = async (
-  { client, log }: ActDeps,
+  { client, log }: Pick<ActDeps, 'client' | 'log'>,
   fleet: Live<MacFleet>,
   signal: AbortSignal,
 ): Promise<ReconcileResult> => {
@@ -78,7 +80,7 @@ export const applyRoll = async (
 ): Promise<ReconcileResult> => {
   const { client, events, log } = actor;
   const status = statusOf(fleet, snapshot, roll);
-  await patchStatus(client, macFleet.resource, fleet, status, { signal });
+  actor.fleetWritten(await patchStatus(client, macFleet.resource, fleet, status, { signal }));
   for (const event of rollEvents(fleet.status, status)) {
     const { namespace, name } = fleet.metadata;
     log.info('A roll has moved on', { namespace, name, reason: event.reason, message: event.message });

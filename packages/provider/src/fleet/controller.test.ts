@@ -88,6 +88,36 @@ test('a manager that was frozen after its read grants no turn beyond those grant
   assert.deepEqual(await harness.turnsOf(), ['mac-b', 'mac-c']);
 });
 
+test('a manager whose cache of machines is outdated ends no turn and proves no revision', async (t) => {
+  const harness = await begin(t);
+  const { items } = await harness.client.list(machine.resource, { namespace });
+  await harness.start(undefined, undefined, items);
+  await harness.release('r2', ...four);
+  await harness.pass(1);
+  const { status } = await harness.fleetOf('runners');
+  assert.deepEqual(
+    status?.turns?.map(({ machine: holder, canary }) => [holder, canary]),
+    [['mac-a', true]],
+  );
+  assert.notEqual(status.provenRevision, 'r2');
+});
+
+for (const size of [50, 500])
+  test(`a pass costs no request while nothing is to be rolled, and a turn a constant number: ${size} machines`, async (t) => {
+    const harness = await createHarness(t);
+    const names = Array.from({ length: size }, (_, index) => `mac-${String(index).padStart(3, '0')}`);
+    for (const name of names) await harness.addMachine(name);
+    await harness.start();
+    await harness.settle();
+    harness.requests.length = 0;
+    await harness.setStatus('mac-007', { phase: 'Updating' });
+    await harness.report('mac-007', 'mac-007-r1');
+    assert.deepEqual(harness.requests, []);
+    await harness.release('r2', 'mac-007');
+    assert.deepEqual(await harness.turnsOf(), ['mac-007']);
+    assert.deepEqual(harness.requests, ['GET runners', 'GET mac-007', 'PATCH status?fieldValidation=Strict']);
+  });
+
 test('only the new manager reports an upgrade as done or failed, never the old one', async (t) => {
   const harness = await createHarness(t);
   for (const name of four) await harness.addMachine(name, { fleetName: 'runners' }, { plannedBy: 'old' });

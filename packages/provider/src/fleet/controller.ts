@@ -1,4 +1,4 @@
-import { annotations, labels, type MacFleet } from '@tartan/api';
+import { annotations, labels, type MacFleet, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import {
   annotationsChanged,
   anyOf,
@@ -10,9 +10,12 @@ import {
   generationChanged,
   getCondition,
   ignoreNotFound,
+  isNewerResourceVersion,
   keyOf,
   labelsChanged,
+  type Live,
   nameOf,
+  type ObjectName,
   type Predicate,
   type Reconciler,
   requestForObject,
@@ -22,8 +25,8 @@ import {
 import type { ControllerDeps, Informers, Node } from '../controller-deps.ts';
 import type { CoreMachineDeployment } from '../core/kinds.ts';
 import { type ActDeps, applyRoll, createFleet, deleteFleet } from './act.ts';
-import { decide } from './decide.ts';
-import { observe, type ObserveDeps } from './observe.ts';
+import { isChange, type Decision, decide, machinesWithTurn } from './decide.ts';
+import { createObserve, machineFacts, type Observation, type ObserveDeps, readLive } from './observe.ts';
 import { defaultLimits } from './judge-turn.ts';
 import { fleetNameOf } from './turns.ts';
 
@@ -31,7 +34,7 @@ interface FleetControllerOptions
   extends ControllerDeps,
     Pick<Informers, 'macFleets' | 'machines' | 'nodes'>,
     Partial<Pick<Informers, 'machineDeployments'>>,
-    Omit<ActDeps, keyof ControllerDeps>,
+    Omit<ActDeps, keyof ControllerDeps | 'fleetWritten'>,
     Pick<ObserveDeps, 'clusters' | 'revisionOf' | 'releaseID'> {
   /** After how long a stop is lifted and a machine that refused is retried: `update.retryAfterMs`. Undefined: never. */
   readonly retryAfterMs: number | undefined;
@@ -39,17 +42,41 @@ interface FleetControllerOptions
 
 /**
  * Decides which machines may be rolled, for a whole fleet in one place (INC-12). Keys are `namespace/fleet`.
- * Needs: get, list, watch, create, delete of macfleets and patch of macfleets/status; list, watch of scalewayapplesiliconmachines, nodes
- * and machinedeployments; patch of machinedeployments; create, patch of events.
+ * Needs: get, list, watch, create, delete of macfleets and patch of macfleets/status; get, list, watch of scalewayapplesiliconmachines;
+ * list, watch of nodes and machinedeployments; patch of machinedeployments; create, patch of events.
  */
 export const createFleetController = (options: FleetControllerOptions): Controller => {
-  const { log, retryAfterMs } = options;
-  const observer: ObserveDeps = { ...options, limits: { ...defaultLimits, retryAfterMs } };
+  const { client, log, retryAfterMs } = options;
+  const fleets = createFleetReader(options.macFleets);
+  const actor: ActDeps = { ...options, fleetWritten: fleets.written };
+  const observe = createObserve({ ...options, fleetOf: fleets.get, limits: { ...defaultLimits, retryAfterMs } });
+
+  /**
+   * Decides by the caches. Before it changes more than what is reported, decides again by the live fleet and its live machines with a turn:
+   * caches of different age would overspend the budget.
+   */
+  const decideFor = async (name: ObjectName, signal: AbortSignal): Promise<Observation & { decision: Decision }> => {
+    const cached = await observe(name, signal);
+    const decision = decide(cached.snapshot);
+    return isChange(cached.snapshot, decision)
+      ? decideLive(name, machinesWithTurn(cached.snapshot, decision), signal)
+      : { ...cached, decision };
+  };
+  const decideLive = async (
+    name: ObjectName,
+    machineNames: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Observation & { decision: Decision }> => {
+    const live = await readLive(client, name, machineNames, signal);
+    const observation = await observe(name, signal, live);
+    const decision = decide(observation.snapshot);
+    const unread = machinesWithTurn(observation.snapshot, decision).filter((each) => !live.machines.has(each));
+    return unread.length === 0 ? { ...observation, decision } : decideLive(name, [...machineNames, ...unread], signal);
+  };
 
   const reconcile: Reconciler = async (key, signal) => {
     const name = nameOf(key);
-    const { fleet, deployment, snapshot } = await observe(observer, name, signal);
-    const decision = decide(snapshot);
+    const { fleet, deployment, snapshot, decision } = await decideFor(name, signal);
     log.debug('Looked at a fleet', { key, decision });
     switch (decision.kind) {
       case 'skip':
@@ -59,7 +86,7 @@ export const createFleetController = (options: FleetControllerOptions): Controll
       case 'delete':
         return fleet ? deleteFleet(options, fleet, signal) : done;
       case 'roll':
-        return fleet ? applyRoll(options, { fleet, deployment, snapshot }, decision, signal) : done;
+        return fleet ? applyRoll(actor, { fleet, deployment, snapshot }, decision, signal) : done;
     }
   };
 
@@ -72,32 +99,75 @@ export const createFleetController = (options: FleetControllerOptions): Controll
   });
 };
 
+/** The fleets of the cache, or as this process has written them, until the cache has that. */
+const createFleetReader = (macFleets: Pick<Informers['macFleets'], 'get'>) => {
+  const written = new Map<string, Live<MacFleet>>();
+  return {
+    written: (fleet: Live<MacFleet>): void => void written.set(keyOf(fleet.metadata), fleet),
+    get: (key: string): Live<MacFleet> | undefined => {
+      const cached = macFleets.get(key);
+      const own = written.get(key);
+      const isNewer =
+        own?.metadata.uid === cached?.metadata.uid &&
+        own !== undefined &&
+        cached !== undefined &&
+        isNewerResourceVersion(own.metadata.resourceVersion, cached.metadata.resourceVersion);
+      if (isNewer) return own;
+      written.delete(key);
+      return cached;
+    },
+  };
+};
+
 /** Ignores heartbeats. */
 const nodeChanged = fieldsChanged<Node>(({ metadata, status }) => [
   metadata.annotations?.[annotations.hostConfigHash],
   status?.conditions?.find(({ type }) => type === 'Ready')?.status,
 ]);
 
-/** A manager of another release, an old one that is terminating, wrote after us. If the fleet names us, our status has to be the last. */
-const becameWaiting: Predicate<MacFleet> = (change) =>
-  change.type === 'changed' && isWaiting(change.object) && !isWaiting(change.previous);
+/**
+ * A manager of another release, an old one that is terminating, wrote after us. The status of the manager that the fleet names has to be the
+ * last. Others do not react, or two managers would overwrite each other without end.
+ */
+const becameWaiting =
+  (releaseID: string | undefined): Predicate<MacFleet> =>
+  (change) =>
+    change.type === 'changed' &&
+    isWaiting(change.object) &&
+    !isWaiting(change.previous) &&
+    change.object.spec.releaseID === releaseID;
 const isWaiting = ({ status }: MacFleet): boolean =>
   getCondition(status?.conditions, 'Ready')?.reason === 'WaitingForManager';
 
-/** All that may change who gets a turn. These only trigger; decisions use live reads. */
-const fleetSources = ({ macFleets, machines, nodes, machineDeployments }: FleetControllerOptions): Source[] => [
+/** What a fleet reads of its machines. Most status writes change nothing of it. */
+const machineChanged = fieldsChanged<ScalewayAppleSiliconMachine>((each) => [
+  machineFacts(each, undefined, { now: 0, retryAfterMs: undefined, clusters: { get: () => undefined } }),
+  fleetNameOf(each),
+  each.spec.providerID,
+  each.status?.leftOut,
+  each.metadata.labels,
+  each.metadata.annotations,
+]);
+
+/** All that may change who gets a turn. */
+const fleetSources = ({
+  macFleets,
+  machines,
+  nodes,
+  machineDeployments,
+  releaseID,
+}: FleetControllerOptions): Source[] => [
   fromInformer(
     macFleets,
     requestForObject,
-    anyOf<MacFleet>(generationChanged, labelsChanged, annotationsChanged, becameWaiting),
+    anyOf<MacFleet>(generationChanged, labelsChanged, annotationsChanged, becameWaiting(releaseID)),
   ),
-  fromInformer(machines, (machine) => [keyOf({ ...inNamespace(machine), name: fleetNameOf(machine) })]),
+  fromInformer(machines, (machine) => [keyOf({ ...inNamespace(machine), name: fleetNameOf(machine) })], machineChanged),
   fromInformer(
     nodes,
     ({ metadata }) =>
       machines
-        .list()
-        .filter((machine) => machine.metadata.name === metadata.name)
+        .byIndex('name', metadata.name)
         .map((machine) => keyOf({ ...inNamespace(machine), name: fleetNameOf(machine) })),
     nodeChanged,
   ),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { timestamp } from '@tartan/kube/clock';
 import { omitUndefined } from '../omit-undefined.ts';
 import { grantTurns, renewTurns } from './grant-turns.ts';
@@ -86,6 +87,18 @@ const roll = (snapshot: Snapshot, fleet: FleetFacts): Decision => {
       passedOver: passedOverAfterGrants(passedOver, given, snapshot),
     }),
   };
+};
+
+/** Whether the decision does more than to report: it must be taken again on live reads. */
+export const isChange = ({ fleet }: Pick<Snapshot, 'fleet'>, decision: Decision): boolean => {
+  if (decision.kind !== 'roll') return decision.kind !== 'skip';
+  return decision.scaling !== undefined || !isDeepStrictEqual(fleet?.rollRecord, decision.rollRecord);
+};
+
+/** The machines that have a turn, before or after the decision. */
+export const machinesWithTurn = ({ fleet }: Pick<Snapshot, 'fleet'>, decision: Decision): readonly string[] => {
+  const granted = decision.kind === 'roll' ? decision.rollRecord.turns : [];
+  return [...new Set([...(fleet?.rollRecord.turns ?? []), ...granted].map(({ machine }) => machine))];
 };
 
 const judge = (turn: Turn, { machines, revision, now, limits }: Snapshot, fleet: FleetFacts): JudgedTurn => {

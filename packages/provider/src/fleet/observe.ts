@@ -1,21 +1,21 @@
 import { annotations, isRolloutPaused, labels, labelValues, type MacFleet, macFleet, machine } from '@tartan/api';
-import { type Client, ignoreNotFound, type Live, type ObjectName } from '@tartan/kube';
+import { type Client, ignoreNotFound, keyOf, type Live, type ObjectName } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { ClusterGetter, Listers, Machine, Node } from '../controller-deps.ts';
 import { type CoreMachineDeployment, desiredReplicas } from '../core/kinds.ts';
 import { effectiveHash, type Tolerance } from '../machine/decide/provisioned.ts';
 import { failuresOf, isUnreachable, lastAttemptOf } from '../machine/last-attempt.ts';
-import { cachedPauseReasons } from '../pause/pauses.ts';
+import { cachedPauseReasons, clusterNameOf } from '../pause/pauses.ts';
 import type { Snapshot } from './decide.ts';
 import type { Limits, MachineFacts } from './judge-turn.ts';
 import { type DeploymentFacts, wantedMachines } from './machine-deployments.ts';
 import { fleetNameOf, rollRecordFromStatus } from './turns.ts';
 
 export interface ObserveDeps
-  extends Pick<Listers, 'nodes'>,
+  extends Pick<Listers, 'machines' | 'nodes'>,
     /** Undefined: Cluster API is not installed, and nothing wants machines. */
     Partial<Pick<Listers, 'machineDeployments'>> {
-  client: Pick<Client, 'get' | 'list'>;
+  fleetOf: (key: string) => Live<MacFleet> | undefined;
   clusters: ClusterGetter;
   /** Revision of what all Macs of that fleet should have in common. */
   revisionOf: (fleet: string, signal: AbortSignal) => Promise<string>;
@@ -32,39 +32,88 @@ export interface Observation {
   snapshot: Snapshot;
 }
 
+/** Reads of the server, which replace what the caches hold. */
+export interface LiveReads {
+  readonly fleet: Live<MacFleet> | undefined;
+  /** By name. Undefined: the machine is gone. */
+  readonly machines: ReadonlyMap<string, Machine | undefined>;
+}
+
 /**
- * Reads the fleet, then its machines, both uncached: so the machines are never older than the turns that are judged. Caches of different
- * age would overspend the budget. Only what agents report comes from the cache of Nodes.
- * MachineDeployments come from a cache too, read before the fleet: a fleet older than its MachineDeployment would write the previous number
- * of replicas again.
+ * Observes a fleet from the caches, so a pass costs no request. What `live` has replaces what the caches hold. Call it without `live` first:
+ * MachineDeployments come from their cache and must be older than the fleet, or the previous number of replicas would be written again.
  */
-export const observe = async (
-  { client, nodes, clusters, machineDeployments, revisionOf, releaseID, limits, clock }: ObserveDeps,
-  { namespace = '', name }: ObjectName,
+export const createObserve = (deps: ObserveDeps) => {
+  const { fleetOf, machines, machineDeployments, revisionOf, releaseID, limits, clock } = deps;
+  const factsOf = createMachineFacts(deps);
+  return async (name: ObjectName, signal: AbortSignal, live?: LiveReads): Promise<Observation> => {
+    const key = keyOf(name);
+    const wanting = machineDeployments?.byIndex('fleet', key) ?? [];
+    const deployment = wanting.find(({ metadata }) => metadata.name === name.name);
+    const fleet = live ? live.fleet : fleetOf(key);
+    const members = withLive(machines.byIndex('fleet', key), name, live);
+    return {
+      fleet,
+      deployment,
+      snapshot: {
+        fleet: fleet && fleetFacts(fleet),
+        machines: members.map(factsOf),
+        deployment: deployment && deploymentFacts(deployment),
+        ...wantedMachines(wanting, members, fleet?.spec.machinesRevision),
+        revision: await revisionOf(name.name, signal),
+        releaseID,
+        now: clock.now(),
+        limits,
+      },
+    };
+  };
+};
+
+const withLive = (
+  cached: readonly Machine[],
+  { name }: ObjectName,
+  live: LiveReads | undefined,
+): readonly Machine[] => {
+  if (live === undefined) return cached;
+  const read = [...live.machines.values()].filter((each) => each !== undefined);
+  return [
+    ...cached.filter(({ metadata }) => !live.machines.has(metadata.name)),
+    ...read.filter((each) => fleetNameOf(each) === name),
+  ];
+};
+
+/** Reads the fleet, and the machines of that name, from the server. */
+export const readLive = async (
+  client: Pick<Client, 'get'>,
+  name: ObjectName,
+  machineNames: readonly string[],
   signal: AbortSignal,
-): Promise<Observation> => {
-  const wanting = (machineDeployments?.list() ?? []).filter(
-    ({ metadata }) => metadata.namespace === namespace && metadata.labels?.[labels.fleet] === name,
-  );
-  const deployment = wanting.find(({ metadata }) => metadata.name === name);
-  const fleet = await ignoreNotFound(client.get(macFleet.resource, { namespace, name }, { signal }));
-  const { items } = await client.list(machine.resource, { namespace, signal });
-  const members = items.filter((item) => fleetNameOf(item) === name);
-  return {
-    fleet,
-    deployment,
-    snapshot: {
-      fleet: fleet && fleetFacts(fleet),
-      machines: members.map((member) =>
-        machineFacts(member, nodes.get(member.metadata.name), { now: clock.now(), clusters, ...limits }),
-      ),
-      deployment: deployment && deploymentFacts(deployment),
-      ...wantedMachines(wanting, members, fleet?.spec.machinesRevision),
-      revision: await revisionOf(name, signal),
-      releaseID,
-      now: clock.now(),
-      limits,
-    },
+): Promise<LiveReads> => {
+  const { namespace = '' } = name;
+  const fleet = await ignoreNotFound(client.get(macFleet.resource, name, { signal }));
+  const read = async (each: string): Promise<[string, Machine | undefined]> => [
+    each,
+    await ignoreNotFound(client.get(machine.resource, { namespace, name: each }, { signal })),
+  ];
+  return { fleet, machines: new Map(await Promise.all(machineNames.map(read))) };
+};
+
+/**
+ * The facts of a machine, computed again only after the machine, its Node or its Cluster has changed: a pass over a large fleet follows
+ * each of its changes.
+ */
+const createMachineFacts = ({ nodes, clusters, clock, limits }: ObserveDeps) => {
+  const known = new WeakMap<Machine, { node: unknown; cluster: unknown; facts: MachineFacts }>();
+  return (machine: Machine): MachineFacts => {
+    const node = nodes.get(machine.metadata.name);
+    const clusterName = clusterNameOf(machine);
+    const cluster = clusterName && clusters.get(keyOf(clusterName));
+    const entry = known.get(machine);
+    if (entry !== undefined && entry.node === node && entry.cluster === cluster) return entry.facts;
+    const facts = machineFacts(machine, node, { now: clock.now(), clusters, ...limits });
+    // With a step left out, the facts depend on the time too.
+    if (machine.status?.leftOut === undefined) known.set(machine, { node, cluster, facts });
+    return facts;
   };
 };
 

@@ -8,6 +8,7 @@ import {
   machine,
   type MachineSpec,
   type MachineStatus,
+  type ScalewayAppleSiliconMachine,
 } from '@tartan/api';
 import { definitions } from '@tartan/api/crds';
 import {
@@ -21,6 +22,7 @@ import {
   inProcessTransport,
   KubeError,
   type KubeObject,
+  type Live,
   namespaces,
   nodes,
   type Resource,
@@ -31,7 +33,7 @@ import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { coreMachineDeployments } from '../../core/kinds.ts';
 import { createFleetController } from '../controller.ts';
-import { indexesOf } from '../../indexes.ts';
+import { indexesOf, listerOf, machineIndexes } from '../../indexes.ts';
 
 type Send = Transport['send'];
 
@@ -59,11 +61,13 @@ export const createHarness = async (t: TestContext) => {
   /** The code of every response to a PATCH: 200, or 409 for a conflict. */
   const codes: number[] = [];
   const creates: number[] = [];
+  const requests: string[] = [];
   const watched: Transport = {
     ...transport,
     send: async (request) => {
       underWay += 1;
       try {
+        if (!request.path.includes('watch=true')) requests.push(`${request.method} ${request.path.split('/').at(-1)}`);
         if (isRefused(request)) throw new KubeError('unreachable', 'somebody is down');
         const answer = await transport.send(request);
         if (request.method === 'PATCH') codes.push(answer.code);
@@ -119,6 +123,8 @@ export const createHarness = async (t: TestContext) => {
     codes,
     /** The same for POST. */
     creates,
+    /** Method and last part of the path of every request of managers, except watches. */
+    requests,
     settle,
     /** Lets chosen requests of managers fail. */
     refuse: (choose: (request: Parameters<Send>[0]) => boolean) => {
@@ -127,13 +133,18 @@ export const createHarness = async (t: TestContext) => {
     /** Reasons of the events, oldest first, and their messages. */
     eventReasons,
     messages,
-    /** Starts a manager with its own caches. `between` wraps its requests. */
-    start: async (between: (send: Send) => Send = (send) => send, releaseID?: string) => {
+    /** Starts a manager with its own caches. `between` wraps its requests. `staleMachines`: its cache of machines shows this, for ever. */
+    start: async (
+      between: (send: Send) => Send = (send) => send,
+      releaseID?: string,
+      staleMachines?: readonly Live<ScalewayAppleSiliconMachine>[],
+    ) => {
       const theirs = createClient({ ...watched, send: between(watched.send) }, { clock });
+      const machines = await follow(theirs, machine.resource);
       const controller = createFleetController({
         client: theirs,
         macFleets: await follow(theirs, macFleet.resource),
-        machines: await follow(theirs, machine.resource),
+        machines: staleMachines ? { ...machines, ...listerOf(staleMachines, machineIndexes) } : machines,
         nodes: await follow(theirs, nodes),
         clusters: { get: () => undefined },
         machineDeployments: await follow(theirs, deployments),
