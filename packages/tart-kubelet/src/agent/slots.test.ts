@@ -74,6 +74,21 @@ describe('the VM slots of a Mac', { timeout: 120_000 }, () => {
       { speed: 10, vmSlots: 1 },
     ));
 
+  it('are counted after the wait for a console session, which may take half a minute (INC-41)', () =>
+    withMac(
+      async (stage) => {
+        stage.tart.addVm('bake');
+        stage.session = async () => {
+          await stage.driver.run('bake', { logFile: join(stage.folder, 'bake.log') });
+          await eventually('it is on', async () => (await stage.runningVms()).includes('bake'));
+        };
+        stage.startAgent();
+        await stage.waitForPod(await stage.pod(), 'waits', (seen) => waitingReason(seen) === 'WaitingForSlot');
+        assert.deepEqual(await stage.runningVms(), ['bake']);
+      },
+      { speed: 10, vmSlots: 1 },
+    ));
+
   it('that macOS refuses leave one clone that is retried, not many', () =>
     withMac(
       async (harness) => {

@@ -104,7 +104,7 @@ const readProcessesAndSlots = async ({ deps, workers }: ObserveContext, { uid, v
   return { running, slots: { total, usedByOthers } };
 };
 
-/** Reads the slots immediately before a start. If they cannot be read, no slot is free. */
+/** Reads the slots anew before a start. If they cannot be read, no slot is free. */
 export const readSlots = async (context: ObserveContext & PodObservation): Promise<Snapshot['slots']> => {
   const { snapshot, uid, vm } = context;
   return (await observeVm(context, { uid, vm, record: snapshot.record }, undefined)).slots;

@@ -32,22 +32,25 @@ const recordRefusedStart = async (context: ActionContext, reason: TartReason, me
   await context.deps.startRecorder.recordRefusal({ reason, message, image: image.digest ?? image.reference, running });
 };
 
-/** Ensures the console session and prepares the guest's inputs, then reads the slots; or returns the failure. */
+/**
+ * Ensures the console session and reads the slots, while the guest's inputs are prepared; or returns the failure. When the inputs take
+ * long, another VM may have taken the slot since: then tart refuses the start, and it is retried.
+ */
 const prepareStart = async (context: ActionContext, pod: Live<Pod>) => {
   const { signal, vm, deps } = context;
-  const [session, guest] = await Promise.allSettled([
-    deps.session.ensure(signal),
+  const [slots, guest] = await Promise.allSettled([
+    deps.session.ensure(signal).then(() => readSlots(context)),
     deps.guests.prepare(pod, vm, { hostIP: deps.hostIP() }, signal),
   ]);
-  if (session.status === 'rejected') {
-    if (!signal.aborted) await recordRefusedStart(context, 'no GUI session', errorMessage(session.reason));
-    return failed(session.reason);
+  if (slots.status === 'rejected') {
+    if (!signal.aborted) await recordRefusedStart(context, 'no GUI session', errorMessage(slots.reason));
+    return failed(slots.reason);
   }
   if (guest.status === 'rejected') {
     if (guest.reason instanceof GuestConfigError) return failed(guest.reason, guest.reason.reason);
     throw guest.reason;
   }
-  return { kind: 'ready' as const, ...guest.value, slots: await readSlots(context) };
+  return { kind: 'ready' as const, ...guest.value, slots: slots.value };
 };
 
 /** Clones to a free name: the driver refuses a name that is taken (INC-429). A failed clone deletes nothing (INC-47). */
