@@ -118,8 +118,11 @@ describe('tuist/tuist#11072: a builder bakes an image beside its agent, and is d
       return pid === '' ? [] : [{ pid: Number(pid), parent: Number(parent), args }];
     });
   };
-  const jobLog = (job: JobRecord): string =>
-    readFileSync(mac.path(`/opt/actions-runner/_diag/${job.name}-${job.id}.log`), 'utf8');
+  /** Empty before the job has begun. */
+  const jobLog = (job: JobRecord): string => {
+    const file = mac.path(`/opt/actions-runner/_diag/${job.name}-${job.id}.log`);
+    return existsSync(file) ? readFileSync(file, 'utf8') : '';
+  };
   const deleting = ({ status }: Live<ScalewayAppleSiliconMachine>): string =>
     getCondition(status?.conditions, 'Deleting')?.message ?? '';
 
@@ -149,11 +152,12 @@ describe('tuist/tuist#11072: a builder bakes an image beside its agent, and is d
     addWorkflow('bake', bake);
     const job = queue('bake');
 
-    // The second attempt is uploading its disk until this test continues it.
-    const push = await eventually('the image is pushed', async () =>
+    // The second attempt uploads its disk until this test continues it. The first one fails before, and is a process with the same name.
+    await eventually('the disk is pushed', () => jobLog(job).includes('pushing disk'));
+    assert.match(jobLog(job), /502/);
+    const push = await eventually('the push is listed', async () =>
       (await processes()).find(({ args }) => args.includes(`MacOS/tart push ${image}`)),
     );
-    await eventually('it is the second try', () => jobLog(job).includes('502'));
     assert.ok(!existsSync(tartHome('vms/old-bake')), 'the first step made room');
 
     // A user frees disk space, and the agent is restarted: neither deletes what is being pushed.
