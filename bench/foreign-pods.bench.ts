@@ -55,13 +55,14 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
     const kubeconfig = join(folder, 'kubeconfig');
     const direct = await readFile(plane.adminKubeconfigPath, 'utf8');
     await writeFile(kubeconfig, direct.replace(plane.url, `https://127.0.0.1:${line.port}`), { mode: 0o600 });
-    const metricsPort = await freePort();
     const log = join(folder, 'manager.log');
+    const software = await lightSoftware(folder);
+    const metricsPort = await freePort();
     const manager = await startManager(
       program,
       [
         ...providerFlags,
-        ...(await lightSoftware(folder)),
+        ...software,
         `--kubeconfig=${kubeconfig}`,
         // A leader exits when it cannot renew its lease, and then starts anew: this one must survive the restarts.
         '--leader-elect=false',

@@ -11,7 +11,6 @@ import { eventually } from '@tartan/kube/testing';
 import { installRights, parseFlags, providerRights } from '@tartan/provider';
 import { runnersRBACRules } from '@tartan/runners';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
-import { freePort } from '@tartan/sim-fleet';
 import { canRunContainers } from '@tartan/sim-linux-node';
 import { startScaleway } from '@tartan/sim-scaleway';
 import { assembleImage, imageFiles } from '@tartan/tools-build';
@@ -25,6 +24,8 @@ const scaleway = {
   secretKey: '11111111-2222-4333-8444-555555555555',
   projectID: '9a1f7c52-0d7e-4a2b-8f43-3c2d1b0a9e87',
 };
+/** On a port that the program chooses itself: another process could take one that is chosen here. */
+const probes = '--health-probe-bind-address=127.0.0.1:0';
 const node = '/usr/local/bin/node';
 const manager = [node, '/opt/tartan/manager.mjs'];
 const installer = [node, '/opt/tartan/install-crds.mjs'];
@@ -121,30 +122,24 @@ describe('the image, assembled without a daemon', { skip, timeout: 180_000 }, ()
   test('the manager is ready with only its ServiceAccount, and exits on SIGTERM', async (t) => {
     const admin = asAdmin(t);
     for (const definition of coreDefinitions()) await admin.client.create(customResourceDefinitions, definition);
-    const flags = [`--secrets-namespace=${namespace}`, '--metrics-bind-address=0'];
+    const flags = [`--secrets-namespace=${namespace}`, '--metrics-bind-address=0', probes];
     const parsed = parseFlags(flags, {});
     assert.ok('options' in parsed);
     const token = await accountWith(admin, 'manager', namespace, providerRights(parsed.options));
     const cloud = await startScaleway(scaleway);
     t.after(() => cloud.stop());
-    const port = await freePort();
     const pod = await asPod(t, token);
-    const running = await startInImage(
-      t,
-      folder,
-      [...manager, ...flags, `--health-probe-bind-address=127.0.0.1:${port}`],
-      {
-        ...pod,
-        env: {
-          ...pod.env,
-          SCW_ACCESS_KEY: scaleway.accessKey,
-          SCW_SECRET_KEY: scaleway.secretKey,
-          SCW_DEFAULT_PROJECT_ID: scaleway.projectID,
-          SCW_API_URL: cloud.url,
-        },
+    const running = await startInImage(t, folder, [...manager, ...flags], {
+      ...pod,
+      env: {
+        ...pod.env,
+        SCW_ACCESS_KEY: scaleway.accessKey,
+        SCW_SECRET_KEY: scaleway.secretKey,
+        SCW_DEFAULT_PROJECT_ID: scaleway.projectID,
+        SCW_API_URL: cloud.url,
       },
-    );
-    assert.doesNotMatch(await endedOnceReady(running, port), /forbidden|EROFS|EACCES/i);
+    });
+    assert.doesNotMatch(await endedOnceReady(running), /forbidden|EROFS|EACCES/i);
     const lease = await admin.client.get(leases, { namespace, name: leaderElectionID });
     assert.equal(lease.spec?.holderIdentity ?? '', '', 'the lease is given back');
   });
@@ -153,23 +148,21 @@ describe('the image, assembled without a daemon', { skip, timeout: 180_000 }, ()
     const admin = asAdmin(t);
     const rights = runnersRBACRules({ namespace, leaderElection: { namespace } });
     const pod = await asPod(t, await accountWith(admin, 'runners', namespace, rights));
-    const port = await freePort();
-    const flags = ['--metrics-bind-address=0', `--health-probe-bind-address=127.0.0.1:${port}`];
-    const command = [node, '/opt/tartan/runners.mjs', ...flags];
+    const command = [node, '/opt/tartan/runners.mjs', '--metrics-bind-address=0', probes];
     const env = { ...pod.env, POD_NAMESPACE: namespace };
     const running = await startInImage(t, folder, command, { ...pod, env });
-    assert.doesNotMatch(await endedOnceReady(running, port), /forbidden|EROFS|EACCES/i);
+    assert.doesNotMatch(await endedOnceReady(running), /forbidden|EROFS|EACCES/i);
   });
 });
 
 /** Waits until a program is ready, and terminates it; it must exit cleanly. Returns its output. */
-const endedOnceReady = async (running: Awaited<ReturnType<typeof startInImage>>, port: number): Promise<string> => {
+const endedOnceReady = async (running: Awaited<ReturnType<typeof startInImage>>): Promise<string> => {
   let early: string | undefined;
   void running.ended.then(({ code, said }) => (early = `it ended with ${code}:\n${said}`));
   await eventually('it is ready', async () => {
     assert.equal(early, undefined);
-    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
-    return answer?.ok;
+    const [, port] = /The health server listens.*"port":(\d+)/.exec(await running.said()) ?? [];
+    return port !== undefined && (await fetch(`http://127.0.0.1:${port}/readyz`)).ok;
   });
   running.kill('SIGTERM');
   const { code, said } = await running.ended;

@@ -11,6 +11,8 @@ import {
 
 interface InImage {
   readonly kill: RunningContainer['kill'];
+  /** Its output so far. */
+  said(): Promise<string>;
   /** Exit code and output. */
   readonly ended: Promise<{ readonly code: number; readonly said: string }>;
 }
@@ -35,11 +37,13 @@ export const startInImage = async (
     user: imageUser,
     readOnlyRoot: true,
   });
-  const ended = exited.then(async ({ code }) => ({ code, said: await readFile(log, 'utf8') }));
+  // The file appears after the start.
+  const said = (): Promise<string> => readFile(log, 'utf8').catch(() => '');
+  const ended = exited.then(async ({ code }) => ({ code, said: await said() }));
   t.after(async () => {
     kill('SIGKILL');
     await ended;
     await rm(folder, { recursive: true, force: true });
   });
-  return { kill, ended };
+  return { kill, said, ended };
 };
