@@ -27,7 +27,7 @@ const fleet = 'macos';
 const pace = 0.01;
 
 /** The original ran under this version. It only knows contract v1beta1, and serves no other version of its kinds. */
-describe('the provider under Cluster API core 1.10', { timeout: 300_000 }, () => {
+describe('the provider under Cluster API core 1.10', () => {
   const stops: (() => unknown)[] = [];
   const log: string[] = [];
   let core: ClusterApi;

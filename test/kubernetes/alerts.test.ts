@@ -26,7 +26,7 @@ const recorded = async (minutes: number, fault: Fault): Promise<RuleTest['series
   return record(harness, minutes, from(harness, fault));
 };
 
-describe('alerts, evaluated on the real exporters', { timeout: 300_000 }, () => {
+describe('alerts, evaluated on the real exporters', () => {
   let promtool: string;
   before(async () => {
     ({ promtool } = await ensureBinaries(['promtool']));

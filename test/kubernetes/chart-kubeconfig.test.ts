@@ -36,7 +36,7 @@ const clusters = defineResource<Cluster>({
   namespaced: true,
 });
 
-describe('the kubeconfig of Cluster API core during any helm operation', { timeout: 300_000 }, () => {
+describe('the kubeconfig of Cluster API core during any helm operation', () => {
   let harness: ChartPlane;
   let plane: ControlPlane;
   let client: Client;

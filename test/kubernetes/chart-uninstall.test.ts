@@ -67,7 +67,7 @@ describe('the guard before helm uninstall', () => {
 
 const skip = canRunContainers() ? false : 'the stand-in for Linux Nodes needs a Linux that lets it mount';
 
-describe('helm uninstall on a real API server', { skip, timeout: 180_000 }, () => {
+describe('helm uninstall on a real API server', { skip }, () => {
   let folder: string;
   let plane: ControlPlane | undefined;
   let node: LinuxNode | undefined;
@@ -111,7 +111,7 @@ describe('helm uninstall on a real API server', { skip, timeout: 180_000 }, () =
     return said;
   };
   const upgrade = ['upgrade', '--install', 'tartan', chart, '--no-hooks', '--skip-crds'];
-  const uninstall = ['uninstall', 'tartan', '--timeout', '60s'];
+  const uninstall = ['uninstall', 'tartan', '--timeout', '300s'];
   /** The output of all guards so far. */
   const saidByGuards = async (): Promise<string> => {
     const logs = node?.logs ?? '';

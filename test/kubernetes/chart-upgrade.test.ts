@@ -137,7 +137,7 @@ const stories: readonly Story[] = [
   },
 ];
 
-describe('eight Macs of the previous release, upgraded to this one', { timeout: 600_000 }, () => {
+describe('eight Macs of the previous release, upgraded to this one', () => {
   let harness: ChartPlane;
   let client: Client;
   let close: () => void;

@@ -6,7 +6,7 @@ import { type ChartPlane, listOf, startChartPlane } from './chart/plane.ts';
 import { namespace, ofKind, render } from './chart/render.ts';
 import { allFleets, fleetKeys, valueSets, withoutCapi } from './chart/value-sets.ts';
 
-describe('the chart', { timeout: 300_000 }, () => {
+describe('the chart', () => {
   for (const [name, values] of Object.entries({ ...valueSets, 'no Cluster API': withoutCapi }))
     test(`helm lint accepts it, with ${name}`, async () => {
       const { code, stdout, stderr } = await helm(['lint', '--strict', '--quiet', chart], values);
@@ -19,7 +19,7 @@ describe('the chart', { timeout: 300_000 }, () => {
   });
 });
 
-describe('the chart on a real API server with Cluster API core', { timeout: 300_000 }, () => {
+describe('the chart on a real API server with Cluster API core', () => {
   let harness: ChartPlane;
   before(async () => {
     harness = await startChartPlane();

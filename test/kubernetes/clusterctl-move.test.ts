@@ -47,8 +47,7 @@ const clusterctlLabel = 'clusterctl.cluster.x-k8s.io';
 
 type Kept = Pick<Live<KubeObject>, 'metadata'> & { spec?: unknown; data?: unknown };
 
-// A clusterctl that was not built here waits 6 to 7 minutes for a block to go.
-describe('clusterctl move, which is not supported', { timeout: 900_000 }, () => {
+describe('clusterctl move, which is not supported', () => {
   const stops: (() => unknown)[] = [];
   let client: Client;
   let target: Client;

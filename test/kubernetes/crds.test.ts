@@ -14,11 +14,9 @@ const folder = join(import.meta.dirname, '../../packages/api/crds');
 const run = promisify(execFile);
 
 const kubectl = async (controlPlane: ControlPlane, ...args: string[]): Promise<string> => {
-  const { stdout } = await run(
-    controlPlane.binaries.kubectl,
-    ['--kubeconfig', controlPlane.adminKubeconfigPath, '--cache-dir', join(controlPlane.dir, 'cache'), ...args],
-    { timeout: 60_000 },
-  );
+  const { binaries, adminKubeconfigPath, dir } = controlPlane;
+  const common = ['--kubeconfig', adminKubeconfigPath, '--cache-dir', join(dir, 'cache')];
+  const { stdout } = await run(binaries.kubectl, [...common, ...args]);
   return stdout;
 };
 
@@ -26,7 +24,7 @@ const startWithKinds = async (): Promise<ControlPlane> => {
   const controlPlane = await startControlPlane();
   try {
     await kubectl(controlPlane, 'apply', '-f', folder);
-    await kubectl(controlPlane, 'wait', '--for=condition=Established', '-f', folder);
+    await kubectl(controlPlane, 'wait', '--for=condition=Established', '--timeout=300s', '-f', folder);
     return controlPlane;
   } catch (error) {
     await controlPlane.stop();

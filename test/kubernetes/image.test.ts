@@ -33,7 +33,7 @@ const uninstallCheck = [node, '/opt/tartan/check-uninstall.mjs'];
 
 const skip = !canRunContainers() && 'neither root nor user namespaces: no other root for a process here';
 
-describe('the image, assembled without a daemon', { skip, timeout: 180_000 }, () => {
+describe('the image, assembled without a daemon', { skip }, () => {
   let folder: string;
   let plane: ControlPlane | undefined;
   before(async () => {

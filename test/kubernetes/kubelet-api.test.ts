@@ -144,7 +144,7 @@ const open = async (flags: readonly string[], env: Record<string, string>): Prom
 };
 
 const runSuite = (title: string, flags: readonly string[], env: Record<string, string>): void => {
-  describe(title, { timeout: 300_000 }, () => {
+  describe(title, () => {
     let harness: World;
     before(async () => {
       harness = await open(flags, env);

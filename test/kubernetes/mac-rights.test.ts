@@ -18,7 +18,7 @@ import { outcomeOf, twoMacs, type TwoMacs } from './mac-rights/harness.ts';
 
 type Request = Live<NonNullable<(typeof certificateSigningRequests)['ofType']>>;
 
-describe('the identity of one Mac on a real API server', { timeout: 120_000 }, () => {
+describe('the identity of one Mac on a real API server', () => {
   let harness: TwoMacs;
   let attempts: ReturnType<typeof attemptsOf>;
   before(async () => {
@@ -56,7 +56,7 @@ describe('the identity of one Mac on a real API server', { timeout: 120_000 }, (
   });
 });
 
-describe('the token of a Mac that joins, on a real API server', { timeout: 120_000 }, () => {
+describe('the token of a Mac that joins, on a real API server', () => {
   let harness: TwoMacs;
   before(async () => {
     harness = await twoMacs();

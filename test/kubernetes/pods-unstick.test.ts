@@ -11,7 +11,7 @@ import { unstick } from '../../packages/cli/src/pods/unstick.ts';
 /** Makes every deletion look an hour old. */
 const inAnHour: Clock = { ...systemClock, now: () => systemClock.now() + 3_600_000 };
 
-describe('tartan pods unstick on a real Kubernetes', { timeout: 60_000 }, () => {
+describe('tartan pods unstick on a real Kubernetes', () => {
   test('removes Pods whose Node is deleted, with or without a grace period left', async (t) => {
     const real = await testControlPlane();
     const { url, caCertificate: ca, clientCertificate: cert, clientKey: key } = real;

@@ -28,8 +28,8 @@ const start = async (): Promise<ClaimCluster> => {
   };
   try {
     const common = ['--kubeconfig', adminKubeconfigPath, '--cache-dir', join(controlPlane.dir, 'cache')];
-    await run(binaries.kubectl, [...common, 'apply', '-f', kinds], { timeout: 60_000 });
-    await run(binaries.kubectl, [...common, 'wait', '--for=condition=Established', '-f', kinds], { timeout: 60_000 });
+    await run(binaries.kubectl, [...common, 'apply', '-f', kinds]);
+    await run(binaries.kubectl, [...common, 'wait', '--for=condition=Established', '--timeout=300s', '-f', kinds]);
     const metadata = { name: namespace };
     await createClient(transport, { clock }).create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata });
     return { transport, namespace, close };

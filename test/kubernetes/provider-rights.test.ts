@@ -12,7 +12,7 @@ import {
 import { options, type PreparedCluster, preparedCluster } from './provider-rights/harness.ts';
 import { scenariosOf } from './provider-rights/scenarios.ts';
 
-describe('the manager on a real API server', { timeout: 180_000 }, () => {
+describe('the manager on a real API server', () => {
   let cluster: PreparedCluster;
   before(async () => {
     cluster = await preparedCluster();

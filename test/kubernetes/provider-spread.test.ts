@@ -164,9 +164,7 @@ describe('a Deployment follows the Ready Macs on a real API server', () => {
   const podsOf = async (mac: string) =>
     (await admin.list(pods, { namespace: id, fieldSelector: `spec.nodeName=${mac}` })).items.length;
 
-  it('is rolled by get and patch of that one Deployment, and its Pods spread over the Mac that joined', {
-    timeout: 120_000,
-  }, async () => {
+  it('is rolled by get and patch of that one Deployment, and its Pods spread over the Mac that joined', async () => {
     await assert.rejects(restricted.list(deployments, { namespace: id }), (error) => isKubeError(error, 'forbidden'));
     await admin.create(nodes, macNode(macs[0], { fleet: id }));
     running.push(playAgents(admin, over.signal).catch(() => {}));

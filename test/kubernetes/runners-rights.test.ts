@@ -14,7 +14,7 @@ import { appSecret, fleet, namespace, type PreparedCluster, preparedCluster } fr
 const name = { namespace, name: 'macos' };
 const merge = (body: object) => ({ type: 'merge', body }) as const;
 
-describe('the runners controller on a real API server, with the roles of the chart', { timeout: 180_000 }, () => {
+describe('the runners controller on a real API server, with the roles of the chart', () => {
   let cluster: PreparedCluster;
   before(async () => {
     cluster = await preparedCluster();

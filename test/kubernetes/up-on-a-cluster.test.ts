@@ -20,7 +20,7 @@ import { type ControlPlane, startControlPlane } from '@tartan/tools-kubernetes';
 
 const program = join(import.meta.dirname, '../../packages/cli/src/main.ts');
 
-describe('tartan up on an existing cluster', { timeout: 600_000 }, () => {
+describe('tartan up on an existing cluster', () => {
   let plane: ControlPlane;
   let client: Client;
   let close: () => void;

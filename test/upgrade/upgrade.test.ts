@@ -29,7 +29,7 @@ const wait = ['--wait', '--timeout', '300s'];
 const runnerPools: Resource<KubeObject & { spec: object }> = runnerPool.resource;
 type Pod = NonNullable<(typeof pods)['ofType']>;
 
-describe('an upgrade from the previous release with running jobs', { timeout: 1_200_000, skip }, () => {
+describe('an upgrade from the previous release with running jobs', { skip }, () => {
   let harness: Harness;
   let previous: BuiltRelease;
   let invariants: Invariants;

@@ -10,7 +10,7 @@ import { testUpgrade } from './installed/upgrade.ts';
 
 const skip = canRunContainers() ? false : 'the stand-in for Linux Nodes needs a Linux that lets it mount';
 
-describe('Tartan, installed by helm on Kubernetes with Cluster API', { timeout: 1_200_000, skip }, () => {
+describe('Tartan, installed by helm on Kubernetes with Cluster API', { skip }, () => {
   let harness: Harness;
   const on = (): Harness => harness;
   before(async () => {

@@ -29,7 +29,7 @@ const expectations: readonly (readonly [begins: string, prints: RegExp])[] = [
 /** CI has already run the first line. */
 const isDone = (command: string): boolean => command === 'npm ci';
 
-describe('docs/tutorial.md', { timeout: 900_000 }, () => {
+describe('docs/tutorial.md', () => {
   // A checkout like a new user's, with links to our folders: files that the tutorial creates stay out of the repository.
   const checkout = mkdtempSync(join(tmpdir(), 'tartan-tutorial-'));
   let fleet: ChildProcess | undefined;

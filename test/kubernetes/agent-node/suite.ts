@@ -54,7 +54,7 @@ const hasty: Clock = { ...systemClock, after: (milliseconds, run) => systemClock
 
 /** A Mac joins, from the agent's side: its own code, the provider's approver, and a server that checks every right. */
 export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluster>): void => {
-  describe(title, { timeout: 120_000 }, () => {
+  describe(title, { timeout: 1_200_000 }, () => {
     const name = `mac-${randomUUID().slice(0, 8)}`;
     const inLeases = { namespace: 'kube-node-lease', name };
     const providerID = `scw-applesilicon://fr-par-1/${name}`;

@@ -31,7 +31,7 @@ export const startChartPlane = async (): Promise<ChartPlane> => {
     await done(['create', 'namespace', namespace]);
     await done(['apply', '--server-side', '-f', join(chart, 'crds')]);
     await done(['apply', '-f', '-'], listOf(outsideKinds));
-    await done(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s']);
+    await done(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=300s']);
     return {
       plane,
       kubectl,

@@ -20,7 +20,7 @@ export interface Outcome {
 }
 
 /** Far more than a step takes on a busy machine. */
-const stepMilliseconds = 300_000;
+const stepMilliseconds = 600_000;
 
 interface Ended {
   exit: number | string;
@@ -33,7 +33,7 @@ export const runScript = async (script: KubectlScript, target: KubectlTarget): P
   const variables = new Map<string, string>();
   const opening: Step[] = [
     `create namespace ${script.namespace}`,
-    'wait --for=create serviceaccount/default configmap/kube-root-ca.crt --timeout=30s',
+    'wait --for=create serviceaccount/default configmap/kube-root-ca.crt --timeout=300s',
   ];
   const outcomes: Outcome[] = [];
   for (const step of [...opening, ...script.steps]) {

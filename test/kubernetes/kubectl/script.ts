@@ -34,7 +34,10 @@ export const detailed = (step: Step): DetailedStep => (typeof step === 'string' 
  * Waits until something is gone. kubectl prints it only if it still existed when the wait began, which depends on timing: the output is not
  * compared.
  */
-export const gone = (what: string): DetailedStep => ({ run: `wait --for=delete ${what} --timeout=60s`, lines: /(?!)/ });
+export const gone = (what: string): DetailedStep => ({
+  run: `wait --for=delete ${what} --timeout=300s`,
+  lines: /(?!)/,
+});
 
 /** Splits a command line into words: at spaces, except between single or double quotes. */
 export const words = (line: string): string[] => {

@@ -17,7 +17,7 @@ export const runReachSuite = (
   start: () => Promise<ReachCluster>,
   env: Readonly<Record<string, string>> = {},
 ): void => {
-  describe(title, { timeout: 300_000 }, () => {
+  describe(title, () => {
     let cluster: ReachCluster | undefined;
     let harness: ReachHarness;
     before(async () => {

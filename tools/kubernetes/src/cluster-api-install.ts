@@ -66,7 +66,7 @@ type Plane = Pick<
   'url' | 'caCertificate' | 'clientCertificate' | 'clientKey' | 'adminKubeconfigPath' | 'binaries'
 >;
 
-const waitTimeoutMs = 60_000;
+const waitTimeoutMs = 300_000;
 
 /** Core's manifests, as `kubectl apply -k` renders them. */
 export const shippedManifests = async ({ binaries }: Plane, config: string): Promise<Manifest[]> => {

@@ -51,7 +51,7 @@ export interface ClusterApi {
 }
 
 const binaryOf = { '1.14': 'cluster-api-core', '1.10': 'cluster-api-core-1.10' } as const;
-const deadlineMilliseconds = 120_000;
+const deadlineMilliseconds = 300_000;
 
 /**
  * Runs core as a process beside `plane`: with all its manifests, including webhooks, and as its own service account, whose permissions the

@@ -54,7 +54,7 @@ export interface OwnControlPlane extends ControlPlane {
   restartApiServer(): Promise<void>;
 }
 
-const defaultDeadlineMilliseconds = 120_000;
+const defaultDeadlineMilliseconds = 300_000;
 
 /** Starts etcd, the API server and the requested components, and waits until they serve. A failure leaves nothing behind. */
 export const startControlPlane = async (options: ControlPlaneOptions = {}): Promise<OwnControlPlane> => {

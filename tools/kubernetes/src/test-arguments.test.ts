@@ -3,26 +3,24 @@ import { test } from 'node:test';
 import { binaryNames } from './build/recipes.ts';
 import { binariesFor, sharesCluster, testArguments } from './test-arguments.ts';
 
-const three = '--test-concurrency=3';
+const common = ['--test', '--test-concurrency=3', '--test-timeout=1200000'];
 
 test('all tests run unless files are named, and options are passed on', () => {
-  assert.deepEqual(testArguments([]), ['--test', three, 'test/kubernetes/**/*.test.ts']);
-  assert.deepEqual(testArguments(['a.test.ts', 'b.test.ts']), ['--test', three, 'a.test.ts', 'b.test.ts']);
+  assert.deepEqual(testArguments([]), [...common, 'test/kubernetes/**/*.test.ts']);
+  assert.deepEqual(testArguments(['a.test.ts', 'b.test.ts']), [...common, 'a.test.ts', 'b.test.ts']);
   assert.deepEqual(testArguments(['--test-name-pattern=drain']), [
-    '--test',
-    three,
+    ...common,
     '--test-name-pattern=drain',
     'test/kubernetes/**/*.test.ts',
   ]);
 });
 
 test('the other suites have their own files, and share no cluster', () => {
-  assert.deepEqual(testArguments(['--judges']), ['--test', three, 'test/judges/**/*.test.ts']);
+  assert.deepEqual(testArguments(['--judges']), [...common, 'test/judges/**/*.test.ts']);
   assert.equal(sharesCluster(['--judges']), false);
-  assert.deepEqual(testArguments(['--upgrade']), ['--test', three, 'test/upgrade/**/*.test.ts']);
+  assert.deepEqual(testArguments(['--upgrade']), [...common, 'test/upgrade/**/*.test.ts']);
   assert.deepEqual(testArguments(['--upgrade', '--test-name-pattern=rollback', 'a.test.ts']), [
-    '--test',
-    three,
+    ...common,
     '--test-name-pattern=rollback',
     'a.test.ts',
   ]);

@@ -28,6 +28,9 @@ const mainSuite: Suite = {
 /** These tests wait more than they compute: three files at a time, even on two cores, where Node's default is one. */
 const concurrency = '--test-concurrency=3';
 
+/** Twenty minutes for each test and hook: only a hanging one reaches them, also on a busy machine. */
+const timeout = '--test-timeout=1200000';
+
 const isOption = (argument: string): boolean => argument.startsWith('-');
 
 const selectsAll = (given: readonly string[]): boolean => given.every(isOption);
@@ -46,5 +49,5 @@ export const binariesFor = (given: readonly string[]): readonly BinaryName[] =>
 export const testArguments = (given: readonly string[]): string[] => {
   const files = given.filter((argument) => !isOption(argument));
   const options = given.filter((argument) => isOption(argument) && !otherSuites.has(argument));
-  return ['--test', concurrency, ...options, ...(selectsAll(given) ? [suiteOf(given).files] : files)];
+  return ['--test', concurrency, timeout, ...options, ...(selectsAll(given) ? [suiteOf(given).files] : files)];
 };

@@ -22,7 +22,7 @@ const letStart: Step[] = [
   },
   `patch pod $POD --subresource=status --type=strategic -p '${ready}'`,
   // How much of it is printed depends on timing.
-  { run: 'rollout status deployment/rolling --timeout=60s', lines: /successfully/ },
+  { run: 'rollout status deployment/rolling --timeout=300s', lines: /successfully/ },
   { run: 'get pods --no-headers', until: /^rolling-\S+ +\S+ +Running.*\n$/, lines: /Running/ },
 ];
 

@@ -33,11 +33,11 @@ export const watching: KubectlScript = {
     },
     { ...gone('cm/first'), during: { before: 0, steps: ['delete cm first'] } },
     {
-      run: 'wait --for=create cm/later --timeout=30s',
+      run: 'wait --for=create cm/later --timeout=300s',
       during: { before: 0, steps: ['create configmap later'] },
     },
     {
-      run: "wait --for=jsonpath='{.data.a}'=2 cm/later --timeout=30s",
+      run: "wait --for=jsonpath='{.data.a}'=2 cm/later --timeout=300s",
       during: { before: 0, steps: [`patch cm later --type=merge -p '{"data": {"a": "2"}}'`] },
     },
     'get cm nothing --watch',
