@@ -64,7 +64,8 @@ export interface DeleteOptions extends CallOptions {
 }
 
 /**
- * A Kubernetes API client. Rejects only with KubeError. Never retries: only the caller knows whether a retry is safe.
+ * A Kubernetes API client. Rejects only with KubeError. Retries only what the server refused with a time to come back (see `flow`): for the
+ * rest, only the caller knows whether a retry is safe.
  * Objects keep every field that the server sent. List items get the `apiVersion` and `kind` that servers omit there.
  *
  * Caveat: numbers are JavaScript numbers. An integer beyond 2^53 in a custom resource is rounded on read, and `update` would

@@ -21,7 +21,7 @@ const hang = (): Promise<never> => new Promise(() => {});
 const against = (script: Script, limits: Partial<RequestLimits> = {}) => {
   const transport = scriptedTransport(script);
   const clock = manualClock();
-  const limiter = createRequestLimiter({ clock, qps: 100, burst: 100, maxInFlight: 1, ...limits });
+  const limiter = createRequestLimiter({ clock, random: () => 0, qps: 100, burst: 100, maxInFlight: 1, ...limits });
   const clientFor = (flow: string) => createClient(transport, { clock, flow: limiter.flow(flow) });
   return { transport, clock, clientFor, client: clientFor('machine') };
 };

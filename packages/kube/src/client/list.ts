@@ -1,9 +1,10 @@
 import { isKubeError } from '../errors/kube-error.ts';
 import type { KubeObject, Live, Resource } from '../objects/object.ts';
+import { withCallScope } from './call-scope.ts';
 import type { List, ListOptions } from './client.ts';
 import { type Page, parseItem, parsePage } from './parse-object.ts';
 import { describeRequest, requestPath } from './request-path.ts';
-import { type RestClient, withCallScope } from './rest-client.ts';
+import type { RestClient } from './rest-client.ts';
 
 const defaultPageSize = 500;
 
@@ -24,7 +25,10 @@ export const list = <T extends KubeObject>(
     const readPage = async (continueToken: string): Promise<Page> => {
       const query = { limit: pageSize, labelSelector, fieldSelector, continue: continueToken };
       const path = requestPath(what, resource, { namespace }, query);
-      return parsePage(what, await rest.request({ what, method: 'GET', path }, { signal: scope.signal, deadlineMs }));
+      return parsePage(
+        what,
+        await rest.request({ what, method: 'GET', path }, { signal: scope.signal, deadlineMs: scope.remainingMs() }),
+      );
     };
 
     /** Applies `transform` to each page before it reads the next one, to bound the memory. */

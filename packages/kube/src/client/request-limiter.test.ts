@@ -5,16 +5,25 @@ import { manualClock } from '../clock/manual-clock.ts';
 import { settle } from '../clock/testing/real-time.ts';
 import { createRequestLimiter, type Place, type RequestLimits } from './request-limiter.ts';
 
+const kind = { name: 'get pods', readOnly: true };
+
 /** Records who gets a place, in order. */
 const harness = (limits: Partial<RequestLimits> = {}) => {
   const clock = manualClock();
-  const limiter = createRequestLimiter({ clock, qps: 1000, burst: 1000, maxInFlight: 1000, ...limits });
+  const limiter = createRequestLimiter({
+    clock,
+    random: () => 0,
+    qps: 1000,
+    burst: 1000,
+    maxInFlight: 1000,
+    ...limits,
+  });
   const entered: string[] = [];
   const places: Place[] = [];
   const request = (flow: string, name: string, signal = new AbortController().signal): Promise<void> =>
     limiter
       .flow(flow)
-      .acquire(signal)
+      .acquire(kind, signal)
       .then((place) => {
         entered.push(name);
         places.push(place);
@@ -96,7 +105,8 @@ describe('the request limiter', () => {
 /** Any mix of arrivals, releases, aborts and time. */
 type Step =
   | { kind: 'arrive'; flow: string }
-  | { kind: 'release' | 'abort'; index: number }
+  | { kind: 'release'; index: number }
+  | { kind: 'abort'; index: number }
   | { kind: 'advance'; ms: number };
 
 const steps: fc.Arbitrary<Step[]> = fc.array(
@@ -118,7 +128,7 @@ test('no mix of requests exceeds a limit, overtakes within a flow, starves a flo
   await fc.assert(
     fc.asyncProperty(limits, steps, async (given, sequence) => {
       const clock = manualClock();
-      const limiter = createRequestLimiter({ clock, ...given });
+      const limiter = createRequestLimiter({ clock, random: () => 0, ...given });
       interface Waiting {
         flow: string;
         number: number;
@@ -161,7 +171,7 @@ test('no mix of requests exceeds a limit, overtakes within a flow, starves a flo
           waiting.push({ flow: step.flow, number: own, abort, before, overtaken: new Map() });
           limiter
             .flow(step.flow)
-            .acquire(abort.signal)
+            .acquire(kind, abort.signal)
             .then((place) => enter(step.flow, own, place))
             .catch((error: unknown) => abort.signal.aborted || failures.push(error));
         } else if (step.kind === 'release') places.splice(step.index, 1)[0]?.release();

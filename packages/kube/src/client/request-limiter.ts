@@ -1,6 +1,7 @@
-import type { Clock } from '../clock/clock.ts';
+import type { Clock, Random } from '../clock/clock.ts';
 import { abortError } from '../errors/abort-signal.ts';
 import { createTokenBucket } from '../workqueue/rate-limiter.ts';
+import { createRefusals, type RequestKind } from './refusals.ts';
 
 export interface RequestLimits {
   /** Requests per second, on average. */
@@ -10,10 +11,15 @@ export interface RequestLimits {
   maxInFlight: number;
 }
 
+interface RequestLimiterOptions extends RequestLimits {
+  clock: Clock;
+  random: Random;
+}
+
 /**
  * Limits the requests of a process to an API server.
  * Guarantees: flows take turns, so a flow with one request waits for at most one request of each other flow. Within a flow, requests go in
- * the order of their arrival. A request whose signal fires leaves the queue and costs nothing.
+ * the order of their arrival, except for those that the server wants later. A request whose signal fires leaves the queue and costs nothing.
  */
 export interface RequestLimiter {
   /** The requests of one controller. */
@@ -22,26 +28,31 @@ export interface RequestLimiter {
 
 export interface RequestFlow {
   /** Waits for a place. Rejects only when the signal fires. */
-  acquire(signal: AbortSignal): Promise<Place>;
+  acquire(kind: RequestKind, signal: AbortSignal): Promise<Place>;
 }
 
 /** One request in flight. */
 export interface Place {
+  /** The server's answer names this priority level. */
+  answered(priorityLevel: string | undefined): void;
+  /**
+   * The server wants this request later. Releases the place. All requests of the kind or of the priority level wait until then.
+   * Returns in how many milliseconds to acquire a new place; undefined: never.
+   */
+  refused(scope: 'kind' | 'priorityLevel', retryAfterMs: number | undefined): number | undefined;
   /** Further calls do nothing. */
   release(): void;
 }
 
 interface Waiter {
+  kind: RequestKind;
   enter(place: Place): void;
 }
 
-export const createRequestLimiter = ({
-  clock,
-  qps,
-  burst,
-  maxInFlight,
-}: RequestLimits & { clock: Clock }): RequestLimiter => {
+export const createRequestLimiter = (options: RequestLimiterOptions): RequestLimiter => {
+  const { clock, random, qps, burst, maxInFlight } = options;
   const bucket = createTokenBucket(clock, { perSecond: qps, burst });
+  const refusals = createRefusals({ clock, random, maxInFlight });
   /** Only flows with waiting requests. The flow that was served last is at the end. */
   const queues = new Map<string, Set<Waiter>>();
   /** When the token for the next request is available. A token that nobody used is kept. */
@@ -49,67 +60,88 @@ export const createRequestLimiter = ({
   let inFlight = 0;
   let cancelTimer = (): void => {};
 
-  const createPlace = (): Place => {
+  const createPlace = (kind: RequestKind): Place => {
     inFlight++;
+    const leave = refusals.enter(kind);
     let held = true;
+    const release = (): void => {
+      if (!held) return;
+      held = false;
+      inFlight--;
+      leave();
+      serve();
+    };
     return {
-      release: () => {
-        if (!held) return;
-        held = false;
-        inFlight--;
-        serve();
+      answered: (priorityLevel) => refusals.learn(kind, priorityLevel),
+      refused: (scope, retryAfterMs) => {
+        const wait = refusals.add(kind, scope, retryAfterMs);
+        release();
+        return wait;
       },
+      release,
     };
   };
 
-  const leave = (flow: string, waiter: Waiter): void => {
+  const dequeue = (flow: string, waiter: Waiter): void => {
     const queue = queues.get(flow);
     queue?.delete(waiter);
     if (queue?.size === 0) queues.delete(flow);
   };
 
-  const next = (): { flow: string; waiter: Waiter } | undefined => {
-    for (const [flow, queue] of queues) for (const waiter of queue) return { flow, waiter };
-    return undefined;
+  /** The next request that may go, or in how many milliseconds one may. */
+  const next = (): { flow: string; waiter: Waiter } | number => {
+    let soonest = Number.POSITIVE_INFINITY;
+    for (const [flow, queue] of queues)
+      for (const waiter of queue) {
+        const wait = refusals.waitMs(waiter.kind);
+        if (wait <= 0) return { flow, waiter };
+        soonest = Math.min(soonest, wait);
+      }
+    return soonest;
   };
 
-  const serveOne = (): boolean => {
-    const turn = inFlight < maxInFlight ? next() : undefined;
-    if (turn === undefined) return false;
+  const tokenWaitMs = (): number => {
     tokenAt ??= clock.monotonic() + bucket.reserve();
-    const wait = tokenAt - clock.monotonic();
-    if (wait > 0) {
-      cancelTimer = clock.after(Math.ceil(wait), serve);
-      return false;
-    }
+    return tokenAt - clock.monotonic();
+  };
+
+  /** Lets one request go, or returns in how many milliseconds to try again, unless a place is released before. */
+  const serveOne = (): number => {
+    if (inFlight >= maxInFlight) return Number.POSITIVE_INFINITY;
+    const turn = next();
+    if (typeof turn === 'number') return turn;
+    const wait = tokenWaitMs();
+    if (wait > 0) return wait;
     tokenAt = undefined;
     const { flow, waiter } = turn;
-    leave(flow, waiter);
+    dequeue(flow, waiter);
     const rest = queues.get(flow);
     if (rest) {
       queues.delete(flow);
       queues.set(flow, rest);
     }
-    waiter.enter(createPlace());
-    return true;
+    waiter.enter(createPlace(waiter.kind));
+    return 0;
   };
 
   const serve = (): void => {
     cancelTimer();
-    cancelTimer = () => {};
-    while (serveOne());
+    let wait = 0;
+    while (wait <= 0) wait = serveOne();
+    cancelTimer = Number.isFinite(wait) ? clock.after(Math.ceil(wait), serve) : () => {};
   };
 
   return {
     flow: (name) => ({
-      acquire: (signal) =>
+      acquire: (kind, signal) =>
         new Promise((resolve, reject) => {
           if (signal.aborted) return reject(abortError(signal));
           const abort = (): void => {
-            leave(name, waiter);
+            dequeue(name, waiter);
             reject(abortError(signal));
           };
           const waiter: Waiter = {
+            kind,
             enter: (place) => {
               signal.removeEventListener('abort', abort);
               resolve(place);
@@ -125,5 +157,7 @@ export const createRequestLimiter = ({
   };
 };
 
-/** Lets every request go at once. */
-export const unlimited: RequestFlow = { acquire: async () => ({ release: () => {} }) };
+/** Lets every request go at once, and once. */
+export const unlimited: RequestFlow = {
+  acquire: async () => ({ answered: () => {}, refused: () => undefined, release: () => {} }),
+};

@@ -4,6 +4,7 @@ import { fromResponse } from '../errors/from-status.ts';
 import { isKubeError, KubeError } from '../errors/kube-error.ts';
 import { collectText } from '../transport/body.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../transport/transport.ts';
+import { type CallScope, openCallScope, withCallScope } from './call-scope.ts';
 import type { CallOptions } from './client.ts';
 import { type Place, type RequestFlow, unlimited } from './request-limiter.ts';
 
@@ -13,7 +14,10 @@ export interface ClientOptions {
   userAgent?: string;
   /** 30 s by default. */
   defaultDeadlineMs?: number;
-  /** Each request waits here for its turn, within its deadline. By default requests are sent at once. */
+  /**
+   * Each request waits here for its turn, and is sent again when the server refused it, within its deadline. By default a request is sent
+   * at once, and once.
+   */
   flow?: RequestFlow;
 }
 
@@ -63,14 +67,22 @@ const parse = (what: string, text: string): unknown => {
   }
 };
 
+/**
+ * Whether the server did not begin with the request, and wants it later: then every verb may be sent again. An eviction that a disruption
+ * budget forbids has the same code, but is an answer.
+ */
+const isRefusal = ({ code, retryAfterMs, causes }: KubeError): boolean =>
+  retryAfterMs !== undefined &&
+  (code === 429 || code === 503) &&
+  !causes.some(({ reason }) => reason === 'DisruptionBudget');
+
 export const createRestClient = (transport: Transport, options: ClientOptions): RestClient => {
   const { clock, userAgent = defaultUserAgent, defaultDeadlineMs: deadlineMs = defaultDeadlineMs } = options;
   const { flow = unlimited } = options;
 
-  /** Rejects unless the status is 2xx. */
-  const exchange = async (request: RestRequest, signal: AbortSignal): Promise<TransportResponse> => {
-    const { what, method, path, body, contentType = 'application/json' } = request;
-    const response = await transport.send({
+  const exchange = (request: RestRequest, signal: AbortSignal): Promise<TransportResponse> => {
+    const { method, path, body, contentType = 'application/json' } = request;
+    return transport.send({
       method,
       path,
       headers: {
@@ -81,34 +93,61 @@ export const createRestClient = (transport: Transport, options: ClientOptions): 
       ...(body === undefined ? {} : { body: encode(request) }),
       signal,
     });
+  };
+
+  const errorOf = async (what: string, response: TransportResponse, signal: AbortSignal): Promise<KubeError> => {
     const { code, headers } = response;
-    if (code >= 200 && code < 300) return response;
-    const text = await collectText(response.body, maxErrorBytes).catch((error: unknown) => {
+    const body = await collectText(response.body, maxErrorBytes).catch((error: unknown) => {
       // The status code alone is enough for an error if the body does not arrive.
       if (signal.aborted || !isKubeError(error, 'malformed', 'unreachable')) throw error;
       return '';
     });
-    throw fromResponse({ what, code, headers, body: text, now: clock.now() });
+    return fromResponse({ what, code, headers, body, now: clock.now() });
   };
 
-  /** The caller releases the place. */
+  /** One attempt. `retryInMs`: the server refused the request, and it may be sent again after that time. */
+  const attempt = async (
+    request: RestRequest,
+    { signal }: CallScope,
+    place: Place,
+  ): Promise<TransportResponse | { error: KubeError; retryInMs: number | undefined }> => {
+    const response = await exchange(request, signal);
+    const { code, headers } = response;
+    place.answered(headers['x-kubernetes-pf-prioritylevel-uid']);
+    if (code >= 200 && code < 300) return response;
+    const error = await errorOf(request.what, response, signal);
+    if (!isRefusal(error)) return { error, retryInMs: undefined };
+    // Flow control answers in plain text. A Status comes from the storage of a kind, and says nothing about other kinds.
+    const scope = headers['content-type']?.startsWith('application/json') === true ? 'kind' : 'priorityLevel';
+    return { error, retryInMs: place.refused(scope, error.retryAfterMs) };
+  };
+
+  /** Rejects unless the status is 2xx. The caller releases the place. */
   const send = async (
     request: RestRequest,
     scope: CallScope,
   ): Promise<{ response: TransportResponse; place: Place }> => {
-    scope.expireWith = new KubeError(
+    const { what, method } = request;
+    // `get pods`: with the user, this decides the priority level.
+    const kind = { name: what.split(' ', 2).join(' '), readOnly: method === 'GET' };
+    let refusal = new KubeError(
       'timeout',
-      `Cannot ${request.what}: not sent, as too many requests of this process were before it`,
+      `Cannot ${what}: not sent in time. This process limits its requests, or the server refuses them for now`,
     );
-    const place = await flow.acquire(scope.signal);
-    scope.expireWith = undefined;
-    // A transport may ignore the signal; its place must not be lost with it.
-    scope.signal.addEventListener('abort', place.release, { once: true });
-    try {
-      return { response: await exchange(request, scope.signal), place };
-    } catch (error) {
+    for (;;) {
+      scope.expireWith = refusal;
+      const place = await flow.acquire(kind, scope.signal);
+      scope.expireWith = undefined;
+      // A transport may ignore the signal; its place must not be lost with it.
+      scope.signal.addEventListener('abort', place.release, { once: true });
+      const answer = await attempt(request, scope, place).catch((error: unknown) => {
+        place.release();
+        throw error;
+      });
+      if (!('error' in answer)) return { response: answer, place };
       place.release();
-      throw error;
+      if (answer.retryInMs === undefined || answer.retryInMs >= scope.remainingMs()) throw answer.error;
+      refusal = answer.error;
     }
   };
 
@@ -140,60 +179,4 @@ export const createRestClient = (transport: Transport, options: ClientOptions): 
       }
     },
   };
-};
-
-/** Aborts a call when the caller's signal fires (`aborted`) or at its deadline (`timeout`). */
-interface CallScope {
-  readonly signal: AbortSignal;
-  /** The reason at the deadline. By default a timeout, after which the server may have executed the request. */
-  expireWith: KubeError | undefined;
-  /** Only the caller's signal applies from now on. */
-  clearDeadline(): void;
-  /** Cancels the timer and removes the listener on the caller's signal. */
-  close(): void;
-}
-
-interface CallScopeOptions {
-  clock: Clock;
-  deadlineMs: number;
-  signal?: AbortSignal | undefined;
-  /** For messages: `get pods default/a`. */
-  what: string;
-}
-
-const openCallScope = ({ clock, deadlineMs, signal, what }: CallScopeOptions): CallScope => {
-  const controller = new AbortController();
-  const abort = (): void =>
-    controller.abort(new KubeError('aborted', `Cannot ${what}: ended by its caller`, { cause: signal?.reason }));
-  const expire = (): void => {
-    const text = `Cannot ${what}: no answer within ${deadlineMs / 1000} s. It may have been carried out`;
-    controller.abort(scope.expireWith ?? new KubeError('timeout', text));
-  };
-  const clearDeadline = clock.after(deadlineMs, expire);
-  signal?.addEventListener('abort', abort, { once: true });
-  if (signal?.aborted) abort();
-  const scope: CallScope = {
-    signal: controller.signal,
-    expireWith: undefined,
-    clearDeadline,
-    close: () => {
-      clearDeadline();
-      signal?.removeEventListener('abort', abort);
-    },
-  };
-  return scope;
-};
-
-/** Runs `work` with a scope of its own. Settles when that signal fires even if `work` ignores it. */
-export const withCallScope = async <T>(
-  options: CallScopeOptions,
-  work: (scope: CallScope) => Promise<T>,
-): Promise<T> => {
-  const scope = openCallScope(options);
-  try {
-    scope.signal.throwIfAborted();
-    return await unlessAborted(scope.signal, work(scope));
-  } finally {
-    scope.close();
-  }
 };

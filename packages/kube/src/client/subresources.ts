@@ -30,7 +30,7 @@ interface CertificateApproval {
   message: string;
 }
 
-/** Subresources of objects. Like the client, rejects only with KubeError and never retries. */
+/** Subresources of objects. Rejects and retries as the client does. */
 export interface Subresources {
   getScale<T extends KubeObject>(resource: Resource<T>, name: ObjectName, options?: CallOptions): Promise<Live<IScale>>;
   /** Compare-and-swap on the scale's resource version, which is that of the object behind it. */

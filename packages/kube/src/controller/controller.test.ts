@@ -264,23 +264,31 @@ test('a terminal error is logged and not retried until the object changes', asyn
   await end(stop, running);
 });
 
-test('retryAfterMs of the error is a lower bound of the back-off', async () => {
-  let passes = 0;
-  const { run, stop, enqueue, clock } = setUp(async () => {
-    passes += 1;
-    throw new KubeError('tooManyRequests', 'slow down', { retryAfterMs: 7000 });
+for (const { reason, delays } of [
+  { reason: 'tooManyRequests' as const, delays: [7000, 7000, 7000] },
+  // The server's 7 s are a lower bound of 4, 8 and 16 s.
+  { reason: 'serverError' as const, delays: [7000, 8000, 16_000] },
+])
+  test(`after ${reason}, a key comes back after ${delays.join(', ')} ms`, async () => {
+    let passes = 0;
+    const reconcile = async (): Promise<never> => {
+      passes += 1;
+      throw new KubeError(reason, 'slow down', { retryAfterMs: 7000 });
+    };
+    const { run, stop, enqueue, clock } = setUp(reconcile, { backoff: { baseMs: 4000, maxMs: 60_000 } });
+    const running = run();
+    enqueue('a');
+    await settle();
+    for (const [index, delay] of delays.entries()) {
+      clock.advance(delay - 1);
+      await settle();
+      assert.equal(passes, index + 1);
+      clock.advance(1);
+      await settle();
+      assert.equal(passes, index + 2);
+    }
+    await end(stop, running);
   });
-  const running = run();
-  enqueue('a');
-  await settle();
-  clock.advance(6999);
-  await settle();
-  assert.equal(passes, 1);
-  clock.advance(1);
-  await settle();
-  assert.equal(passes, 2);
-  await end(stop, running);
-});
 
 /** Waits for its signal, and returns the abort reason. */
 const untilSignal = (signal: AbortSignal): Promise<ReconcileResult> =>

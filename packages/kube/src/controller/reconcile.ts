@@ -81,6 +81,9 @@ export interface ReconcileObserver {
 
 export const noopObserver: ReconcileObserver = { started: () => {}, began: () => {}, ended: () => {} };
 
+/** `Retry-After: 0` would be a busy loop. */
+const minRetryAfterMs = 1000;
+
 /** The only place that turns a result into requeue, log line and metric. */
 export const handleResult = (
   { queue, log }: { queue: WorkQueue; log: Logger },
@@ -98,7 +101,10 @@ export const handleResult = (
       return { ...summary, result: 'requeue_after' };
     case 'failed': {
       const { error } = outcome;
-      queue.addRateLimited(key, isKubeError(error) ? error.retryAfterMs : undefined);
+      // A busy server is no failure of the key: it says itself when to come back.
+      if (isKubeError(error, 'tooManyRequests') && error.retryAfterMs !== undefined)
+        queue.addAfter(key, Math.max(error.retryAfterMs, minRetryAfterMs));
+      else queue.addRateLimited(key, isKubeError(error) ? error.retryAfterMs : undefined);
       const fields = { key, error, failures: queue.numRequeues(key) };
       if (defect) log.error('A pass ended with a programming mistake and will be tried again', fields);
       else log.warn('A pass failed and will be tried again', fields);

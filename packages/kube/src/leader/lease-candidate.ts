@@ -1,6 +1,6 @@
+import { withCallScope } from '../client/call-scope.ts';
 import type { CallOptions, Client } from '../client/client.ts';
 import type { Clock } from '../clock/index.ts';
-import { withCallScope } from '../client/rest-client.ts';
 import { ignoreNotFound, isKubeError, KubeError } from '../errors/kube-error.ts';
 import { keyOf, type Live, type ObjectName } from '../objects/object.ts';
 import { decide, type Decision, type LeaseObservation, observeLease } from './decide.ts';
