@@ -1,10 +1,10 @@
-import type { Trial } from './trial.ts';
+import type { BehaviourContext } from './behaviour-context.ts';
 
 /** One behaviour of a control plane: a sentence, and a test for it. */
 export interface Behaviour {
   topic: string;
   sentence: string;
-  run: (trial: Trial) => Promise<void>;
+  run: (context: BehaviourContext) => Promise<void>;
   /** The embedded server does not serve the kind. */
   onlyReal?: true;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Trial } from './trial.ts';
+import type { BehaviourContext } from './behaviour-context.ts';
 
 const secrets = '/api/v1/namespaces/kube-system/secrets';
 
@@ -11,20 +11,20 @@ export interface BootstrapToken {
 
 /** A bootstrap token as kubeadm creates it. `data` overrides the defaults; null removes a key. */
 export const bootstrapToken = async (
-  trial: Trial,
+  context: BehaviourContext,
   data: Record<string, string | null> = {},
 ): Promise<BootstrapToken> => {
   const id = randomBytes(3).toString('hex');
   const secret = randomBytes(8).toString('hex');
   const all = { 'token-id': id, 'token-secret': secret, 'usage-bootstrap-authentication': 'true', ...data };
   const name = `bootstrap-token-${id}`;
-  await trial.create(secrets, {
+  await context.create(secrets, {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { name },
     type: 'bootstrap.kubernetes.io/token',
     stringData: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null)),
   });
-  trial.deleteAfterBehaviour(`${secrets}/${name}`);
+  context.deleteAfterBehaviour(`${secrets}/${name}`);
   return { id, token: `${id}.${secret}`, path: `${secrets}/${name}` };
 };

@@ -1,5 +1,5 @@
 import { read, readList } from './read.ts';
-import { type Trial, unique } from './trial.ts';
+import { type BehaviourContext, unique } from './behaviour-context.ts';
 
 export interface Definition {
   kind: string;
@@ -46,15 +46,18 @@ export const isTrue = (object: unknown, type: string): boolean =>
   );
 
 /** Creates a definition and waits until its objects are served. It is deleted at the end of the run. */
-export const establish = async (trial: Trial, wanted: Definition): Promise<{ group: string; path: string }> => {
+export const establish = async (
+  context: BehaviourContext,
+  wanted: Definition,
+): Promise<{ group: string; path: string }> => {
   const { group, name, body } = definition(wanted);
   const path = `${definitions}/${name}`;
-  await trial.create(definitions, body);
-  trial.deleteAfterRun(path);
-  await trial.waitFor(path, (crd) => isTrue(crd, 'Established'));
+  await context.create(definitions, body);
+  context.deleteAfterRun(path);
+  await context.waitFor(path, (crd) => isTrue(crd, 'Established'));
   // The apiextensions server starts to serve the objects a moment after the condition is set.
-  await trial.eventually(`${wanted.plural} to be served`, async () => {
-    const answer = await trial.get(`/apis/${group}/v1/${wanted.plural}`);
+  await context.eventually(`${wanted.plural} to be served`, async () => {
+    const answer = await context.get(`/apis/${group}/v1/${wanted.plural}`);
     return answer.code === 200 ? answer : undefined;
   });
   return { group, path };

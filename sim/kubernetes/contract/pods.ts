@@ -1,7 +1,7 @@
-import type { Trial } from './trial.ts';
+import type { BehaviourContext } from './behaviour-context.ts';
 
-/** Path of the Pods in the trial's namespace. Waits for the default ServiceAccount: no Pod is admitted before. */
-export const readyForPods = async (trial: Trial): Promise<string> => {
-  await trial.waitFor(`${await trial.collection('serviceaccounts')}/default`, (account) => account !== undefined);
-  return trial.collection('pods');
+/** Path of the Pods in the context's namespace. Waits for the default ServiceAccount: no Pod is admitted before. */
+export const readyForPods = async (context: BehaviourContext): Promise<string> => {
+  await context.waitFor(`${await context.collection('serviceaccounts')}/default`, (account) => account !== undefined);
+  return context.collection('pods');
 };

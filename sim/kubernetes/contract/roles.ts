@@ -1,4 +1,4 @@
-import type { Trial } from './trial.ts';
+import type { BehaviourContext } from './behaviour-context.ts';
 
 const group = 'rbac.authorization.k8s.io';
 export const clusterRoles = `/apis/${group}/v1/clusterroles`;
@@ -29,34 +29,50 @@ export const acting = (name: string, inGroup?: string): { headers: Record<string
   headers: { 'impersonate-user': name, ...(inGroup === undefined ? {} : { 'impersonate-group': inGroup }) },
 });
 
-/** A ClusterRole with these rules, bound to this subject. Deleted at the end of the trial. */
-export const grantEverywhere = async (trial: Trial, rules: readonly Rule[], subject: Subject): Promise<string> => {
-  const name = trial.unique('contract');
-  await trial.create(clusterRoles, named('ClusterRole', name, { rules }));
-  trial.deleteAfterBehaviour(`${clusterRoles}/${name}`);
-  await trial.create(clusterRoleBindings, binding(name, { kind: 'ClusterRole', name }, subject));
-  trial.deleteAfterBehaviour(`${clusterRoleBindings}/${name}`);
+/** A ClusterRole with these rules, bound to this subject. Deleted at the end of the context. */
+export const grantEverywhere = async (
+  context: BehaviourContext,
+  rules: readonly Rule[],
+  subject: Subject,
+): Promise<string> => {
+  const name = context.unique('contract');
+  await context.create(clusterRoles, named('ClusterRole', name, { rules }));
+  context.deleteAfterBehaviour(`${clusterRoles}/${name}`);
+  await context.create(clusterRoleBindings, binding(name, { kind: 'ClusterRole', name }, subject));
+  context.deleteAfterBehaviour(`${clusterRoleBindings}/${name}`);
   return name;
 };
 
-/** A Role in the trial's own namespace. */
-export const grantHere = async (trial: Trial, rules: readonly Rule[], subject: Subject): Promise<string> => {
-  const name = trial.unique('contract');
-  await trial.create(await trial.collection('roles', `${group}/v1`), named('Role', name, { rules }));
-  const bindings = await trial.collection('rolebindings', `${group}/v1`);
-  await trial.create(bindings, binding(name, { kind: 'Role', name }, subject));
+/** A Role in the context's own namespace. */
+export const grantHere = async (
+  context: BehaviourContext,
+  rules: readonly Rule[],
+  subject: Subject,
+): Promise<string> => {
+  const name = context.unique('contract');
+  await context.create(await context.collection('roles', `${group}/v1`), named('Role', name, { rules }));
+  const bindings = await context.collection('rolebindings', `${group}/v1`);
+  await context.create(bindings, binding(name, { kind: 'Role', name }, subject));
   return name;
 };
 
 /** The real server reads roles from a cache, which lags a little. */
-export const untilAllowed = (trial: Trial, path: string, as: { headers: Record<string, string> }): Promise<unknown> =>
-  trial.eventually(`the right to GET ${path}`, async () => {
-    const answer = await trial.get(path, as);
+export const untilAllowed = (
+  context: BehaviourContext,
+  path: string,
+  as: { headers: Record<string, string> },
+): Promise<unknown> =>
+  context.eventually(`the right to GET ${path}`, async () => {
+    const answer = await context.get(path, as);
     return answer.code === 403 ? undefined : answer;
   });
 
-export const untilRefused = (trial: Trial, path: string, as: { headers: Record<string, string> }): Promise<unknown> =>
-  trial.eventually(`GET ${path} to be refused`, async () => {
-    const answer = await trial.get(path, as);
+export const untilRefused = (
+  context: BehaviourContext,
+  path: string,
+  as: { headers: Record<string, string> },
+): Promise<unknown> =>
+  context.eventually(`GET ${path} to be refused`, async () => {
+    const answer = await context.get(path, as);
     return answer.code === 403 ? answer : undefined;
   });

@@ -1,7 +1,7 @@
 import { after, before, describe, test } from 'node:test';
 import type { Behaviour } from './behaviour.ts';
 import type { ClusterUnderTest } from './cluster.ts';
-import { startTrial } from './trial.ts';
+import { startBehaviour } from './behaviour-context.ts';
 import { testTimeoutMs } from './within.ts';
 
 /** How many behaviours run concurrently. */
@@ -30,12 +30,12 @@ export const registerContract = (
     for (const { topic, sentence, run } of behaviours) {
       test(`${topic}: ${sentence}`, { timeout: testTimeoutMs }, async () => {
         if (!cluster) throw new Error('There is no cluster');
-        const { trial, over } = startTrial({
+        const { context, over } = startBehaviour({
           cluster,
           deleteAfterRun: (path) => void left.push(path),
         });
         try {
-          await run(trial);
+          await run(context);
         } finally {
           await over();
         }

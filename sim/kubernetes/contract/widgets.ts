@@ -1,11 +1,11 @@
 import type { ClusterUnderTest } from './cluster.ts';
-import type { Trial } from './trial.ts';
+import type { BehaviourContext } from './behaviour-context.ts';
 import { establish } from './crds.ts';
 
 export interface Widgets {
   group: string;
   apiVersion: string;
-  /** Path of the Widgets in the trial's namespace. */
+  /** Path of the Widgets in the context's namespace. */
   collection: () => Promise<string>;
 }
 
@@ -63,8 +63,8 @@ const schema = {
   },
 };
 
-const create = async (trial: Trial): Promise<string> => {
-  const { group } = await establish(trial, {
+const create = async (context: BehaviourContext): Promise<string> => {
+  const { group } = await establish(context, {
     kind: 'Widget',
     plural: 'widgets',
     singular: 'widget',
@@ -95,14 +95,14 @@ const create = async (trial: Trial): Promise<string> => {
 /** One definition per cluster: they are expensive on a real API server, and behaviours use different namespaces anyway. */
 const known = new WeakMap<ClusterUnderTest, Promise<string>>();
 
-export const widgets = async (trial: Trial): Promise<Widgets> => {
-  const creating = known.get(trial.cluster) ?? create(trial);
-  known.set(trial.cluster, creating);
+export const widgets = async (context: BehaviourContext): Promise<Widgets> => {
+  const creating = known.get(context.cluster) ?? create(context);
+  known.set(context.cluster, creating);
   const group = await creating;
   return {
     group,
     apiVersion: `${group}/v1`,
-    collection: () => trial.collection('widgets', `${group}/v1`),
+    collection: () => context.collection('widgets', `${group}/v1`),
   };
 };
 

@@ -3,7 +3,7 @@ import type { KubeObject } from '../src/object.ts';
 import { itemsIn } from './cluster.ts';
 import { readyForPods } from './pods.ts';
 import { read, readKey, readList } from './read.ts';
-import type { Trial } from './trial.ts';
+import type { BehaviourContext } from './behaviour-context.ts';
 
 /** Shared by the behaviours of Deployments and ReplicaSets. */
 
@@ -31,34 +31,35 @@ export interface Paths {
   pods: string;
 }
 
-export const workloadPaths = async (trial: Trial): Promise<Paths> => ({
-  pods: await readyForPods(trial),
-  deployments: await trial.collection('deployments', 'apps/v1'),
-  sets: await trial.collection('replicasets', 'apps/v1'),
+export const workloadPaths = async (context: BehaviourContext): Promise<Paths> => ({
+  pods: await readyForPods(context),
+  deployments: await context.collection('deployments', 'apps/v1'),
+  sets: await context.collection('replicasets', 'apps/v1'),
 });
 
-export const listed = async (trial: Trial, path: string): Promise<KubeObject[]> => itemsIn(await trial.get(path));
+export const listObjects = async (context: BehaviourContext, path: string): Promise<KubeObject[]> =>
+  itemsIn(await context.get(path));
 
 export const isReady = (pod: unknown): boolean =>
   readList(pod, 'status.conditions').some((each) => read(each, 'type') === 'Ready' && read(each, 'status') === 'True');
 
 /** The status that a kubelet would write for a running Pod. */
-export const makeReady = (trial: Trial, pods: string, name: string): Promise<unknown> => {
+export const makeReady = (context: BehaviourContext, pods: string, name: string): Promise<unknown> => {
   const lastTransitionTime = timestamp(systemClock.now());
   const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime }];
-  return trial.patch(`${pods}/${name}/status`, 'strategic', { status: { phase: 'Running', conditions } });
+  return context.patch(`${pods}/${name}/status`, 'strategic', { status: { phase: 'Running', conditions } });
 };
 
-/** Plays the kubelet: makes every new Pod ready, and removes Pods that are being deleted. Ends with the trial. */
-export const playKubelet = async (trial: Trial, pods: string): Promise<void> => {
-  const events = await trial.watch(pods);
+/** A fake kubelet: makes every new Pod ready, and removes Pods that are being deleted. Ends with the context. */
+export const runFakeKubelet = async (context: BehaviourContext, pods: string): Promise<void> => {
+  const events = await context.watch(pods);
   const run = async (): Promise<void> => {
     for (;;) {
       const { type, object } = await events.next();
       if (type === 'DELETED') continue;
       const { name, deletionTimestamp } = object.metadata;
-      if (deletionTimestamp !== undefined) await trial.delete(`${pods}/${name}?gracePeriodSeconds=0`);
-      else if (!isReady(object) && read(object, 'status.phase') === 'Pending') await makeReady(trial, pods, name);
+      if (deletionTimestamp !== undefined) await context.delete(`${pods}/${name}?gracePeriodSeconds=0`);
+      else if (!isReady(object) && read(object, 'status.phase') === 'Pending') await makeReady(context, pods, name);
     }
   };
   run().catch(() => undefined);
@@ -68,13 +69,15 @@ export const conditionOf = (object: unknown, type: string): unknown =>
   readList(object, 'status.conditions').find((each) => read(each, 'type') === type);
 
 /** Waits for so many Pods that are not being deleted. */
-export const podsWhen = (
-  trial: Trial,
+export const waitForPods = (
+  context: BehaviourContext,
   pods: string,
   wanted: (living: KubeObject[]) => boolean,
 ): Promise<KubeObject[]> =>
-  trial.eventually('the Pods are as expected', async () => {
-    const living = (await listed(trial, pods)).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  context.eventually('the Pods are as expected', async () => {
+    const living = (await listObjects(context, pods)).filter(
+      ({ metadata }) => metadata.deletionTimestamp === undefined,
+    );
     return wanted(living) ? living : undefined;
   });
 
@@ -103,10 +106,15 @@ export const sizes = (sets: KubeObject[]): string =>
     .sort()
     .join(', ');
 
-export const setsWhen = (trial: Trial, sets: string, wanted: (all: KubeObject[]) => boolean): Promise<KubeObject[]> =>
-  trial.eventually('the ReplicaSets are as expected', async () => {
-    const all = await listed(trial, sets);
+export const waitForReplicaSets = (
+  context: BehaviourContext,
+  sets: string,
+  wanted: (all: KubeObject[]) => boolean,
+): Promise<KubeObject[]> =>
+  context.eventually('the ReplicaSets are as expected', async () => {
+    const all = await listObjects(context, sets);
     return wanted(all) ? all : undefined;
   });
 
-export const rolled = (trial: Trial, path: string): Promise<KubeObject | undefined> => trial.waitFor(path, isDone);
+export const waitForRollout = (context: BehaviourContext, path: string): Promise<KubeObject | undefined> =>
+  context.waitFor(path, isDone);

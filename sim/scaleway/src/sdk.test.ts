@@ -6,7 +6,7 @@ import { Iamv1alpha1 } from '@scaleway/sdk-iam';
 import { manualClock } from '@tartan/kube/clock';
 import type { SimulatedScaleway } from './scaleway.ts';
 import { startScaleway } from './start-scaleway.ts';
-import { projectID, publicKey, secretKey } from './testing/ask.ts';
+import { projectID, publicKey, secretKey } from './testing/requests.ts';
 
 /** Scaleway's own SDK must parse every answer: the best available proof that they match Scaleway's. */
 describe('through the SDK', () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { type ManualClock, manualClock } from '@tartan/kube/clock';
 import type { ScalewayOptions, SimulatedScaleway } from './scaleway.ts';
 import { startScaleway } from './start-scaleway.ts';
-import { ask, keys, macs, projectID, publicKey, secretKey } from './testing/ask.ts';
+import { sendRequest, sshKeysPath, zonePath, projectID, publicKey, secretKey } from './testing/requests.ts';
 
 const minute = 60_000;
 
@@ -23,7 +23,7 @@ describe('Scaleway', () => {
   afterEach(async () => {
     await Promise.all(running.splice(0).map((each) => each.stop()));
   });
-  const get = async (id: string) => (await ask(scaleway, `GET ${macs}/servers/${id}`)).body;
+  const get = async (id: string) => (await sendRequest(scaleway, `GET ${zonePath}/servers/${id}`)).body;
   const order = (name = 'pool-1', more: object = {}) => scaleway.order({ zone: 'fr-par-1', name, ...more });
 
   describe('servers', () => {
@@ -57,7 +57,7 @@ describe('Scaleway', () => {
       for (const name of ['a', 'b', 'c']) await order(name);
       await scaleway.order({ zone: 'fr-par-3', name: 'in another zone' });
       const names = async (query: string) => {
-        const { body } = await ask(scaleway, `GET ${macs}/servers?${query}`);
+        const { body } = await sendRequest(scaleway, `GET ${zonePath}/servers?${query}`);
         return [(body['servers'] as { name: string }[]).map(({ name }) => name).join(''), body['total_count']];
       };
       assert.deepEqual(await names(''), ['abc', 3]);
@@ -69,12 +69,12 @@ describe('Scaleway', () => {
 
     test('a deleted server is a 404 that names it (SDK, ResourceNotFoundError), or a 403 (recorded)', async () => {
       const id = '33333333-3333-4333-8333-333333333333';
-      assert.deepEqual(await ask(scaleway, `GET ${macs}/servers/${id}`), {
+      assert.deepEqual(await sendRequest(scaleway, `GET ${zonePath}/servers/${id}`), {
         status: 404,
         body: { type: 'not_found', message: 'resource is not found', resource: 'server', resource_id: id },
       });
       scaleway.faults.goneServer = 'denied';
-      assert.deepEqual(await ask(scaleway, `GET ${macs}/servers/${id}`), {
+      assert.deepEqual(await sendRequest(scaleway, `GET ${zonePath}/servers/${id}`), {
         status: 403,
         body: {
           type: 'permissions_denied',
@@ -86,11 +86,14 @@ describe('Scaleway', () => {
 
     test('a server of another zone is not found', async () => {
       const { id } = await order();
-      assert.equal((await ask(scaleway, `GET ${macs.replace('par-1', 'par-3')}/servers/${id}`)).status, 404);
+      assert.equal(
+        (await sendRequest(scaleway, `GET ${zonePath.replace('par-1', 'par-3')}/servers/${id}`)).status,
+        404,
+      );
     });
 
     test('a zone without Macs is refused as the gateway does (scaleway-cli#4378)', async () => {
-      assert.deepEqual(await ask(scaleway, 'GET /apple-silicon/v1alpha1/zones/nl-ams-9/servers'), {
+      assert.deepEqual(await sendRequest(scaleway, 'GET /apple-silicon/v1alpha1/zones/nl-ams-9/servers'), {
         status: 400,
         body: { message: 'Unknown zone in path' },
       });
@@ -99,8 +102,11 @@ describe('Scaleway', () => {
 
     test('a rename is unconditional: the last one wins', async () => {
       const { id } = await order();
-      assert.equal((await ask(scaleway, `PATCH ${macs}/servers/${id}`, { name: 'mine' })).body['name'], 'mine');
-      await ask(scaleway, `PATCH ${macs}/servers/${id}`, { name: 'yours' });
+      assert.equal(
+        (await sendRequest(scaleway, `PATCH ${zonePath}/servers/${id}`, { name: 'mine' })).body['name'],
+        'mine',
+      );
+      await sendRequest(scaleway, `PATCH ${zonePath}/servers/${id}`, { name: 'yours' });
       assert.equal((await get(id))['name'], 'yours');
     });
 
@@ -115,12 +121,12 @@ describe('Scaleway', () => {
     test('can be deleted after 24 hours only (SDK, deleteServer)', async () => {
       const { id } = await order();
       clock.advance(24 * 60 * minute - 1);
-      const early = await ask(scaleway, `DELETE ${macs}/servers/${id}`);
+      const early = await sendRequest(scaleway, `DELETE ${zonePath}/servers/${id}`);
       assert.equal(early.status, 412);
       assert.equal(early.body['type'], 'precondition_failed');
       assert.equal(scaleway.servers().length, 1);
       clock.advance(1);
-      assert.equal((await ask(scaleway, `DELETE ${macs}/servers/${id}`)).status, 204);
+      assert.equal((await sendRequest(scaleway, `DELETE ${zonePath}/servers/${id}`)).status, 204);
       assert.deepEqual(scaleway.servers(), []);
     });
 
@@ -128,7 +134,7 @@ describe('Scaleway', () => {
       for (let number = 0; number < 1000; number++) await order(`pool-${number}`);
       const seen = new Set<unknown>();
       for (let page = 1; page <= 10; page++) {
-        const { body } = await ask(scaleway, `GET ${macs}/servers?page_size=100&page=${page}`);
+        const { body } = await sendRequest(scaleway, `GET ${zonePath}/servers?page_size=100&page=${page}`);
         for (const { id } of body['servers'] as { id: string }[]) seen.add(id);
       }
       assert.equal(seen.size, 1000);
@@ -139,7 +145,7 @@ describe('Scaleway', () => {
   describe('a reboot', () => {
     test('is visible at once, and takes a minute and a half', async () => {
       const { id } = await order();
-      const { status, body } = await ask(scaleway, `POST ${macs}/servers/${id}/reboot`, {});
+      const { status, body } = await sendRequest(scaleway, `POST ${zonePath}/servers/${id}/reboot`, {});
       assert.deepEqual([status, body['status']], [200, 'rebooting']);
       clock.advance(90_000 - 1);
       assert.equal((await get(id))['status'], 'rebooting');
@@ -150,14 +156,14 @@ describe('Scaleway', () => {
     test('takes as long as the pace setting says', async () => {
       await start({ pace: 0.1 });
       const { id } = await order();
-      await ask(scaleway, `POST ${macs}/servers/${id}/reboot`, {});
+      await sendRequest(scaleway, `POST ${zonePath}/servers/${id}/reboot`, {});
       clock.advance(9000);
       assert.equal((await get(id))['status'], 'ready');
     });
 
     test('does not end a state that was set meanwhile', async () => {
       const server = await order();
-      await ask(scaleway, `POST ${macs}/servers/${server.id}/reboot`, {});
+      await sendRequest(scaleway, `POST ${zonePath}/servers/${server.id}/reboot`, {});
       server.status = 'locked';
       clock.advance(90_000);
       assert.equal((await get(server.id))['status'], 'locked');
@@ -165,7 +171,8 @@ describe('Scaleway', () => {
   });
 
   describe('a reinstall', () => {
-    const reinstall = (id: string, body: unknown = {}) => ask(scaleway, `POST ${macs}/servers/${id}/reinstall`, body);
+    const reinstall = (id: string, body: unknown = {}) =>
+      sendRequest(scaleway, `POST ${zonePath}/servers/${id}/reinstall`, body);
     const image = (name: string) => {
       const found = scaleway.images.find((each) => each.name === name);
       assert(found);
@@ -238,7 +245,7 @@ describe('Scaleway', () => {
         const server = await order();
         server.status = state;
         for (const what of ['reinstall', 'reboot']) {
-          assert.deepEqual(await ask(scaleway, `POST ${macs}/servers/${server.id}/${what}`, {}), {
+          assert.deepEqual(await sendRequest(scaleway, `POST ${zonePath}/servers/${server.id}/${what}`, {}), {
             status: 409,
             body: {
               type: 'transient_state',
@@ -264,10 +271,13 @@ describe('Scaleway', () => {
       const server = await order();
       await reinstall(server.id);
       scaleway.faults.renameWhileReinstalling = 'refused';
-      const refused = await ask(scaleway, `PATCH ${macs}/servers/${server.id}`, { name: 'new' });
+      const refused = await sendRequest(scaleway, `PATCH ${zonePath}/servers/${server.id}`, { name: 'new' });
       assert.deepEqual([refused.status, refused.body['current_state'], server.name], [409, 'reinstalling', 'pool-1']);
       scaleway.faults.renameWhileReinstalling = 'accepted';
-      assert.equal((await ask(scaleway, `PATCH ${macs}/servers/${server.id}`, { name: 'new' })).status, 200);
+      assert.equal(
+        (await sendRequest(scaleway, `PATCH ${zonePath}/servers/${server.id}`, { name: 'new' })).status,
+        200,
+      );
       assert.equal(server.name, 'new');
     });
 
@@ -313,7 +323,7 @@ describe('Scaleway', () => {
 
     test('are sealed in the response to a write (recorded: create and reboot)', async () => {
       const { id } = await order();
-      const { body } = await ask(scaleway, `PATCH ${macs}/servers/${id}`, { name: 'x' });
+      const { body } = await sendRequest(scaleway, `PATCH ${zonePath}/servers/${id}`, { name: 'x' });
       assert.deepEqual([body['sudo_password'], body['vnc_url']], ['<sealed>', '<sealed>']);
     });
 
@@ -332,7 +342,7 @@ describe('Scaleway', () => {
 
   describe('images', () => {
     const names = async (query: string) => {
-      const { body } = await ask(scaleway, `GET ${macs}/os?${query}`);
+      const { body } = await sendRequest(scaleway, `GET ${zonePath}/os?${query}`);
       return (body['os'] as { name: string }[]).map(({ name }) => name);
     };
 
@@ -353,14 +363,14 @@ describe('Scaleway', () => {
     });
 
     test('are returned in pages', async () => {
-      const { body } = await ask(scaleway, `GET ${macs}/os?page=2&page_size=3`);
+      const { body } = await sendRequest(scaleway, `GET ${zonePath}/os?page=2&page_size=3`);
       assert.deepEqual([(body['os'] as unknown[]).length, body['total_count']], [3, 7]);
     });
   });
 
   describe('SSH keys', () => {
     const create = (name: string, key = publicKey(name), project = projectID) =>
-      ask(scaleway, `POST ${keys}`, { name, public_key: key, project_id: project });
+      sendRequest(scaleway, `POST ${sshKeysPath}`, { name, public_key: key, project_id: project });
 
     test('are registered, listed and deleted', async () => {
       const { body } = await create('fleet');
@@ -369,10 +379,10 @@ describe('Scaleway', () => {
         { name, public_key, project_id },
         { name: 'fleet', public_key: publicKey('fleet'), project_id: projectID },
       );
-      const listed = await ask(scaleway, `GET ${keys}?project_id=${projectID}`);
+      const listed = await sendRequest(scaleway, `GET ${sshKeysPath}?project_id=${projectID}`);
       assert.deepEqual(listed.body, { ssh_keys: [body], total_count: 1 });
-      assert.equal((await ask(scaleway, `DELETE ${keys}/${String(id)}`)).status, 204);
-      assert.equal((await ask(scaleway, `DELETE ${keys}/${String(id)}`)).status, 404);
+      assert.equal((await sendRequest(scaleway, `DELETE ${sshKeysPath}/${String(id)}`)).status, 204);
+      assert.equal((await sendRequest(scaleway, `DELETE ${sshKeysPath}/${String(id)}`)).status, 404);
       assert.deepEqual(scaleway.keys(), []);
     });
 
@@ -386,19 +396,22 @@ describe('Scaleway', () => {
     });
 
     test('include those of the whole organization without project_id, which an API key of one project may not list (INC-333)', async () => {
-      const denied = await ask(scaleway, `GET ${keys}`);
+      const denied = await sendRequest(scaleway, `GET ${sshKeysPath}`);
       assert.deepEqual([denied.status, denied.body['details']], [403, [{ action: 'list', resource: 'ssh_key' }]]);
       await start({ scope: 'organization' });
       await create('mine');
       await create('theirs', publicKey('theirs'), '55555555-5555-4555-8555-555555555555');
-      assert.equal((await ask(scaleway, `GET ${keys}`)).body['total_count'], 2);
-      assert.equal((await ask(scaleway, `GET ${keys}?project_id=${projectID}`)).body['total_count'], 1);
+      assert.equal((await sendRequest(scaleway, `GET ${sshKeysPath}`)).body['total_count'], 2);
+      assert.equal((await sendRequest(scaleway, `GET ${sshKeysPath}?project_id=${projectID}`)).body['total_count'], 1);
     });
 
     test('must be public keys', async () => {
       const { status, body } = await create('fleet', 'ssh-ed25519 AAAA');
       assert.deepEqual([status, body['type']], [400, 'invalid_arguments']);
-      assert.equal((await ask(scaleway, `POST ${keys}`, { name: 'x', public_key: publicKey('x') })).status, 400);
+      assert.equal(
+        (await sendRequest(scaleway, `POST ${sshKeysPath}`, { name: 'x', public_key: publicKey('x') })).status,
+        400,
+      );
     });
   });
 
@@ -409,7 +422,7 @@ describe('Scaleway', () => {
         ['not a UUID', 'invalid_argument'],
         [projectID, 'not_found'],
       ] as const) {
-        assert.deepEqual(await ask(scaleway, `GET ${macs}/servers`, undefined, token), {
+        assert.deepEqual(await sendRequest(scaleway, `GET ${zonePath}/servers`, undefined, token), {
           status: 401,
           body: { type: 'denied_authentication', message: 'authentication is denied', method: 'api_key', reason },
         });
@@ -419,17 +432,17 @@ describe('Scaleway', () => {
     test('without the permission set, 403 names action and resource (INC-333)', async () => {
       await start({ permissions: ['AppleSiliconReadOnly'] });
       const { id } = await order();
-      assert.equal((await ask(scaleway, `GET ${macs}/servers`)).status, 200);
-      const { status, body } = await ask(scaleway, `PATCH ${macs}/servers/${id}`, { name: 'x' });
+      assert.equal((await sendRequest(scaleway, `GET ${zonePath}/servers`)).status, 200);
+      const { status, body } = await sendRequest(scaleway, `PATCH ${zonePath}/servers/${id}`, { name: 'x' });
       assert.deepEqual([status, body['details']], [403, [{ action: 'update', resource: 'server' }]]);
-      assert.equal((await ask(scaleway, `GET ${keys}?project_id=${projectID}`)).status, 403);
+      assert.equal((await sendRequest(scaleway, `GET ${sshKeysPath}?project_id=${projectID}`)).status, 403);
     });
 
     test('a key of one project neither sees nor changes another project', async () => {
       const theirs = await order('theirs', { projectID: '55555555-5555-4555-8555-555555555555' });
-      assert.equal((await ask(scaleway, `GET ${macs}/servers`)).body['total_count'], 0);
-      assert.equal((await ask(scaleway, `GET ${macs}/servers?project_id=${theirs.projectID}`)).status, 403);
-      assert.equal((await ask(scaleway, `POST ${macs}/servers/${theirs.id}/reinstall`, {})).status, 403);
+      assert.equal((await sendRequest(scaleway, `GET ${zonePath}/servers`)).body['total_count'], 0);
+      assert.equal((await sendRequest(scaleway, `GET ${zonePath}/servers?project_id=${theirs.projectID}`)).status, 403);
+      assert.equal((await sendRequest(scaleway, `POST ${zonePath}/servers/${theirs.id}/reinstall`, {})).status, 403);
       assert.equal(theirs.status, 'ready');
     });
 
@@ -437,13 +450,16 @@ describe('Scaleway', () => {
       await start({ scope: 'organization' });
       await order('mine');
       await order('theirs', { projectID: '55555555-5555-4555-8555-555555555555' });
-      assert.equal((await ask(scaleway, `GET ${macs}/servers`)).body['total_count'], 2);
-      assert.equal((await ask(scaleway, `GET ${macs}/servers?project_id=${projectID}`)).body['total_count'], 1);
+      assert.equal((await sendRequest(scaleway, `GET ${zonePath}/servers`)).body['total_count'], 2);
+      assert.equal(
+        (await sendRequest(scaleway, `GET ${zonePath}/servers?project_id=${projectID}`)).body['total_count'],
+        1,
+      );
     });
 
     test('over the rate limit, 429 has the reset time (SDK, TooManyRequestsError)', async () => {
       await start({ rateLimit: 2 });
-      const list = () => ask(scaleway, `GET ${macs}/servers`);
+      const list = () => sendRequest(scaleway, `GET ${zonePath}/servers`);
       assert.deepEqual([(await list()).status, (await list()).status], [200, 200]);
       clock.advance(400);
       const { status, body } = await list();
@@ -467,30 +483,36 @@ describe('Scaleway', () => {
       const fault = { match: /^PATCH .*\/servers\/[^/]+$/, times: 2, with: { status: 503, body: { message: 'no' } } };
       scaleway.faults.calls.push(fault);
       for (let times = 0; times < 2; times++) {
-        const { status, body } = await ask(scaleway, `PATCH ${macs}/servers/${server.id}`, { name: 'x' });
+        const { status, body } = await sendRequest(scaleway, `PATCH ${zonePath}/servers/${server.id}`, { name: 'x' });
         assert.deepEqual([status, body, server.name], [503, { message: 'no' }, 'pool-1']);
       }
       assert.equal(fault.times, 0);
-      assert.equal((await ask(scaleway, `PATCH ${macs}/servers/${server.id}`, { name: 'x' })).status, 200);
+      assert.equal((await sendRequest(scaleway, `PATCH ${zonePath}/servers/${server.id}`, { name: 'x' })).status, 200);
     });
 
     test('a RegExp with the flag g matches every call', async () => {
       scaleway.faults.calls.push({ match: /servers/g, times: 2, with: { status: 500 } });
-      assert.equal((await ask(scaleway, `GET ${macs}/servers`)).status, 500);
-      assert.equal((await ask(scaleway, `GET ${macs}/servers`)).status, 500);
+      assert.equal((await sendRequest(scaleway, `GET ${zonePath}/servers`)).status, 500);
+      assert.equal((await sendRequest(scaleway, `GET ${zonePath}/servers`)).status, 500);
     });
 
     test('a lost response is to a request that took effect', async () => {
       const server = await order();
       scaleway.faults.calls.push({ match: /reinstall$/, times: 1, with: 'lost' });
-      await assert.rejects(ask(scaleway, `POST ${macs}/servers/${server.id}/reinstall`, {}), /fetch failed/);
+      await assert.rejects(
+        sendRequest(scaleway, `POST ${zonePath}/servers/${server.id}/reinstall`, {}),
+        /fetch failed/,
+      );
       assert.equal(server.status, 'reinstalling');
     });
 
     test('a request that hangs has no effect, and does not delay the stop', async () => {
       const server = await order();
       scaleway.faults.calls.push({ match: /reboot$/, times: 1, with: 'hang' });
-      const hanging = assert.rejects(ask(scaleway, `POST ${macs}/servers/${server.id}/reboot`, {}), /fetch failed/);
+      const hanging = assert.rejects(
+        sendRequest(scaleway, `POST ${zonePath}/servers/${server.id}/reboot`, {}),
+        /fetch failed/,
+      );
       while (scaleway.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
       assert.equal(server.status, 'ready');
       await scaleway.stop();
@@ -498,34 +520,34 @@ describe('Scaleway', () => {
     });
 
     test('every request is recorded in order, with its query', async () => {
-      await ask(scaleway, `GET ${macs}/servers?page=1&project_id=${projectID}`);
-      await ask(scaleway, 'POST /nowhere', {});
-      assert.deepEqual(scaleway.requests, [`GET ${macs}/servers?page=1&project_id=${projectID}`, 'POST /nowhere']);
+      await sendRequest(scaleway, `GET ${zonePath}/servers?page=1&project_id=${projectID}`);
+      await sendRequest(scaleway, 'POST /nowhere', {});
+      assert.deepEqual(scaleway.requests, [`GET ${zonePath}/servers?page=1&project_id=${projectID}`, 'POST /nowhere']);
     });
 
     test('invalid requests are 400', async () => {
       const { id } = await order();
       for (const [call, body] of [
-        [`GET ${macs}/servers?page=0`, undefined],
-        [`GET ${macs}/servers?page_size=101`, undefined],
-        [`GET ${macs}/servers?page_size=x`, undefined],
-        [`GET ${macs}/servers?order_by=name`, undefined],
-        [`GET ${macs}/servers/pool-1`, undefined],
-        [`PATCH ${macs}/servers/${id}`, { name: 1 }],
-        [`PATCH ${macs}/servers/${id}`, { name: '' }],
-        [`PATCH ${macs}/servers/${id}`, '{'],
-        [`POST ${macs}/servers/${id}/reinstall`, '[]'],
-        [`DELETE ${keys}/fleet`, undefined],
+        [`GET ${zonePath}/servers?page=0`, undefined],
+        [`GET ${zonePath}/servers?page_size=101`, undefined],
+        [`GET ${zonePath}/servers?page_size=x`, undefined],
+        [`GET ${zonePath}/servers?order_by=name`, undefined],
+        [`GET ${zonePath}/servers/pool-1`, undefined],
+        [`PATCH ${zonePath}/servers/${id}`, { name: 1 }],
+        [`PATCH ${zonePath}/servers/${id}`, { name: '' }],
+        [`PATCH ${zonePath}/servers/${id}`, '{'],
+        [`POST ${zonePath}/servers/${id}/reinstall`, '[]'],
+        [`DELETE ${sshKeysPath}/fleet`, undefined],
       ] as const) {
-        const answer = await ask(scaleway, call, body);
+        const answer = await sendRequest(scaleway, call, body);
         assert.deepEqual([answer.status, answer.body['type']], [400, 'invalid_arguments'], call);
       }
-      assert.equal((await ask(scaleway, 'GET /nowhere')).status, 404);
+      assert.equal((await sendRequest(scaleway, 'GET /nowhere')).status, 404);
     });
 
     test('nothing happens after the stop', async () => {
       const server = await order();
-      await ask(scaleway, `POST ${macs}/servers/${server.id}/reboot`, {});
+      await sendRequest(scaleway, `POST ${zonePath}/servers/${server.id}/reboot`, {});
       await scaleway.stop();
       clock.advance(90_000);
       assert.equal(server.status, 'rebooting');

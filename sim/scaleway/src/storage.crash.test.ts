@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { SimulatedScaleway, SimulatedServer } from './scaleway.ts';
 import { startScaleway } from './start-scaleway.ts';
-import { ask, macs } from './testing/ask.ts';
+import { sendRequest, zonePath } from './testing/requests.ts';
 import { startScalewayProcess, withMacs } from './testing/scaleway-process.ts';
 
 interface ListedServer {
@@ -23,7 +23,7 @@ describe('Scaleway after a kill of its process and its Macs', () => {
   let again: SimulatedScaleway;
   const squatter = createServer();
   const list = async (scaleway: Pick<SimulatedScaleway, 'url'>): Promise<ListedServer[]> =>
-    (await ask(scaleway, `GET ${macs}/servers`)).body['servers'] as ListedServer[];
+    (await sendRequest(scaleway, `GET ${zonePath}/servers`)).body['servers'] as ListedServer[];
   const server = (name: string): SimulatedServer =>
     again.servers().find((each) => each.name === name) ?? assert.fail(name);
   const file = async (name: string): Promise<string> => (await server(name).mac?.run('cat f'))?.stdout ?? '';
@@ -33,7 +33,7 @@ describe('Scaleway after a kill of its process and its Macs', () => {
     const first = await startScalewayProcess(folder);
     try {
       const [, b] = await list(first);
-      assert.equal((await ask(first, `POST ${macs}/servers/${b?.id}/reinstall`, {})).status, 200);
+      assert.equal((await sendRequest(first, `POST ${zonePath}/servers/${b?.id}/reinstall`, {})).status, 200);
       servers = await list(first);
     } finally {
       await first.kill();
@@ -72,7 +72,7 @@ describe('Scaleway after a kill of its process and its Macs', () => {
   test('finishes the running reinstall: the Mac is empty and has the password that the API returns', async () => {
     assert.equal(servers[1]?.status, 'reinstalling');
     while (server('b').status === 'reinstalling') await list(again);
-    const { body } = await ask(again, `GET ${macs}/servers/${server('b').id}`);
+    const { body } = await sendRequest(again, `GET ${zonePath}/servers/${server('b').id}`);
     assert.deepEqual([body['status'], server('b').installs, await file('b')], ['ready', 1, '']);
     assert.equal(decodeURIComponent(new URL(String(body['vnc_url'])).password), server('b').mac?.user.password);
   });

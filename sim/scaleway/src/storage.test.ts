@@ -8,7 +8,7 @@ import type { ScalewayOptions, ScalewayState, SimulatedScaleway } from './scalew
 import { standardImages } from './servers/images.ts';
 import { startScaleway } from './start-scaleway.ts';
 import { formatState, parseState } from './storage.ts';
-import { ask, keys, macs, projectID, publicKey, secretKey } from './testing/ask.ts';
+import { sendRequest, sshKeysPath, zonePath, projectID, publicKey, secretKey } from './testing/requests.ts';
 
 const [image] = standardImages();
 assert(image);
@@ -90,19 +90,19 @@ describe('the storage folder of Scaleway', () => {
   const file = (): string => join(data, 'scaleway.json');
   const order = (scaleway: SimulatedScaleway, name: string) => scaleway.order({ zone: 'fr-par-1', name });
   const readServer = async (scaleway: SimulatedScaleway, id: string) =>
-    (await ask(scaleway, `GET ${macs}/servers/${id}`)).body;
+    (await sendRequest(scaleway, `GET ${zonePath}/servers/${id}`)).body;
 
   test('servers and keys survive a restart, with all fields of the API', async () => {
     const first = await start();
     const { id } = await order(first, 'a');
     await first.order({ zone: 'fr-par-3', name: 'other' });
-    await ask(first, `POST ${keys}`, { name: 'k', public_key: publicKey('k'), project_id: projectID });
-    assert.equal((await ask(first, `PATCH ${macs}/servers/${id}`, { name: 'b' })).status, 200);
+    await sendRequest(first, `POST ${sshKeysPath}`, { name: 'k', public_key: publicKey('k'), project_id: projectID });
+    assert.equal((await sendRequest(first, `PATCH ${zonePath}/servers/${id}`, { name: 'b' })).status, 200);
     const second = await start();
     assert.deepEqual(await readServer(second, id), await readServer(first, id));
     const plain = (scaleway: SimulatedScaleway) => JSON.stringify([scaleway.servers(), scaleway.keys()]);
     assert.equal(plain(second), plain(first));
-    await ask(second, `DELETE ${keys}/${second.keys()[0]?.id}`);
+    await sendRequest(second, `DELETE ${sshKeysPath}/${second.keys()[0]?.id}`);
     assert.deepEqual((await start()).keys(), []);
   });
 
@@ -110,7 +110,9 @@ describe('the storage folder of Scaleway', () => {
     const scaleway = await start();
     const { id } = await order(scaleway, 'a');
     scaleway.faults.calls.push({ match: /PATCH/, times: 1, with: 'lost' });
-    await assert.rejects(ask(scaleway, `PATCH ${macs}/servers/${id}`, { name: 'done, and the answer lost' }));
+    await assert.rejects(
+      sendRequest(scaleway, `PATCH ${zonePath}/servers/${id}`, { name: 'done, and the answer lost' }),
+    );
     assert.match(readFileSync(file(), 'utf8'), /"done, and the answer lost"/);
     assert.equal(statSync(file()).mode & 0o777, 0o600);
     assert.deepEqual(readdirSync(data), ['scaleway.json']);
@@ -141,8 +143,8 @@ describe('the storage folder of Scaleway', () => {
     const first = await start();
     const rebooting = await order(first, 'a');
     const reinstalling = await order(first, 'b');
-    await ask(first, `POST ${macs}/servers/${rebooting.id}/reboot`, {});
-    await ask(first, `POST ${macs}/servers/${reinstalling.id}/reinstall`, {});
+    await sendRequest(first, `POST ${zonePath}/servers/${rebooting.id}/reboot`, {});
+    await sendRequest(first, `POST ${zonePath}/servers/${reinstalling.id}/reinstall`, {});
     const { vnc_url } = await readServer(first, reinstalling.id);
     clock.advance(60_000);
     const second = await start();
@@ -205,7 +207,7 @@ describe('the storage folder of Scaleway', () => {
     const scaleway = await start();
     const { id } = await order(scaleway, 'a');
     rmSync(data, { recursive: true });
-    assert.equal((await ask(scaleway, `PATCH ${macs}/servers/${id}`, { name: 'b' })).status, 500);
+    assert.equal((await sendRequest(scaleway, `PATCH ${zonePath}/servers/${id}`, { name: 'b' })).status, 500);
     await assert.rejects(order(scaleway, 'c'), /ENOENT/);
     await assert.rejects(scaleway.stop(), /ENOENT/);
   });

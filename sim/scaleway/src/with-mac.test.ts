@@ -7,7 +7,7 @@ import { type ManualClock, manualClock } from '@tartan/kube/clock';
 import { type Mac, startMac } from '@tartan/sim-mac';
 import type { SimulatedScaleway, SimulatedServer } from './scaleway.ts';
 import { startScaleway } from './start-scaleway.ts';
-import { ask, keys, macs, projectID, publicKey, secretKey } from './testing/ask.ts';
+import { sendRequest, sshKeysPath, zonePath, projectID, publicKey, secretKey } from './testing/requests.ts';
 
 describe('the Mac behind a server', () => {
   let folder: string;
@@ -41,29 +41,29 @@ describe('the Mac behind a server', () => {
   });
 
   const register = (name: string) =>
-    ask(scaleway, `POST ${keys}`, { name, public_key: publicKey(name), project_id: projectID });
-  const registered = () => ask(scaleway, `GET ${keys}?project_id=${projectID}`);
+    sendRequest(scaleway, `POST ${sshKeysPath}`, { name, public_key: publicKey(name), project_id: projectID });
+  const registered = () => sendRequest(scaleway, `GET ${sshKeysPath}?project_id=${projectID}`);
   const authorized = async (): Promise<string[]> =>
     (await mac.run('cat ~/.ssh/scw_authorized_keys')).stdout.split('\n').filter((line) => line !== '');
   const begin = async (what: 'reboot' | 'reinstall'): Promise<void> => {
-    assert.equal((await ask(scaleway, `POST ${macs}/servers/${server.id}/${what}`, {})).status, 200);
+    assert.equal((await sendRequest(scaleway, `POST ${zonePath}/servers/${server.id}/${what}`, {})).status, 200);
   };
   /** Lets the duration of the state pass, and waits for the Mac, which runs in real time. */
   const finish = async (): Promise<string> => {
     const state = server.status;
     clock.advance(10 * 60_000);
-    while (server.status === state) await ask(scaleway, `GET ${macs}/servers/${server.id}`);
+    while (server.status === state) await sendRequest(scaleway, `GET ${zonePath}/servers/${server.id}`);
     return server.status;
   };
   const passwordTold = async (): Promise<string> => {
-    const { body } = await ask(scaleway, `GET ${macs}/servers/${server.id}`);
+    const { body } = await sendRequest(scaleway, `GET ${zonePath}/servers/${server.id}`);
     return decodeURIComponent(new URL(String(body['vnc_url'])).password);
   };
 
   test('has the keys of the project that were registered at the order, and the password that the API returns', async () => {
     assert.deepEqual(await authorized(), [publicKey('first')]);
     assert.equal(await passwordTold(), mac.user.password);
-    const { body } = await ask(scaleway, `GET ${macs}/servers/${server.id}`);
+    const { body } = await sendRequest(scaleway, `GET ${zonePath}/servers/${server.id}`);
     assert.equal(body['ip'], `${mac.address.host}:${mac.address.port}`);
   });
 
@@ -151,7 +151,11 @@ describe('the Mac behind a server', () => {
     try {
       const theirs = '55555555-5555-4555-8555-555555555555';
       for (const owner of [projectID, theirs]) {
-        await ask(other, `POST ${keys}`, { name: owner, public_key: publicKey(owner), project_id: owner });
+        await sendRequest(other, `POST ${sshKeysPath}`, {
+          name: owner,
+          public_key: publicKey(owner),
+          project_id: owner,
+        });
       }
       await assert.rejects(other.order({ zone: 'fr-par-1', name: 'x', projectID: theirs }), /only looking/);
       assert.deepEqual(given, [[publicKey(theirs)]]);
@@ -178,7 +182,7 @@ describe('the Mac behind a server', () => {
       startMac: async () => ({ ...mac, reboot: () => rebooting.promise, stop: async () => rebooting.resolve() }),
     });
     const { id } = await other.order({ zone: 'fr-par-1', name: 'x' });
-    await ask(other, `POST ${macs}/servers/${id}/reboot`, {});
+    await sendRequest(other, `POST ${zonePath}/servers/${id}/reboot`, {});
     clock.advance(90_000);
     await other.stop();
     const next = await startScaleway(options);

@@ -41,13 +41,13 @@ export interface RuleTest {
 export const checkRules = (promtool: string): Promise<void> => run(promtool, ['check', 'rules', rulesFile]);
 
 /** Rejects with promtool's output when other alerts fire than expected. */
-export const testRules = async (promtool: string, trials: readonly RuleTest[]): Promise<void> => {
+export const testRules = async (promtool: string, tests: readonly RuleTest[]): Promise<void> => {
   const folder = mkdtempSync(join(tmpdir(), 'tartan-alerts-'));
-  const file = join(folder, 'trials.yaml');
+  const file = join(folder, 'tests.yaml');
   const content = {
     rule_files: [rulesFile],
     evaluation_interval: '1m',
-    tests: trials.map(({ name, series, expectations }) => ({
+    tests: tests.map(({ name, series, expectations }) => ({
       name,
       interval: '1m',
       input_series: series,

@@ -24,22 +24,22 @@ export const listAllPages = async <T extends { readonly id: string }>(
   readPage: (page: number) => Promise<Page<T>>,
 ): Promise<T[]> => {
   for (let pass = 1; pass <= maxPasses; pass += 1) {
-    const all = await onePass(what, readPage);
+    const all = await readOnce(what, readPage);
     if (all !== undefined) return all;
   }
-  throw garbled(what, `the pages did not add up to the number of entries they tell, ${maxPasses} times`);
+  throw garbled(what, `the pages did not add up to the number of entries they state, ${maxPasses} times`);
 };
 
 /** `undefined`: the list changed between its pages. */
-const onePass = async <T extends { readonly id: string }>(
+const readOnce = async <T extends { readonly id: string }>(
   what: string,
   readPage: (page: number) => Promise<Page<T>>,
 ): Promise<T[] | undefined> => {
   const seen = new Map<string, T>();
   let firstTotal: number | undefined;
   for (let page = 1; page <= maxPages; page += 1) {
-    const { items, ...rest } = await readPage(page);
-    const total = rest.total ?? undefined;
+    const { items, total: stated } = await readPage(page);
+    const total = stated ?? undefined;
     if (page === 1) firstTotal = total;
     if (total !== firstTotal) return undefined;
     const before = seen.size;

@@ -6,73 +6,73 @@ import { read } from '../read.ts';
 import { widget, widgets } from '../widgets.ts';
 
 export const crdSchema = topic('custom resources', [
-  behaviour('unknown fields are pruned', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('unknown fields are pruned', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const path = await collection();
-    const created = await trial.create(path, { ...widget(apiVersion, 'a', { unknown: 1 }), top: 'level' });
+    const created = await context.create(path, { ...widget(apiVersion, 'a', { unknown: 1 }), top: 'level' });
     assert.equal(created.top, undefined);
     assert.deepEqual(created.spec, { size: 3, mode: 'slow', replicas: 1 });
   }),
 
-  behaviour('unknown fields are kept where the schema preserves them', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('unknown fields are kept where the schema preserves them', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const anything = { deep: { er: [1, { x: null }] } };
-    const created = await trial.create(await collection(), widget(apiVersion, 'a', { anything }));
+    const created = await context.create(await collection(), widget(apiVersion, 'a', { anything }));
     assert.deepEqual(read(created, 'spec.anything'), anything);
   }),
 
-  behaviour('defaults are set on create and on update', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('defaults are set on create and on update', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const path = await collection();
-    const created = await trial.create(path, widget(apiVersion, 'a', { mode: 'fast' }));
+    const created = await context.create(path, widget(apiVersion, 'a', { mode: 'fast' }));
     assert.equal(read(created, 'spec.mode'), 'fast');
-    const edited = await trial.edit(`${path}/a`, { spec: { mode: null } });
+    const edited = await context.edit(`${path}/a`, { spec: { mode: null } });
     assert.equal(read(edited, 'spec.mode'), 'slow');
   }),
 
-  behaviour('a default that is added later applies to stored objects', async (trial) => {
+  behaviour('a default that is added later applies to stored objects', async (context) => {
     const schema = (properties: Record<string, unknown>): Record<string, unknown> => ({
       schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } } },
     });
-    const { group, path } = await establish(trial, { kind: 'Late', plural: 'lates', version: schema({}) });
-    const lates = await trial.collection('lates', `${group}/v1`);
-    await trial.create(lates, { apiVersion: `${group}/v1`, kind: 'Late', metadata: { name: 'a' }, spec: {} });
-    await trial.edit(path, {
+    const { group, path } = await establish(context, { kind: 'Late', plural: 'lates', version: schema({}) });
+    const lates = await context.collection('lates', `${group}/v1`);
+    await context.create(lates, { apiVersion: `${group}/v1`, kind: 'Late', metadata: { name: 'a' }, spec: {} });
+    await context.edit(path, {
       spec: {
         versions: [
           { name: 'v1', served: true, storage: true, ...schema({ colour: { type: 'string', default: 'grey' } }) },
         ],
       },
     });
-    await trial.eventually('the default', async () => {
-      const answer = await trial.get(`${lates}/a`);
+    await context.eventually('the default', async () => {
+      const answer = await context.get(`${lates}/a`);
       return read(answer.json, 'spec.colour') === 'grey' ? answer : undefined;
     });
   }),
 
-  behaviour('null in a non-nullable field is pruned or defaulted; a nullable field keeps it', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
-    const created = await trial.create(await collection(), widget(apiVersion, 'a', { mode: null, maybe: null }));
+  behaviour('null in a non-nullable field is pruned or defaulted; a nullable field keeps it', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
+    const created = await context.create(await collection(), widget(apiVersion, 'a', { mode: null, maybe: null }));
     includes(created, { spec: { mode: 'slow', maybe: null } });
   }),
 
-  behaviour('int-or-string accepts both', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('int-or-string accepts both', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const path = await collection();
-    includes(await trial.create(path, widget(apiVersion, 'a', { amount: 5 })), { spec: { amount: 5 } });
-    includes(await trial.create(path, widget(apiVersion, 'b', { amount: '50%' })), { spec: { amount: '50%' } });
+    includes(await context.create(path, widget(apiVersion, 'a', { amount: 5 })), { spec: { amount: 5 } });
+    includes(await context.create(path, widget(apiVersion, 'b', { amount: '50%' })), { spec: { amount: '50%' } });
   }),
 
-  behaviour('numbers keep their type: 1.0 is an integer, 1.5 is not', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('numbers keep their type: 1.0 is an integer, 1.5 is not', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const path = await collection();
     const body = JSON.stringify(widget(apiVersion, 'a')).replace('"size":3', '"size":3.0');
-    assert.equal((await trial.post(path, body)).code, 201);
-    refused(await trial.post(path, widget(apiVersion, 'b', { size: 1.5 })), { code: 422, reason: 'Invalid' });
+    assert.equal((await context.post(path, body)).code, 201);
+    refused(await context.post(path, widget(apiVersion, 'b', { size: 1.5 })), { code: 422, reason: 'Invalid' });
   }),
 
-  behaviour('metadata of the wrong type is a bad request', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('metadata of the wrong type is a bad request', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const path = await collection();
     const wrong = {
       'Go struct field ObjectMeta.labels of type string': { name: 'a', labels: { x: 5 } },
@@ -80,7 +80,7 @@ export const crdSchema = topic('custom resources', [
       'Go struct field ObjectMeta.name of type string': { name: 5 },
     };
     for (const [what, metadata] of Object.entries(wrong)) {
-      refused(await trial.post(path, { ...widget(apiVersion, 'a'), metadata }), {
+      refused(await context.post(path, { ...widget(apiVersion, 'a'), metadata }), {
         code: 400,
         reason: 'BadRequest',
         message: `Widget in version "v1" cannot be handled as a Widget: json: cannot unmarshal number into ${what}`,
@@ -88,12 +88,12 @@ export const crdSchema = topic('custom resources', [
     }
   }),
 
-  behaviour('unknown fields of metadata are dropped, or rejected by Strict', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('unknown fields of metadata are dropped, or rejected by Strict', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const path = await collection();
     const body = { ...widget(apiVersion, 'a'), metadata: { name: 'a', nom: 'a' } };
-    assert.equal(read(await trial.create(path, body), 'metadata.nom'), undefined);
-    refused(await trial.post(`${path}?fieldValidation=Strict`, body), {
+    assert.equal(read(await context.create(path, body), 'metadata.nom'), undefined);
+    refused(await context.post(`${path}?fieldValidation=Strict`, body), {
       code: 400,
       reason: 'BadRequest',
       message:
@@ -195,11 +195,11 @@ const rulesNotChecked: Cause = {
 
 export const crdValidation = topic('validation of custom resources', [
   ...wrong.map(([spec, cause]) =>
-    behaviour(`${JSON.stringify(spec)} is rejected with ${cause.reason} of ${cause.field}`, async (trial) => {
-      const { collection, apiVersion, group } = await widgets(trial);
+    behaviour(`${JSON.stringify(spec)} is rejected with ${cause.reason} of ${cause.field}`, async (context) => {
+      const { collection, apiVersion, group } = await widgets(context);
       const causes = blocksRules.has(cause.reason ?? '') ? [cause, rulesNotChecked] : [cause];
       const texts = causes.map(({ field, message }) => `${field}: ${message}`);
-      refused(await trial.post(`${await collection()}?dryRun=All`, widget(apiVersion, 'a', spec)), {
+      refused(await context.post(`${await collection()}?dryRun=All`, widget(apiVersion, 'a', spec)), {
         code: 422,
         reason: 'Invalid',
         message: `Widget.${group} "a" is invalid: ${texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`}`,
@@ -208,13 +208,13 @@ export const crdValidation = topic('validation of custom resources', [
     }),
   ),
 
-  behaviour('a transition rule protects an immutable field, and accepts its first value', async (trial) => {
-    const { collection, apiVersion, group } = await widgets(trial);
+  behaviour('a transition rule protects an immutable field, and accepts its first value', async (context) => {
+    const { collection, apiVersion, group } = await widgets(context);
     const path = await collection();
-    await trial.create(path, widget(apiVersion, 'a'));
-    await trial.edit(`${path}/a`, { spec: { class: 'gold' } });
-    await trial.edit(`${path}/a`, { spec: { class: 'gold', size: 4 } });
-    refused(await trial.patch(`${path}/a`, 'merge', { spec: { class: 'lead' } }), {
+    await context.create(path, widget(apiVersion, 'a'));
+    await context.edit(`${path}/a`, { spec: { class: 'gold' } });
+    await context.edit(`${path}/a`, { spec: { class: 'gold', size: 4 } });
+    refused(await context.patch(`${path}/a`, 'merge', { spec: { class: 'lead' } }), {
       code: 422,
       reason: 'Invalid',
       message: `Widget.${group} "a" is invalid: spec.class: Invalid value: "lead": class is immutable`,
@@ -224,18 +224,18 @@ export const crdValidation = topic('validation of custom resources', [
     });
   }),
 
-  behaviour('a rule over two fields returns its message expression at its field path', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('a rule over two fields returns its message expression at its field path', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const path = await collection();
-    await trial.create(path, widget(apiVersion, 'a', { low: 1, high: 2 }));
-    refused(await trial.post(path, widget(apiVersion, 'b', { name: 'bee', low: 3, high: 2 })), {
+    await context.create(path, widget(apiVersion, 'a', { low: 1, high: 2 }));
+    refused(await context.post(path, widget(apiVersion, 'b', { name: 'bee', low: 3, high: 2 })), {
       code: 422,
       reason: 'Invalid',
       causes: [{ reason: 'FieldValueInvalid', message: 'Invalid value: bee has low above high', field: 'spec.low' }],
     });
   }),
 
-  behaviour('a value that has become invalid is accepted as long as it does not change', async (trial) => {
+  behaviour('a value that has become invalid is accepted as long as it does not change', async (context) => {
     const version = (maximum: number): Record<string, unknown> => ({
       name: 'v1',
       served: true,
@@ -249,22 +249,22 @@ export const crdValidation = topic('validation of custom resources', [
         },
       },
     });
-    const { group, path } = await establish(trial, { kind: 'Shrunk', plural: 'shrunks', version: version(100) });
-    const shrunks = await trial.collection('shrunks', `${group}/v1`);
+    const { group, path } = await establish(context, { kind: 'Shrunk', plural: 'shrunks', version: version(100) });
+    const shrunks = await context.collection('shrunks', `${group}/v1`);
     const body = (name: string): unknown => ({
       apiVersion: `${group}/v1`,
       kind: 'Shrunk',
       metadata: { name },
       spec: { size: 50 },
     });
-    await trial.create(shrunks, body('a'));
-    await trial.edit(path, { spec: { versions: [version(10)] } });
-    await trial.eventually('the new schema', async () => {
-      const answer = await trial.post(`${shrunks}?dryRun=All`, body('b'));
+    await context.create(shrunks, body('a'));
+    await context.edit(path, { spec: { versions: [version(10)] } });
+    await context.eventually('the new schema', async () => {
+      const answer = await context.post(`${shrunks}?dryRun=All`, body('b'));
       return answer.code === 422 ? answer : undefined;
     });
-    const edited = await trial.edit(`${shrunks}/a`, { spec: { note: 'still here' } });
+    const edited = await context.edit(`${shrunks}/a`, { spec: { note: 'still here' } });
     assert.deepEqual(edited.spec, { size: 50, note: 'still here' });
-    refused(await trial.patch(`${shrunks}/a`, 'merge', { spec: { size: 51 } }), { code: 422, reason: 'Invalid' });
+    refused(await context.patch(`${shrunks}/a`, 'merge', { spec: { size: 51 } }), { code: 422, reason: 'Invalid' });
   }),
 ]);

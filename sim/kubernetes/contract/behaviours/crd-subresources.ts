@@ -7,54 +7,54 @@ import { widget, widgets } from '../widgets.ts';
 const asTable = { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } };
 
 export const crdSubresources = topic('scale and printer columns of custom resources', [
-  behaviour('scale returns the replicas and the selector', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('scale returns the replicas and the selector', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const path = await collection();
-    const created = await trial.create(path, widget(apiVersion, 'a', { replicas: 4 }));
-    await trial.edit(`${path}/a/status`, { status: { replicas: 2, selector: 'app=a' } });
-    const scale = await trial.fetch(`${path}/a/scale`);
+    const created = await context.create(path, widget(apiVersion, 'a', { replicas: 4 }));
+    await context.edit(`${path}/a/status`, { status: { replicas: 2, selector: 'app=a' } });
+    const scale = await context.fetch(`${path}/a/scale`);
     includes(scale, {
       kind: 'Scale',
       apiVersion: 'autoscaling/v1',
-      metadata: { name: 'a', namespace: await trial.namespace(), uid: created.metadata.uid },
+      metadata: { name: 'a', namespace: await context.namespace(), uid: created.metadata.uid },
       spec: { replicas: 4 },
       status: { replicas: 2, selector: 'app=a' },
     });
   }),
 
-  behaviour('a write to scale changes the replicas of the object, and its generation', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('a write to scale changes the replicas of the object, and its generation', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const path = await collection();
-    await trial.create(path, widget(apiVersion, 'a'));
-    const patched = await trial.edit(`${path}/a/scale`, { spec: { replicas: 5 } });
+    await context.create(path, widget(apiVersion, 'a'));
+    const patched = await context.edit(`${path}/a/scale`, { spec: { replicas: 5 } });
     includes(patched, { kind: 'Scale', spec: { replicas: 5 } });
-    includes(await trial.fetch(`${path}/a`), { spec: { replicas: 5, size: 3 }, metadata: { generation: 2 } });
-    const replaced = await trial.replace(`${path}/a/scale`, { ...patched, spec: { replicas: 6 } });
+    includes(await context.fetch(`${path}/a`), { spec: { replicas: 5, size: 3 }, metadata: { generation: 2 } });
+    const replaced = await context.replace(`${path}/a/scale`, { ...patched, spec: { replicas: 6 } });
     includes(replaced, { spec: { replicas: 6 } });
-    refused(await trial.put(`${path}/a/scale`, { ...patched, spec: { replicas: 7 } }), {
+    refused(await context.put(`${path}/a/scale`, { ...patched, spec: { replicas: 7 } }), {
       code: 409,
       reason: 'Conflict',
     });
   }),
 
-  behaviour('a negative scale is invalid', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('a negative scale is invalid', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const path = await collection();
-    await trial.create(path, widget(apiVersion, 'a'));
-    refused(await trial.patch(`${path}/a/scale`, 'merge', { spec: { replicas: -1 } }), {
+    await context.create(path, widget(apiVersion, 'a'));
+    refused(await context.patch(`${path}/a/scale`, 'merge', { spec: { replicas: -1 } }), {
       code: 422,
       reason: 'Invalid',
       message: /spec\.replicas: Invalid value: -1: should be a non-negative integer/,
     });
   }),
 
-  behaviour('a table has the columns of the definition, with the name in front', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('a table has the columns of the definition, with the name in front', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const path = await collection();
-    await trial.create(path, widget(apiVersion, 'a'));
-    await trial.create(path, widget(apiVersion, 'b', { mode: 'fast' }));
-    await trial.edit(`${path}/b/status`, { status: { phase: 'Ready' } });
-    const table = (await trial.get(path, asTable)).json;
+    await context.create(path, widget(apiVersion, 'a'));
+    await context.create(path, widget(apiVersion, 'b', { mode: 'fast' }));
+    await context.edit(`${path}/b/status`, { status: { phase: 'Ready' } });
+    const table = (await context.get(path, asTable)).json;
     assert.deepEqual(
       readList(table, 'columnDefinitions').map((column) => [
         read(column, 'name'),

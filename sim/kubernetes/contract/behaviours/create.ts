@@ -8,27 +8,27 @@ import { widget, widgets } from '../widgets.ts';
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 export const create = topic('create', [
-  behaviour('a created object gets a UID, a timestamp in whole seconds and a resource version', async (trial) => {
-    const configMaps = await trial.collection('configmaps');
-    const answer = await trial.post(configMaps, configMap('a', { data: { key: 'value' } }));
+  behaviour('a created object gets a UID, a timestamp in whole seconds and a resource version', async (context) => {
+    const configMaps = await context.collection('configmaps');
+    const answer = await context.post(configMaps, configMap('a', { data: { key: 'value' } }));
     assert.equal(answer.code, 201);
     assert.equal(answer.headers['content-type'], 'application/json');
     includes(answer.json, {
       kind: 'ConfigMap',
       apiVersion: 'v1',
-      metadata: { name: 'a', namespace: await trial.namespace() },
+      metadata: { name: 'a', namespace: await context.namespace() },
       data: { key: 'value' },
     });
     assert.match(String(read(answer.json, 'metadata.uid')), uuid);
     assert.match(String(read(answer.json, 'metadata.creationTimestamp')), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     assert.match(String(read(answer.json, 'metadata.resourceVersion')), /^[1-9]\d*$/);
     assert.equal(read(answer.json, 'metadata.generation'), undefined);
-    assert.deepEqual((await trial.get(`${configMaps}/a`)).json, answer.json);
+    assert.deepEqual((await context.get(`${configMaps}/a`)).json, answer.json);
   }),
 
-  behaviour('fields that only the server may set are dropped from the body', async (trial) => {
-    const configMaps = await trial.collection('configmaps');
-    const created = await trial.create(configMaps, {
+  behaviour('fields that only the server may set are dropped from the body', async (context) => {
+    const configMaps = await context.collection('configmaps');
+    const created = await context.create(configMaps, {
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: {
@@ -48,22 +48,22 @@ export const create = topic('create', [
     assert.equal(created.metadata.selfLink, undefined);
   }),
 
-  behaviour('a body with a resource version is rejected with 500', async (trial) => {
-    const configMaps = await trial.collection('configmaps');
+  behaviour('a body with a resource version is rejected with 500', async (context) => {
+    const configMaps = await context.collection('configmaps');
     const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', resourceVersion: '12' } };
-    refused(await trial.post(configMaps, body), {
+    refused(await context.post(configMaps, body), {
       code: 500,
       message: 'resourceVersion should not be set on objects to be created',
     });
   }),
 
-  behaviour('apiVersion and kind are optional for a built-in kind', async (trial) => {
-    const created = await trial.create(await trial.collection('configmaps'), { metadata: { name: 'a' } });
+  behaviour('apiVersion and kind are optional for a built-in kind', async (context) => {
+    const created = await context.create(await context.collection('configmaps'), { metadata: { name: 'a' } });
     includes(created, { apiVersion: 'v1', kind: 'ConfigMap' });
   }),
 
-  behaviour('a kind other than that of the path is a bad request', async (trial) => {
-    const answer = await trial.post(await trial.collection('configmaps'), {
+  behaviour('a kind other than that of the path is a bad request', async (context) => {
+    const answer = await context.post(await context.collection('configmaps'), {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { name: 'a' },
@@ -75,19 +75,19 @@ export const create = topic('create', [
     });
   }),
 
-  behaviour('a namespace other than that of the path is a bad request', async (trial) => {
+  behaviour('a namespace other than that of the path is a bad request', async (context) => {
     const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' } };
-    refused(await trial.post(await trial.collection('configmaps'), body), {
+    refused(await context.post(await context.collection('configmaps'), body), {
       code: 400,
       reason: 'BadRequest',
       message: 'the namespace of the provided object does not match the namespace sent on the request',
     });
   }),
 
-  behaviour('an existing name is AlreadyExists, not a Conflict', async (trial) => {
-    const configMaps = await trial.collection('configmaps');
-    await trial.create(configMaps, configMap('a'));
-    refused(await trial.post(configMaps, configMap('a')), {
+  behaviour('an existing name is AlreadyExists, not a Conflict', async (context) => {
+    const configMaps = await context.collection('configmaps');
+    await context.create(configMaps, configMap('a'));
+    refused(await context.post(configMaps, configMap('a')), {
       code: 409,
       reason: 'AlreadyExists',
       message: 'configmaps "a" already exists',
@@ -95,11 +95,11 @@ export const create = topic('create', [
     });
   }),
 
-  behaviour('AlreadyExists outside the core group names the group', async (trial) => {
-    const { collection, group, apiVersion } = await widgets(trial);
+  behaviour('AlreadyExists outside the core group names the group', async (context) => {
+    const { collection, group, apiVersion } = await widgets(context);
     const path = await collection();
-    await trial.create(path, widget(apiVersion, 'a'));
-    refused(await trial.post(path, widget(apiVersion, 'a')), {
+    await context.create(path, widget(apiVersion, 'a'));
+    refused(await context.post(path, widget(apiVersion, 'a')), {
       code: 409,
       reason: 'AlreadyExists',
       message: `widgets.${group} "a" already exists`,
@@ -107,9 +107,12 @@ export const create = topic('create', [
     });
   }),
 
-  behaviour('a custom resource starts with generation 1 and without the status of the body', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
-    const created = await trial.create(await collection(), { ...widget(apiVersion, 'a'), status: { phase: 'Ready' } });
+  behaviour('a custom resource starts with generation 1 and without the status of the body', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
+    const created = await context.create(await collection(), {
+      ...widget(apiVersion, 'a'),
+      status: { phase: 'Ready' },
+    });
     assert.equal(created.metadata.generation, 1);
     assert.equal(created.status, undefined);
   }),
@@ -129,8 +132,8 @@ const metadata = (fields: Record<string, unknown>): Record<string, unknown> => (
 const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u' };
 
 export const names = topic('names and metadata', [
-  behaviour('a name is required', async (trial) => {
-    refused(await trial.post(await trial.collection('configmaps'), metadata({})), {
+  behaviour('a name is required', async (context) => {
+    refused(await context.post(await context.collection('configmaps'), metadata({})), {
       code: 422,
       reason: 'Invalid',
       message: 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
@@ -147,8 +150,8 @@ export const names = topic('names and metadata', [
     });
   }),
 
-  behaviour('a name is a lower-case subdomain', async (trial) => {
-    refused(await trial.post(await trial.collection('configmaps'), configMap('A_b')), {
+  behaviour('a name is a lower-case subdomain', async (context) => {
+    refused(await context.post(await context.collection('configmaps'), configMap('A_b')), {
       code: 422,
       reason: 'Invalid',
       message: `ConfigMap "A_b" is invalid: metadata.name: Invalid value: "A_b": ${subdomain}`,
@@ -156,52 +159,52 @@ export const names = topic('names and metadata', [
     });
   }),
 
-  behaviour('the name of a namespace is a label, without dots', async (trial) => {
+  behaviour('the name of a namespace is a label, without dots', async (context) => {
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a.b' } };
-    refused(await trial.post('/api/v1/namespaces', body), {
+    refused(await context.post('/api/v1/namespaces', body), {
       code: 422,
       reason: 'Invalid',
       message: 'Namespace "a.b" is invalid: metadata.name: Invalid value: "a.b": must not contain dots',
     });
   }),
 
-  behaviour('a name of more than 253 characters is rejected', async (trial) => {
+  behaviour('a name of more than 253 characters is rejected', async (context) => {
     const name = 'a'.repeat(254);
-    refused(await trial.post(await trial.collection('configmaps'), configMap(name)), {
+    refused(await context.post(await context.collection('configmaps'), configMap(name)), {
       code: 422,
       reason: 'Invalid',
       message: `ConfigMap "${name}" is invalid: metadata.name: Invalid value: "${name}": must be no more than 253 characters`,
     });
   }),
 
-  behaviour('generateName appends five characters without vowels', async (trial) => {
-    const configMaps = await trial.collection('configmaps');
-    const first = await trial.create(configMaps, metadata({ generateName: 'mac-' }));
-    const second = await trial.create(configMaps, metadata({ generateName: 'mac-' }));
+  behaviour('generateName appends five characters without vowels', async (context) => {
+    const configMaps = await context.collection('configmaps');
+    const first = await context.create(configMaps, metadata({ generateName: 'mac-' }));
+    const second = await context.create(configMaps, metadata({ generateName: 'mac-' }));
     assert.match(first.metadata.name, /^mac-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
     assert.equal(first.metadata.generateName, 'mac-');
     assert.notEqual(first.metadata.name, second.metadata.name);
   }),
 
-  behaviour('generateName is truncated so that the name has 63 characters', async (trial) => {
-    const created = await trial.create(
-      await trial.collection('configmaps'),
+  behaviour('generateName is truncated so that the name has 63 characters', async (context) => {
+    const created = await context.create(
+      await context.collection('configmaps'),
       metadata({ generateName: 'm'.repeat(100) }),
     );
     assert.match(created.metadata.name, /^m{58}[bcdfghjklmnpqrstvwxz2456789]{5}$/);
   }),
 
-  behaviour('name wins over generateName', async (trial) => {
-    const created = await trial.create(
-      await trial.collection('configmaps'),
+  behaviour('name wins over generateName', async (context) => {
+    const created = await context.create(
+      await context.collection('configmaps'),
       metadata({ name: 'a', generateName: 'b-' }),
     );
     assert.equal(created.metadata.name, 'a');
   }),
 
-  behaviour('each invalid label is a cause of its own', async (trial) => {
-    const answer = await trial.post(
-      await trial.collection('configmaps'),
+  behaviour('each invalid label is a cause of its own', async (context) => {
+    const answer = await context.post(
+      await context.collection('configmaps'),
       metadata({ name: 'a', labels: { '-x': 'ok', y: '-' } }),
     );
     const key =
@@ -222,9 +225,9 @@ export const names = topic('names and metadata', [
     ]);
   }),
 
-  behaviour('annotations together may not exceed 256 KiB', async (trial) => {
-    const answer = await trial.post(
-      await trial.collection('configmaps'),
+  behaviour('annotations together may not exceed 256 KiB', async (context) => {
+    const answer = await context.post(
+      await context.collection('configmaps'),
       metadata({ name: 'a', annotations: { big: 'x'.repeat(256 * 1024) } }),
     );
     refused(answer, {
@@ -240,9 +243,9 @@ export const names = topic('names and metadata', [
     });
   }),
 
-  behaviour('an owner reference needs apiVersion, kind, name and UID', async (trial) => {
-    const answer = await trial.post(
-      await trial.collection('configmaps'),
+  behaviour('an owner reference needs apiVersion, kind, name and UID', async (context) => {
+    const answer = await context.post(
+      await context.collection('configmaps'),
       metadata({ name: 'a', ownerReferences: [{ apiVersion: '', kind: '', name: '', uid: '' }] }),
     );
     const at = 'metadata.ownerReferences';
@@ -262,9 +265,9 @@ export const names = topic('names and metadata', [
     });
   }),
 
-  behaviour('at most one owner is the controller', async (trial) => {
-    const answer = await trial.post(
-      await trial.collection('configmaps'),
+  behaviour('at most one owner is the controller', async (context) => {
+    const answer = await context.post(
+      await context.collection('configmaps'),
       metadata({
         name: 'a',
         ownerReferences: [
@@ -281,17 +284,17 @@ export const names = topic('names and metadata', [
     });
   }),
 
-  behaviour('an Event cannot be an owner', async (trial) => {
-    const answer = await trial.post(
-      await trial.collection('configmaps'),
+  behaviour('an Event cannot be an owner', async (context) => {
+    const answer = await context.post(
+      await context.collection('configmaps'),
       metadata({ name: 'a', ownerReferences: [{ apiVersion: 'v1', kind: 'Event', name: 'e', uid: 'u' }] }),
     );
     refused(answer, { code: 422, reason: 'Invalid', message: /is disallowed from being an owner/ });
   }),
 
-  behaviour('a finalizer is a qualified name', async (trial) => {
-    const answer = await trial.post(
-      await trial.collection('configmaps'),
+  behaviour('a finalizer is a qualified name', async (context) => {
+    const answer = await context.post(
+      await context.collection('configmaps'),
       metadata({ name: 'a', finalizers: ['plain'] }),
     );
     refused(answer, {

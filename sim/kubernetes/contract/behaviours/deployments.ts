@@ -5,21 +5,21 @@ import { read, readKey, readList, readText } from '../read.ts';
 import {
   conditionOf,
   deployment,
-  listed,
+  listObjects,
   makeReady,
-  playKubelet,
-  podsWhen,
+  runFakeKubelet,
+  waitForPods,
   revision,
-  rolled,
-  setsWhen,
+  waitForRollout,
+  waitForReplicaSets,
   template,
   workloadPaths,
 } from '../workloads.ts';
 
 export const deployments = topic('deployments', [
-  behaviour('defaults are set', async (trial) => {
-    const { deployments: path } = await workloadPaths(trial);
-    const created = await trial.create(`${path}?dryRun=All`, deployment('a'));
+  behaviour('defaults are set', async (context) => {
+    const { deployments: path } = await workloadPaths(context);
+    const created = await context.create(`${path}?dryRun=All`, deployment('a'));
     assert.equal(created.metadata.generation, 1);
     includes(created, {
       spec: {
@@ -30,14 +30,14 @@ export const deployments = topic('deployments', [
       },
     });
     assert.deepEqual(created['status'], {});
-    const recreate = await trial.create(`${path}?dryRun=All`, deployment('a', { strategy: { type: 'Recreate' } }));
+    const recreate = await context.create(`${path}?dryRun=All`, deployment('a', { strategy: { type: 'Recreate' } }));
     assert.deepEqual(read(recreate, 'spec.strategy'), { type: 'Recreate' });
   }),
 
-  behaviour('it creates a ReplicaSet from its template, with a hash in its name', async (trial) => {
-    const { deployments: path, sets } = await workloadPaths(trial);
-    const created = await trial.create(path, { ...deployment('a', { replicas: 2, minReadySeconds: 1 }) });
-    const [set] = await setsWhen(trial, sets, ({ length }) => length === 1);
+  behaviour('it creates a ReplicaSet from its template, with a hash in its name', async (context) => {
+    const { deployments: path, sets } = await workloadPaths(context);
+    const created = await context.create(path, { ...deployment('a', { replicas: 2, minReadySeconds: 1 }) });
+    const [set] = await waitForReplicaSets(context, sets, ({ length }) => length === 1);
     const hash = read(set, 'metadata.labels.pod-template-hash');
     assert.match(String(hash), /^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/);
     includes(set, {
@@ -67,15 +67,15 @@ export const deployments = topic('deployments', [
         template: { metadata: { labels: { app: 'demo', 'pod-template-hash': hash } } },
       },
     });
-    const now = await trial.waitFor(`${path}/a`, (object) => revision(object) === '1');
+    const now = await context.waitFor(`${path}/a`, (object) => revision(object) === '1');
     assert.equal(now?.metadata.generation, 1, 'its own annotation does not count');
   }),
 
-  behaviour('its status and conditions follow its Pods', async (trial) => {
-    const { deployments: path, pods } = await workloadPaths(trial);
-    await trial.create(path, deployment('a', { replicas: 2 }));
-    const living = await podsWhen(trial, pods, ({ length }) => length === 2);
-    const waiting = await trial.waitFor(
+  behaviour('its status and conditions follow its Pods', async (context) => {
+    const { deployments: path, pods } = await workloadPaths(context);
+    await context.create(path, deployment('a', { replicas: 2 }));
+    const living = await waitForPods(context, pods, ({ length }) => length === 2);
+    const waiting = await context.waitFor(
       `${path}/a`,
       (object) => read(object, 'status.unavailableReplicas') === 2 && read(object, 'status.replicas') === 2,
     );
@@ -86,8 +86,8 @@ export const deployments = topic('deployments', [
       message: 'Deployment does not have minimum availability.',
     });
     includes(conditionOf(waiting, 'Progressing'), { status: 'True' });
-    for (const { metadata } of living) await makeReady(trial, pods, metadata.name);
-    const done = await rolled(trial, `${path}/a`);
+    for (const { metadata } of living) await makeReady(context, pods, metadata.name);
+    const done = await waitForRollout(context, `${path}/a`);
     includes(done, { status: { readyReplicas: 2, availableReplicas: 2, unavailableReplicas: undefined } });
     includes(conditionOf(done, 'Available'), {
       status: 'True',
@@ -101,55 +101,55 @@ export const deployments = topic('deployments', [
     );
   }),
 
-  behaviour('annotations are copied to the ReplicaSet and count as a change, labels do not', async (trial) => {
-    const { deployments: path, sets } = await workloadPaths(trial);
-    await trial.create(path, deployment('a', { replicas: 0 }));
-    await trial.edit(`${path}/a`, { metadata: { labels: { x: 'y' } } });
-    await trial.edit(`${path}/a`, { metadata: { annotations: { 'kubernetes.io/change-cause': 'because' } } });
-    const now = await trial.waitFor(`${path}/a`, (object) => read(object, 'status.observedGeneration') === 2);
+  behaviour('annotations are copied to the ReplicaSet and count as a change, labels do not', async (context) => {
+    const { deployments: path, sets } = await workloadPaths(context);
+    await context.create(path, deployment('a', { replicas: 0 }));
+    await context.edit(`${path}/a`, { metadata: { labels: { x: 'y' } } });
+    await context.edit(`${path}/a`, { metadata: { annotations: { 'kubernetes.io/change-cause': 'because' } } });
+    const now = await context.waitFor(`${path}/a`, (object) => read(object, 'status.observedGeneration') === 2);
     assert.equal(now?.metadata.generation, 2);
-    await setsWhen(
-      trial,
+    await waitForReplicaSets(
+      context,
       sets,
       ([set]) => readKey(set?.metadata.annotations, 'kubernetes.io/change-cause') === 'because',
     );
   }),
 
-  behaviour('a matching ReplicaSet without an owner is adopted', async (trial) => {
-    const { deployments: path, sets } = await workloadPaths(trial);
+  behaviour('a matching ReplicaSet without an owner is adopted', async (context) => {
+    const { deployments: path, sets } = await workloadPaths(context);
     const orphan = { ...deployment('orphan', { replicas: 0 }), kind: 'ReplicaSet' };
-    await trial.create(sets, { ...orphan, metadata: { name: 'orphan', labels: { app: 'demo' } } });
-    const owner = await trial.create(path, deployment('a', { replicas: 0 }));
-    const adopted = await trial.waitFor(`${sets}/orphan`, (object) => object?.metadata.ownerReferences !== undefined);
+    await context.create(sets, { ...orphan, metadata: { name: 'orphan', labels: { app: 'demo' } } });
+    const owner = await context.create(path, deployment('a', { replicas: 0 }));
+    const adopted = await context.waitFor(`${sets}/orphan`, (object) => object?.metadata.ownerReferences !== undefined);
     assert.equal(adopted?.metadata.ownerReferences?.[0]?.uid, owner.metadata.uid);
-    await trial.waitFor(`${path}/a`, (object) => revision(object) === '1');
-    assert.equal((await listed(trial, sets)).length, 1);
+    await context.waitFor(`${path}/a`, (object) => revision(object) === '1');
+    assert.equal((await listObjects(context, sets)).length, 1);
   }),
 
-  behaviour('its ReplicaSets and their Pods are deleted with it', async (trial) => {
-    const { deployments: path, sets, pods } = await workloadPaths(trial);
-    await trial.create(path, deployment('a'));
-    await podsWhen(trial, pods, ({ length }) => length === 1);
-    await trial.remove(`${path}/a`);
-    await setsWhen(trial, sets, ({ length }) => length === 0);
-    await podsWhen(trial, pods, ({ length }) => length === 0);
+  behaviour('its ReplicaSets and their Pods are deleted with it', async (context) => {
+    const { deployments: path, sets, pods } = await workloadPaths(context);
+    await context.create(path, deployment('a'));
+    await waitForPods(context, pods, ({ length }) => length === 1);
+    await context.remove(`${path}/a`);
+    await waitForReplicaSets(context, sets, ({ length }) => length === 0);
+    await waitForPods(context, pods, ({ length }) => length === 0);
   }),
 
-  behaviour('a ReplicaSet that cannot create Pods sets a condition of the Deployment', async (trial) => {
-    const { deployments: path } = await workloadPaths(trial);
-    await trial.create(path, deployment('a', { template: template({ serviceAccountName: 'nobody' }) }));
-    const failed = await trial.waitFor(`${path}/a`, (object) => conditionOf(object, 'ReplicaFailure') !== undefined);
+  behaviour('a ReplicaSet that cannot create Pods sets a condition of the Deployment', async (context) => {
+    const { deployments: path } = await workloadPaths(context);
+    await context.create(path, deployment('a', { template: template({ serviceAccountName: 'nobody' }) }));
+    const failed = await context.waitFor(`${path}/a`, (object) => conditionOf(object, 'ReplicaFailure') !== undefined);
     includes(conditionOf(failed, 'ReplicaFailure'), { status: 'True', reason: 'FailedCreate' });
-    await trial.create(await trial.collection('serviceaccounts'), {
+    await context.create(await context.collection('serviceaccounts'), {
       apiVersion: 'v1',
       kind: 'ServiceAccount',
       metadata: { name: 'nobody' },
     });
-    await trial.waitFor(`${path}/a`, (object) => conditionOf(object, 'ReplicaFailure') === undefined);
+    await context.waitFor(`${path}/a`, (object) => conditionOf(object, 'ReplicaFailure') === undefined);
   }),
 
-  behaviour('invalid fields are rejected', async (trial) => {
-    const { deployments: path } = await workloadPaths(trial);
+  behaviour('invalid fields are rejected', async (context) => {
+    const { deployments: path } = await workloadPaths(context);
     const errors: [Record<string, unknown>, string][] = [
       [
         { selector: { matchLabels: { app: 'other' } } },
@@ -179,7 +179,7 @@ export const deployments = topic('deployments', [
       ],
     ];
     for (const [spec, error] of errors) {
-      refused(await trial.post(path, deployment('a', spec)), {
+      refused(await context.post(path, deployment('a', spec)), {
         code: 422,
         reason: 'Invalid',
         message: `Deployment.apps "a" is invalid: ${error}`,
@@ -187,47 +187,47 @@ export const deployments = topic('deployments', [
     }
   }),
 
-  behaviour('its selector is immutable', async (trial) => {
-    const { deployments: path } = await workloadPaths(trial);
-    await trial.create(path, deployment('a', { replicas: 0 }));
+  behaviour('its selector is immutable', async (context) => {
+    const { deployments: path } = await workloadPaths(context);
+    await context.create(path, deployment('a', { replicas: 0 }));
     const labels = { app: 'demo', more: 'x' };
     refused(
-      await trial.patch(`${path}/a`, 'merge', {
+      await context.patch(`${path}/a`, 'merge', {
         spec: { selector: { matchLabels: labels }, template: { metadata: { labels } } },
       }),
       { code: 422, message: /^Deployment\.apps "a" is invalid: spec\.selector: .*: field is immutable$/ },
     );
   }),
 
-  behaviour('containers of the template are merged by name', async (trial) => {
-    const { deployments: path } = await workloadPaths(trial);
-    await trial.create(path, deployment('a', { replicas: 0 }));
+  behaviour('containers of the template are merged by name', async (context) => {
+    const { deployments: path } = await workloadPaths(context);
+    await context.create(path, deployment('a', { replicas: 0 }));
     const patch = { spec: { template: { spec: { containers: [{ name: 'side', image: 'side:1' }] } } } };
-    await trial.patch(`${path}/a`, 'strategic', patch);
-    const now = await trial.fetch(`${path}/a`);
+    await context.patch(`${path}/a`, 'strategic', patch);
+    const now = await context.fetch(`${path}/a`);
     const names = readList(now, 'spec.template.spec.containers').map((each) => readText(each, 'name'));
     assert.deepEqual(names.sort(), ['main', 'side']);
   }),
 
-  behaviour('/scale of a Deployment returns a Scale', async (trial) => {
-    const { deployments: path } = await workloadPaths(trial);
-    await trial.create(path, deployment('a', { replicas: 0 }));
-    includes(await trial.edit(`${path}/a/scale`, { spec: { replicas: 1 } }), {
+  behaviour('/scale of a Deployment returns a Scale', async (context) => {
+    const { deployments: path } = await workloadPaths(context);
+    await context.create(path, deployment('a', { replicas: 0 }));
+    includes(await context.edit(`${path}/a/scale`, { spec: { replicas: 1 } }), {
       kind: 'Scale',
       apiVersion: 'autoscaling/v1',
       spec: { replicas: 1 },
       status: { selector: 'app=demo' },
     });
-    includes(await trial.fetch(`${path}/a`), { spec: { replicas: 1 } });
+    includes(await context.fetch(`${path}/a`), { spec: { replicas: 1 } });
   }),
 
-  behaviour('kubectl shows ready, up to date and available', async (trial) => {
-    const { deployments: path, pods } = await workloadPaths(trial);
-    await trial.create(path, deployment('a'));
-    await playKubelet(trial, pods);
-    await rolled(trial, `${path}/a`);
+  behaviour('kubectl shows ready, up to date and available', async (context) => {
+    const { deployments: path, pods } = await workloadPaths(context);
+    await context.create(path, deployment('a'));
+    await runFakeKubelet(context, pods);
+    await waitForRollout(context, `${path}/a`);
     const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-    const { json } = await trial.get(path, { headers: { accept } });
+    const { json } = await context.get(path, { headers: { accept } });
     assert.deepEqual(
       readList(json, 'columnDefinitions').map((each) => read(each, 'name')),
       ['Name', 'Ready', 'Up-to-date', 'Available', 'Age', 'Containers', 'Images', 'Selector'],

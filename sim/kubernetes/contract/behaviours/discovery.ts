@@ -9,31 +9,31 @@ const named = (list: unknown, path: string, name: string): unknown =>
   readList(list, path).find((entry) => read(entry, 'name') === name);
 
 export const discovery = topic('discovery', [
-  behaviour('/version returns a version that parses as 1.36', async (trial) => {
-    const version = await trial.fetch('/version');
+  behaviour('/version returns a version that parses as 1.36', async (context) => {
+    const version = await context.fetch('/version');
     includes(version, { major: '1', minor: '36' });
     assert.match(String(read(version, 'gitVersion')), /^v1\.36\.\d+/);
   }),
 
-  behaviour('/healthz, /livez and /readyz return plain "ok" to anybody', async (trial) => {
+  behaviour('/healthz, /livez and /readyz return plain "ok" to anybody', async (context) => {
     for (const path of ['/healthz', '/livez', '/readyz']) {
-      const answer = await trial.get(path, { as: 'anonymous' });
+      const answer = await context.get(path, { as: 'anonymous' });
       assert.equal(answer.code, 200, path);
       assert.equal(answer.text, 'ok', path);
       assert.match(answer.headers['content-type'] ?? '', /^text\/plain/);
     }
   }),
 
-  behaviour('GET / lists paths', async (trial) => {
-    const answer = await trial.get('/');
+  behaviour('GET / lists paths', async (context) => {
+    const answer = await context.get('/');
     assert.equal(answer.code, 200);
     const paths = readList(answer.json, 'paths');
     for (const path of ['/api', '/api/v1', '/apis', '/healthz', '/version']) assert.ok(paths.includes(path), path);
   }),
 
-  behaviour('/api lists v1, and /apis lists each group with its preferred version', async (trial) => {
-    includes(await trial.fetch('/api'), { kind: 'APIVersions', versions: ['v1'] });
-    const groups = await trial.fetch('/apis');
+  behaviour('/api lists v1, and /apis lists each group with its preferred version', async (context) => {
+    includes(await context.fetch('/api'), { kind: 'APIVersions', versions: ['v1'] });
+    const groups = await context.fetch('/apis');
     includes(groups, { kind: 'APIGroupList', apiVersion: 'v1' });
     assert.deepEqual(named(groups, 'groups', 'coordination.k8s.io'), {
       name: 'coordination.k8s.io',
@@ -42,8 +42,8 @@ export const discovery = topic('discovery', [
     });
   }),
 
-  behaviour('/apis/<group> describes only that group', async (trial) => {
-    includes(await trial.fetch('/apis/coordination.k8s.io'), {
+  behaviour('/apis/<group> describes only that group', async (context) => {
+    includes(await context.fetch('/apis/coordination.k8s.io'), {
       kind: 'APIGroup',
       apiVersion: 'v1',
       name: 'coordination.k8s.io',
@@ -51,8 +51,8 @@ export const discovery = topic('discovery', [
     });
   }),
 
-  behaviour('/api/v1 describes resources with verbs, short names, categories and singular names', async (trial) => {
-    const list = await trial.fetch('/api/v1');
+  behaviour('/api/v1 describes resources with verbs, short names, categories and singular names', async (context) => {
+    const list = await context.fetch('/api/v1');
     includes(list, { kind: 'APIResourceList', groupVersion: 'v1' });
     includes(named(list, 'resources', 'pods'), {
       name: 'pods',
@@ -72,8 +72,8 @@ export const discovery = topic('discovery', [
     });
   }),
 
-  behaviour('pods/eviction is an Eviction of policy/v1, as kubectl drain expects', async (trial) => {
-    includes(named(await trial.fetch('/api/v1'), 'resources', 'pods/eviction'), {
+  behaviour('pods/eviction is an Eviction of policy/v1, as kubectl drain expects', async (context) => {
+    includes(named(await context.fetch('/api/v1'), 'resources', 'pods/eviction'), {
       namespaced: true,
       group: 'policy',
       version: 'v1',
@@ -82,8 +82,8 @@ export const discovery = topic('discovery', [
     });
   }),
 
-  behaviour('serviceaccounts/token is a TokenRequest of authentication.k8s.io/v1', async (trial) => {
-    includes(named(await trial.fetch('/api/v1'), 'resources', 'serviceaccounts/token'), {
+  behaviour('serviceaccounts/token is a TokenRequest of authentication.k8s.io/v1', async (context) => {
+    includes(named(await context.fetch('/api/v1'), 'resources', 'serviceaccounts/token'), {
       group: 'authentication.k8s.io',
       version: 'v1',
       kind: 'TokenRequest',
@@ -91,9 +91,9 @@ export const discovery = topic('discovery', [
     });
   }),
 
-  behaviour('aggregated discovery returns the requested media type', async (trial) => {
+  behaviour('aggregated discovery returns the requested media type', async (context) => {
     for (const path of ['/api', '/apis']) {
-      const answer = await trial.get(path, { headers: { accept: `${aggregated},application/json` } });
+      const answer = await context.get(path, { headers: { accept: `${aggregated},application/json` } });
       assert.equal(answer.code, 200);
       assert.equal(answer.headers['content-type'], aggregated);
       assert.match(answer.headers.vary ?? '', /Accept/);
@@ -101,8 +101,8 @@ export const discovery = topic('discovery', [
     }
   }),
 
-  behaviour('aggregated discovery nests subresources under their resource', async (trial) => {
-    const answer = await trial.get('/api', { headers: { accept: aggregated } });
+  behaviour('aggregated discovery nests subresources under their resource', async (context) => {
+    const answer = await context.get('/api', { headers: { accept: aggregated } });
     const core = read(answer.json, 'items.0.versions.0');
     includes(core, { version: 'v1', freshness: 'Current' });
     const pods = readList(core, 'resources').find((entry) => read(entry, 'resource') === 'pods');
@@ -121,11 +121,11 @@ export const discovery = topic('discovery', [
     });
   }),
 
-  behaviour('/openapi/v3 indexes a document per group version, whose PATCH takes fieldValidation', async (trial) => {
-    const index = await trial.fetch('/openapi/v3');
+  behaviour('/openapi/v3 indexes a document per group version, whose PATCH takes fieldValidation', async (context) => {
+    const index = await context.fetch('/openapi/v3');
     const url = read(readKey(read(index, 'paths'), 'api/v1'), 'serverRelativeURL');
     assert.match(String(url), /^\/openapi\/v3\/api\/v1\?hash=/);
-    const document = await trial.fetch(String(url));
+    const document = await context.fetch(String(url));
     const path = readKey(read(document, 'paths'), '/api/v1/namespaces/{namespace}/configmaps/{name}');
     const patch = read(path, 'patch');
     const action = read(patch, 'x-kubernetes-group-version-kind');

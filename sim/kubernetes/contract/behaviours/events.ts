@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { behaviour, topic } from '../behaviour.ts';
 import { includes, refused } from '../expect.ts';
 import { read, readList } from '../read.ts';
-import type { Trial } from '../trial.ts';
+import type { BehaviourContext } from '../behaviour-context.ts';
 
-const both = async (trial: Trial): Promise<{ core: string; grouped: string; namespace: string }> => ({
-  core: await trial.collection('events'),
-  grouped: await trial.collection('events', 'events.k8s.io/v1'),
-  namespace: await trial.namespace(),
+const both = async (context: BehaviourContext): Promise<{ core: string; grouped: string; namespace: string }> => ({
+  core: await context.collection('events'),
+  grouped: await context.collection('events', 'events.k8s.io/v1'),
+  namespace: await context.namespace(),
 });
 
 const coreEvent = (name: string, namespace: string): Record<string, unknown> => ({
@@ -41,11 +41,11 @@ const groupedEvent = (name: string, namespace: string): Record<string, unknown> 
 });
 
 export const events = topic('events', [
-  behaviour('an Event of core v1 is readable in events.k8s.io with other field names', async (trial) => {
-    const { core, grouped, namespace } = await both(trial);
-    const created = await trial.create(core, coreEvent('a', namespace));
+  behaviour('an Event of core v1 is readable in events.k8s.io with other field names', async (context) => {
+    const { core, grouped, namespace } = await both(context);
+    const created = await context.create(core, coreEvent('a', namespace));
     includes(created, { eventTime: null, reportingComponent: '', reportingInstance: '' });
-    const other = await trial.fetch(`${grouped}/a`);
+    const other = await context.fetch(`${grouped}/a`);
     includes(other, {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
@@ -64,10 +64,10 @@ export const events = topic('events', [
     assert.equal(other.involvedObject, undefined);
   }),
 
-  behaviour('an Event of events.k8s.io is readable in core v1 with other field names', async (trial) => {
-    const { core, grouped, namespace } = await both(trial);
-    await trial.create(grouped, groupedEvent('a', namespace));
-    const other = await trial.fetch(`${core}/a`);
+  behaviour('an Event of events.k8s.io is readable in core v1 with other field names', async (context) => {
+    const { core, grouped, namespace } = await both(context);
+    await context.create(grouped, groupedEvent('a', namespace));
+    const other = await context.fetch(`${core}/a`);
     includes(other, {
       apiVersion: 'v1',
       involvedObject: { kind: 'Pod', name: 'q', namespace },
@@ -86,25 +86,25 @@ export const events = topic('events', [
     assert.equal(other.reportingController, undefined);
   }),
 
-  behaviour('a watch of one group includes Events written through the other', async (trial) => {
-    const { core, grouped, namespace } = await both(trial);
-    const watching = await trial.watch(grouped);
-    await trial.create(core, coreEvent('a', namespace));
+  behaviour('a watch of one group includes Events written through the other', async (context) => {
+    const { core, grouped, namespace } = await both(context);
+    const watching = await context.watch(grouped);
+    await context.create(core, coreEvent('a', namespace));
     includes(await watching.next(), {
       type: 'ADDED',
       object: { apiVersion: 'events.k8s.io/v1', metadata: { name: 'a' }, note: 'It was tested' },
     });
   }),
 
-  behaviour('field selectors select Events by their object, as kubectl describe does', async (trial) => {
-    const { core, namespace } = await both(trial);
-    await trial.create(core, coreEvent('a', namespace));
-    await trial.create(core, {
+  behaviour('field selectors select Events by their object, as kubectl describe does', async (context) => {
+    const { core, namespace } = await both(context);
+    await context.create(core, coreEvent('a', namespace));
+    await context.create(core, {
       ...coreEvent('b', namespace),
       involvedObject: { kind: 'Pod', name: 'other', namespace },
     });
     const select = async (selector: string): Promise<unknown[]> => {
-      const found = await trial.fetch(`${core}?fieldSelector=${encodeURIComponent(selector)}`);
+      const found = await context.fetch(`${core}?fieldSelector=${encodeURIComponent(selector)}`);
       return readList(found, 'items').map((item) => read(item, 'metadata.name'));
     };
     assert.deepEqual(await select(`involvedObject.name=p,involvedObject.namespace=${namespace},involvedObject.uid=u`), [
@@ -114,9 +114,9 @@ export const events = topic('events', [
     assert.deepEqual(await select('source=tester,involvedObject.name!=p'), ['b']);
   }),
 
-  behaviour('an Event is in the namespace of its object', async (trial) => {
-    const { core } = await both(trial);
-    refused(await trial.post(core, coreEvent('a', 'elsewhere')), {
+  behaviour('an Event is in the namespace of its object', async (context) => {
+    const { core } = await both(context);
+    refused(await context.post(core, coreEvent('a', 'elsewhere')), {
       code: 422,
       reason: 'Invalid',
       message:
@@ -124,30 +124,30 @@ export const events = topic('events', [
     });
   }),
 
-  behaviour('events.k8s.io requires more: eventTime, type, controller, action', async (trial) => {
-    const { grouped, namespace } = await both(trial);
+  behaviour('events.k8s.io requires more: eventTime, type, controller, action', async (context) => {
+    const { grouped, namespace } = await both(context);
     const { eventTime: _, ...timeless } = groupedEvent('a', namespace);
-    refused(await trial.post(grouped, timeless), {
+    refused(await context.post(grouped, timeless), {
       code: 422,
       reason: 'Invalid',
       message: 'Event "a" is invalid: eventTime: Required value',
     });
-    refused(await trial.post(grouped, { ...groupedEvent('a', namespace), type: 'Odd' }), {
+    refused(await context.post(grouped, { ...groupedEvent('a', namespace), type: 'Odd' }), {
       code: 422,
       reason: 'Invalid',
       message: 'Event "a" is invalid: type: Invalid value: "": has invalid value: Odd',
     });
-    refused(await trial.post(grouped, { ...groupedEvent('a', namespace), action: '' }), {
+    refused(await context.post(grouped, { ...groupedEvent('a', namespace), action: '' }), {
       code: 422,
       reason: 'Invalid',
       message: 'Event "a" is invalid: action: Required value',
     });
   }),
 
-  behaviour('a PATCH increases the count of an Event', async (trial) => {
-    const { core, namespace } = await both(trial);
-    await trial.create(core, coreEvent('a', namespace));
-    const answer = await trial.patch(`${core}/a`, 'strategic', { count: 4, lastTimestamp: '2026-01-03T00:00:00Z' });
+  behaviour('a PATCH increases the count of an Event', async (context) => {
+    const { core, namespace } = await both(context);
+    await context.create(core, coreEvent('a', namespace));
+    const answer = await context.patch(`${core}/a`, 'strategic', { count: 4, lastTimestamp: '2026-01-03T00:00:00Z' });
     includes(answer.json, { count: 4, lastTimestamp: '2026-01-03T00:00:00Z', firstTimestamp: '2026-01-01T00:00:00Z' });
   }),
 ]);

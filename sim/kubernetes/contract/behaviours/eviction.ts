@@ -15,41 +15,41 @@ const evict = (name: string, deleteOptions?: Record<string, unknown>): Record<st
 const onNode = { nodeName: 'ghost', tolerations: [{ operator: 'Exists' }] };
 
 export const eviction = topic('eviction', [
-  behaviour('an eviction deletes the Pod gracefully and sets a condition with the reason', async (trial) => {
-    const pods = await readyForPods(trial);
-    await trial.create(pods, pod('a', onNode));
-    const answer = await trial.post(`${pods}/a/eviction`, evict('a'));
+  behaviour('an eviction deletes the Pod gracefully and sets a condition with the reason', async (context) => {
+    const pods = await readyForPods(context);
+    await context.create(pods, pod('a', onNode));
+    const answer = await context.post(`${pods}/a/eviction`, evict('a'));
     assert.equal(answer.code, 201);
     assert.deepEqual(answer.json, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
-    const evicted = await trial.fetch(`${pods}/a`);
+    const evicted = await context.fetch(`${pods}/a`);
     assert.ok(evicted.metadata.deletionTimestamp);
     assert.equal(evicted.metadata.deletionGracePeriodSeconds, 30);
     const condition = readList(evicted, 'status.conditions').find((each) => read(each, 'type') === 'DisruptionTarget');
     includes(condition, { status: 'True', reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' });
   }),
 
-  behaviour('its delete options set the grace period', async (trial) => {
-    const pods = await readyForPods(trial);
-    await trial.create(pods, pod('a', onNode));
-    await trial.create(`${pods}/a/eviction`, evict('a', { gracePeriodSeconds: 3 }));
-    includes(await trial.fetch(`${pods}/a`), { metadata: { deletionGracePeriodSeconds: 3 } });
+  behaviour('its delete options set the grace period', async (context) => {
+    const pods = await readyForPods(context);
+    await context.create(pods, pod('a', onNode));
+    await context.create(`${pods}/a/eviction`, evict('a', { gracePeriodSeconds: 3 }));
+    includes(await context.fetch(`${pods}/a`), { metadata: { deletionGracePeriodSeconds: 3 } });
   }),
 
-  behaviour('a dry run evicts nothing', async (trial) => {
-    const pods = await readyForPods(trial);
-    await trial.create(pods, pod('a', onNode));
-    await trial.create(`${pods}/a/eviction`, evict('a', { dryRun: ['All'] }));
-    assert.equal((await trial.fetch(`${pods}/a`)).metadata.deletionTimestamp, undefined);
+  behaviour('a dry run evicts nothing', async (context) => {
+    const pods = await readyForPods(context);
+    await context.create(pods, pod('a', onNode));
+    await context.create(`${pods}/a/eviction`, evict('a', { dryRun: ['All'] }));
+    assert.equal((await context.fetch(`${pods}/a`)).metadata.deletionTimestamp, undefined);
   }),
 
-  behaviour('an eviction of a missing Pod, or of another than that of the path, fails', async (trial) => {
-    const pods = await readyForPods(trial);
-    refused(await trial.post(`${pods}/a/eviction`, evict('a')), {
+  behaviour('an eviction of a missing Pod, or of another than that of the path, fails', async (context) => {
+    const pods = await readyForPods(context);
+    refused(await context.post(`${pods}/a/eviction`, evict('a')), {
       code: 404,
       reason: 'NotFound',
       message: 'pods "a" not found',
     });
-    refused(await trial.post(`${pods}/a/eviction`, evict('b')), {
+    refused(await context.post(`${pods}/a/eviction`, evict('b')), {
       code: 400,
       reason: 'BadRequest',
       message: 'name in URL does not match name in Eviction object',
@@ -58,21 +58,21 @@ export const eviction = topic('eviction', [
 
   behaviour(
     'a disruption budget that allows no disruption rejects with 429',
-    async (trial) => {
-      const pods = await readyForPods(trial);
-      const budgets = await trial.collection('poddisruptionbudgets', 'policy/v1');
-      await trial.create(budgets, {
+    async (context) => {
+      const pods = await readyForPods(context);
+      const budgets = await context.collection('poddisruptionbudgets', 'policy/v1');
+      await context.create(budgets, {
         apiVersion: 'policy/v1',
         kind: 'PodDisruptionBudget',
         metadata: { name: 'budget' },
         spec: { minAvailable: 1, selector: { matchLabels: { app: 'a' } } },
       });
-      await trial.create(pods, { ...pod('a', onNode), metadata: { name: 'a', labels: { app: 'a' } } });
-      await trial.edit(`${pods}/a/status`, {
+      await context.create(pods, { ...pod('a', onNode), metadata: { name: 'a', labels: { app: 'a' } } });
+      await context.edit(`${pods}/a/status`, {
         status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
       });
-      await trial.waitFor(`${budgets}/budget`, (budget) => read(budget, 'status.currentHealthy') === 1);
-      refused(await trial.post(`${pods}/a/eviction`, evict('a')), {
+      await context.waitFor(`${budgets}/budget`, (budget) => read(budget, 'status.currentHealthy') === 1);
+      refused(await context.post(`${pods}/a/eviction`, evict('a')), {
         code: 429,
         reason: 'TooManyRequests',
         message: "Cannot evict pod as it would violate the pod's disruption budget.",
@@ -83,7 +83,7 @@ export const eviction = topic('eviction', [
           },
         ],
       });
-      assert.equal((await trial.fetch(`${pods}/a`)).metadata.deletionTimestamp, undefined);
+      assert.equal((await context.fetch(`${pods}/a`)).metadata.deletionTimestamp, undefined);
     },
     { onlyReal: true },
   ),

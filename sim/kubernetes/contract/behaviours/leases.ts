@@ -11,30 +11,33 @@ const lease = (name: string, spec: Record<string, unknown>): Record<string, unkn
 const leasesOf = 'coordination.k8s.io/v1';
 
 export const leases = topic('leases', [
-  behaviour('times have six fractional digits in requests and responses', async (trial) => {
-    const path = await trial.collection('leases', leasesOf);
+  behaviour('times have six fractional digits in requests and responses', async (context) => {
+    const path = await context.collection('leases', leasesOf);
     const spec = {
       holderIdentity: 'me',
       leaseDurationSeconds: 40,
       acquireTime: '2026-01-01T00:00:00.000000Z',
       renewTime: '2026-01-01T00:00:00.123456Z',
     };
-    includes(await trial.create(path, lease('a', spec)), { spec });
-    includes(await trial.edit(`${path}/a`, { spec: { renewTime: '2026-01-01T00:00:10.654321Z' } }), {
+    includes(await context.create(path, lease('a', spec)), { spec });
+    includes(await context.edit(`${path}/a`, { spec: { renewTime: '2026-01-01T00:00:10.654321Z' } }), {
       spec: { ...spec, renewTime: '2026-01-01T00:00:10.654321Z' },
     });
   }),
 
-  behaviour('another time zone is accepted, and returned as UTC', async (trial) => {
-    const path = await trial.collection('leases', leasesOf);
-    includes(await trial.create(path, lease('a', { renewTime: '2026-01-01T02:00:00.500000+02:00' })), {
+  behaviour('another time zone is accepted, and returned as UTC', async (context) => {
+    const path = await context.collection('leases', leasesOf);
+    includes(await context.create(path, lease('a', { renewTime: '2026-01-01T02:00:00.500000+02:00' })), {
       spec: { renewTime: '2026-01-01T00:00:00.500000Z' },
     });
   }),
 
-  behaviour('a time without a fraction is a bad request', async (trial) => {
+  behaviour('a time without a fraction is a bad request', async (context) => {
     refused(
-      await trial.post(await trial.collection('leases', leasesOf), lease('a', { renewTime: '2026-01-01T00:00:00Z' })),
+      await context.post(
+        await context.collection('leases', leasesOf),
+        lease('a', { renewTime: '2026-01-01T00:00:00Z' }),
+      ),
       {
         code: 400,
         reason: 'BadRequest',
@@ -44,8 +47,8 @@ export const leases = topic('leases', [
     );
   }),
 
-  behaviour('a duration must be positive', async (trial) => {
-    refused(await trial.post(await trial.collection('leases', leasesOf), lease('a', { leaseDurationSeconds: 0 })), {
+  behaviour('a duration must be positive', async (context) => {
+    refused(await context.post(await context.collection('leases', leasesOf), lease('a', { leaseDurationSeconds: 0 })), {
       code: 422,
       reason: 'Invalid',
       message:

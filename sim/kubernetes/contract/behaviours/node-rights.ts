@@ -7,7 +7,7 @@ import { configMap, pod, secret } from '../objects.ts';
 import { readyForPods } from '../pods.ts';
 import { acting } from '../roles.ts';
 import { read, readText } from '../read.ts';
-import type { Trial } from '../trial.ts';
+import type { BehaviourContext } from '../behaviour-context.ts';
 
 const nodes = '/api/v1/nodes';
 const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
@@ -18,9 +18,9 @@ interface Place {
   as: { headers: Record<string, string> };
 }
 
-const place = (trial: Trial): Place => {
-  const name = trial.unique('mac');
-  trial.deleteAfterBehaviour(`${nodes}/${name}`);
+const place = (context: BehaviourContext): Place => {
+  const name = context.unique('mac');
+  context.deleteAfterBehaviour(`${nodes}/${name}`);
   return { name, path: `${nodes}/${name}`, as: acting(`system:node:${name}`, 'system:nodes') };
 };
 
@@ -40,33 +40,38 @@ const succeeded = (answer: Answer): Answer => {
 };
 
 /** A Pod on that Node. The real server's authorizer learns of it a moment later. */
-const podOn = async (trial: Trial, { name, as }: Place, podName: string, spec: object = {}): Promise<string> => {
-  const path = `${await readyForPods(trial)}/${podName}`;
-  await trial.create(await trial.collection('pods'), pod(podName, { nodeName: name, ...spec }));
-  await trial.eventually('the Pod to be known as its Node’s', async () => {
-    const answer = await trial.get(path, as);
+const podOn = async (
+  context: BehaviourContext,
+  { name, as }: Place,
+  podName: string,
+  spec: object = {},
+): Promise<string> => {
+  const path = `${await readyForPods(context)}/${podName}`;
+  await context.create(await context.collection('pods'), pod(podName, { nodeName: name, ...spec }));
+  await context.eventually('the Pod to be known as its Node’s', async () => {
+    const answer = await context.get(path, as);
     return answer.code === 200 ? answer : undefined;
   });
   return path;
 };
 
 export const nodeRights = topic('rights of a Node', [
-  behaviour('a Node can create itself with labels, taint and providerID, and no other Node', async (trial) => {
-    const { name, as } = place(trial);
+  behaviour('a Node can create itself with labels, taint and providerID, and no other Node', async (context) => {
+    const { name, as } = place(context);
     const made = node(
       name,
       { labels: { 'example.com/fleet': 'a', 'kubernetes.io/os': 'darwin', 'node.kubernetes.io/x': 'y' } },
       { providerID: 'example:///1', taints: [{ key: 'example.com/macos', value: 'true', effect: 'NoSchedule' }] },
     );
-    assert.equal(succeeded(await trial.post(nodes, made, as)).code, 201);
+    assert.equal(succeeded(await context.post(nodes, made, as)).code, 201);
     forbidden(
-      await trial.post(nodes, node('another'), as),
+      await context.post(nodes, node('another'), as),
       `nodes "another" is forbidden: node "${name}" is not allowed to modify node "another"`,
     );
   }),
 
-  behaviour('a Node cannot register with labels that attract Pods', async (trial) => {
-    const { name, as } = place(trial);
+  behaviour('a Node cannot register with labels that attract Pods', async (context) => {
+    const { name, as } = place(context);
     const labels = {
       'node-restriction.kubernetes.io/tier': 'a',
       'sub.node-restriction.kubernetes.io/tier': 'a',
@@ -75,17 +80,17 @@ export const nodeRights = topic('rights of a Node', [
       'example.com/fine': 'd',
     };
     forbidden(
-      await trial.post(nodes, node(name, { labels }), as),
+      await context.post(nodes, node(name, { labels }), as),
       `nodes "${name}" is forbidden: node "${name}" is not allowed to set the following labels: kubernetes.io/role, node-restriction.kubernetes.io/tier, sub.node-restriction.kubernetes.io/tier, x.k8s.io/y`,
     );
   }),
 
   behaviour(
     'a Node can change its own labels and status, but not taints, owners and labels of others',
-    async (trial) => {
-      const { name, path, as } = place(trial);
-      await trial.post(nodes, node(name), as);
-      const change = (body: object, at = path): Promise<Answer> => trial.patch(at, 'merge', body, as);
+    async (context) => {
+      const { name, path, as } = place(context);
+      await context.post(nodes, node(name), as);
+      const change = (body: object, at = path): Promise<Answer> => context.patch(at, 'merge', body, as);
       succeeded(await change({ metadata: { labels: { 'example.com/golden': 'x' } } }));
       succeeded(await change({ metadata: { labels: { 'example.com/golden': null } } }));
       succeeded(await change({ metadata: { annotations: { 'example.com/a': 'b' } } }));
@@ -102,84 +107,84 @@ export const nodeRights = topic('rights of a Node', [
         await change({ metadata: { ownerReferences: [owner] } }),
         why(`node "${name}" is not allowed to modify ownerReferences`),
       );
-      const bare = await trial.put(`${path}/status`, node(name), as);
+      const bare = await context.put(`${path}/status`, node(name), as);
       assert.ok(bare.code === 200 || readText(bare.json, 'message').includes('taints'), bare.text);
     },
   ),
 
-  behaviour('a Node cannot change other Nodes, and cannot delete itself', async (trial) => {
-    const { name, path, as } = place(trial);
-    const other = place(trial);
-    await trial.create(nodes, node(other.name));
-    await trial.create(nodes, node(name));
+  behaviour('a Node cannot change other Nodes, and cannot delete itself', async (context) => {
+    const { name, path, as } = place(context);
+    const other = place(context);
+    await context.create(nodes, node(other.name));
+    await context.create(nodes, node(name));
     const body = { metadata: { labels: { 'example.com/a': 'b' } } };
     forbidden(
-      await trial.patch(other.path, 'merge', body, as),
+      await context.patch(other.path, 'merge', body, as),
       `nodes "${other.name}" is forbidden: node "${name}" is not allowed to modify node "${other.name}"`,
     );
     const user = `User "system:node:${name}"`;
     forbidden(
-      await trial.get(other.path, as),
+      await context.get(other.path, as),
       `nodes "${other.name}" is forbidden: ${user} cannot get resource "nodes" in API group "" at the cluster scope: node '${name}' cannot read '${other.name}', only its own Node object`,
     );
     forbidden(
-      await trial.get(nodes, as),
+      await context.get(nodes, as),
       `nodes is forbidden: ${user} cannot list resource "nodes" in API group "" at the cluster scope: node '${name}' cannot read all nodes, only its own Node object`,
     );
-    succeeded(await trial.get(path, as));
-    succeeded(await trial.get(`${nodes}?fieldSelector=metadata.name%3D${name}`, as));
+    succeeded(await context.get(path, as));
+    succeeded(await context.get(`${nodes}?fieldSelector=metadata.name%3D${name}`, as));
     forbidden(
-      await trial.delete(path, undefined, as),
+      await context.delete(path, undefined, as),
       `nodes "${name}" is forbidden: ${user} cannot delete resource "nodes" in API group "" at the cluster scope`,
     );
   }),
 
-  behaviour('a Node can write only the Lease with its own name', async (trial) => {
-    const { name, as } = place(trial);
+  behaviour('a Node can write only the Lease with its own name', async (context) => {
+    const { name, as } = place(context);
     const lease = (of: string): object => ({
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
       metadata: { name: of },
     });
-    trial.deleteAfterBehaviour(`${leases}/${name}`);
-    succeeded(await trial.post(leases, lease(name), as));
-    succeeded(await trial.patch(`${leases}/${name}`, 'merge', { spec: { holderIdentity: name } }, as));
+    context.deleteAfterBehaviour(`${leases}/${name}`);
+    succeeded(await context.post(leases, lease(name), as));
+    succeeded(await context.patch(`${leases}/${name}`, 'merge', { spec: { holderIdentity: name } }, as));
     const only = 'can only access node lease with the same name as the requesting node';
     forbidden(
-      await trial.post(leases, lease('another'), as),
+      await context.post(leases, lease('another'), as),
       `leases.coordination.k8s.io "another" is forbidden: ${only}`,
     );
     const user = `User "system:node:${name}"`;
     forbidden(
-      await trial.get(`${leases}/another`, as),
+      await context.get(`${leases}/another`, as),
       `leases.coordination.k8s.io "another" is forbidden: ${user} cannot get resource "leases" in API group "coordination.k8s.io" in the namespace "kube-node-lease": ${only}`,
     );
-    refused(await trial.get(leases, as), {
+    refused(await context.get(leases, as), {
       code: 403,
       message: /can only get, create, update, patch, or delete a node lease$/,
     });
-    const here = await trial.collection('leases', 'coordination.k8s.io/v1');
-    refused(await trial.post(here, lease(name), as), {
+    const here = await context.collection('leases', 'coordination.k8s.io/v1');
+    refused(await context.post(here, lease(name), as), {
       code: 403,
       message: /can only access leases in the "kube-node-lease" system namespace$/,
     });
   }),
 
-  behaviour('a Node can list its own Pods, and read those bound to it', async (trial) => {
-    const mac = place(trial);
+  behaviour('a Node can list its own Pods, and read those bound to it', async (context) => {
+    const mac = place(context);
     const { name, as } = mac;
-    const path = await podOn(trial, mac, 'a');
-    const unbound = `${await trial.collection('pods')}/b`;
-    await trial.create(await trial.collection('pods'), pod('b'));
-    succeeded(await trial.get(`/api/v1/pods?fieldSelector=spec.nodeName%3D${name}`, as));
-    succeeded(await trial.get(`${path.replace(/\/a$/, '')}?fieldSelector=spec.nodeName%3D${name}`, as));
+    const path = await podOn(context, mac, 'a');
+    const unbound = `${await context.collection('pods')}/b`;
+    await context.create(await context.collection('pods'), pod('b'));
+    succeeded(await context.get(`/api/v1/pods?fieldSelector=spec.nodeName%3D${name}`, as));
+    succeeded(await context.get(`${path.replace(/\/a$/, '')}?fieldSelector=spec.nodeName%3D${name}`, as));
     const user = `User "system:node:${name}"`;
     for (const query of ['', '?fieldSelector=spec.nodeName%3Danother', `?fieldSelector=spec.nodeName!%3D${name}`])
       forbidden(
-        await trial.get(`/api/v1/pods${query}`, as),
+        await context.get(`/api/v1/pods${query}`, as),
         `pods is forbidden: ${user} cannot list resource "pods" in API group "" at the cluster scope: can only list/watch pods with spec.nodeName field selector`,
       );
-    refused(await trial.get(unbound, as), {
+    refused(await context.get(unbound, as), {
       code: 403,
       message: new RegExp(`no relationship found between node '${name}' and this object$`),
     });
@@ -187,61 +192,61 @@ export const nodeRights = topic('rights of a Node', [
 
   behaviour(
     'a Node can write finalizers, annotations and status through pods/status, and nothing else of a Pod',
-    async (trial) => {
-      const mac = place(trial);
-      const path = await podOn(trial, mac, 'a');
+    async (context) => {
+      const mac = place(context);
+      const path = await podOn(context, mac, 'a');
       const { name, as } = mac;
       const metadata = { finalizers: ['example.com/vm'], annotations: { 'example.com/a': 'b' } };
       const status = { phase: 'Running', message: 'here' };
-      succeeded(await trial.patch(`${path}/status`, 'merge', { metadata, status }, as));
-      const stored = await trial.fetch(path);
+      succeeded(await context.patch(`${path}/status`, 'merge', { metadata, status }, as));
+      const stored = await context.fetch(path);
       assert.deepEqual(read(stored, 'metadata.finalizers'), ['example.com/vm']);
       assert.deepEqual(read(stored, 'metadata.annotations'), { 'example.com/a': 'b' });
       assert.equal(read(stored, 'status.message'), 'here');
       forbidden(
-        await trial.patch(`${path}/status`, 'merge', { metadata: { labels: { a: 'b' } } }, as),
+        await context.patch(`${path}/status`, 'merge', { metadata: { labels: { a: 'b' } } }, as),
         `pods "a" is forbidden: node "${name}" cannot update labels through pod status`,
       );
-      assert.equal((await trial.patch(path, 'merge', { metadata: { labels: { a: 'b' } } }, as)).code, 403);
-      assert.equal((await trial.get(`${path}/status`, as)).code, 403);
-      await trial.create(await trial.collection('pods'), pod('b'));
+      assert.equal((await context.patch(path, 'merge', { metadata: { labels: { a: 'b' } } }, as)).code, 403);
+      assert.equal((await context.get(`${path}/status`, as)).code, 403);
+      await context.create(await context.collection('pods'), pod('b'));
       forbidden(
-        await trial.patch(`${path.replace(/a$/, 'b')}/status`, 'merge', { status: { message: 'x' } }, as),
+        await context.patch(`${path.replace(/a$/, 'b')}/status`, 'merge', { status: { message: 'x' } }, as),
         `pods "b" is forbidden: node "${name}" can only update pod status for pods with spec.nodeName set to itself`,
       );
-      const gone = await trial.delete(path, { gracePeriodSeconds: 0 }, as);
+      const gone = await context.delete(path, { gracePeriodSeconds: 0 }, as);
       assert.equal(succeeded(gone).code, 200);
-      assert.equal(readText(await trial.fetch(path), 'metadata.name'), 'a');
-      succeeded(await trial.patch(`${path}/status`, 'merge', { metadata: { finalizers: null } }, as));
-      await trial.waitFor(path, (object) => object === undefined);
+      assert.equal(readText(await context.fetch(path), 'metadata.name'), 'a');
+      succeeded(await context.patch(`${path}/status`, 'merge', { metadata: { finalizers: null } }, as));
+      await context.waitFor(path, (object) => object === undefined);
     },
   ),
 
-  behaviour('a Node can delete and evict its own Pods only', async (trial) => {
-    const mac = place(trial);
+  behaviour('a Node can delete and evict its own Pods only', async (context) => {
+    const mac = place(context);
     const { name, as } = mac;
-    const path = await podOn(trial, mac, 'a');
-    await trial.create(await trial.collection('pods'), pod('b'));
+    const path = await podOn(context, mac, 'a');
+    await context.create(await context.collection('pods'), pod('b'));
     const other = path.replace(/a$/, 'b');
     // The server reads the Pod from a cache, which may lag.
-    const refusal = await trial.eventually('the Pod to be known', async () => {
-      const answer = await trial.delete(other, undefined, as);
+    const refusal = await context.eventually('the Pod to be known', async () => {
+      const answer = await context.delete(other, undefined, as);
       return answer.code === 404 ? undefined : answer;
     });
     forbidden(refusal, `pods "b" is forbidden: node "${name}" can only delete pods with spec.nodeName set to itself`);
     const eviction = (of: string): object => ({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: of } });
     forbidden(
-      await trial.post(`${other}/eviction`, eviction('b'), as),
+      await context.post(`${other}/eviction`, eviction('b'), as),
       `pods "b" is forbidden: node ${name} can only evict pods with spec.nodeName set to itself`,
     );
-    refused(await trial.delete(path.replace(/a$/, 'none'), undefined, as), { code: 404 });
-    succeeded(await trial.delete(path, { gracePeriodSeconds: 0 }, as));
+    refused(await context.delete(path.replace(/a$/, 'none'), undefined, as), { code: 404 });
+    succeeded(await context.delete(path, { gracePeriodSeconds: 0 }, as));
   }),
 
-  behaviour('a Node can create mirror Pods for itself only', async (trial) => {
-    const { name, as } = place(trial);
-    const uid = readText(await trial.create(nodes, node(name)), 'metadata.uid');
-    const pods = await readyForPods(trial);
+  behaviour('a Node can create mirror Pods for itself only', async (context) => {
+    const { name, as } = place(context);
+    const uid = readText(await context.create(nodes, node(name)), 'metadata.uid');
+    const pods = await readyForPods(context);
     const owner = { apiVersion: 'v1', kind: 'Node', name, uid, controller: true };
     const mirror = (metadata: object = {}, spec: object = {}): Record<string, unknown> => {
       const bare = { serviceAccountName: undefined, automountServiceAccountToken: false };
@@ -278,21 +283,21 @@ export const nodeRights = topic('rights of a Node', [
         why(`node "${name}" can not create pods that reference persistentvolumeclaims`),
       ],
     ];
-    for (const [body, message] of refusals) forbidden(await trial.post(pods, body, as), message);
-    await trial.eventually('the Node to be known', async () => {
-      const answer = await trial.post(pods, mirror(), as);
+    for (const [body, message] of refusals) forbidden(await context.post(pods, body, as), message);
+    await context.eventually('the Node to be known', async () => {
+      const answer = await context.post(pods, mirror(), as);
       return answer.code === 201 ? answer : undefined;
     });
   }),
 
-  behaviour('a Node can read Secrets and ConfigMaps while its Pods refer to them', async (trial) => {
-    const mac = place(trial);
+  behaviour('a Node can read Secrets and ConfigMaps while its Pods refer to them', async (context) => {
+    const mac = place(context);
     const { name, as } = mac;
-    const [secrets, maps] = [await trial.collection('secrets'), await trial.collection('configmaps')];
-    for (const each of ['pulled', 'env', 'volume', 'stray']) await trial.create(secrets, secret(each));
-    for (const each of ['env', 'volume', 'stray']) await trial.create(maps, configMap(each));
+    const [secrets, maps] = [await context.collection('secrets'), await context.collection('configmaps')];
+    for (const each of ['pulled', 'env', 'volume', 'stray']) await context.create(secrets, secret(each));
+    for (const each of ['env', 'volume', 'stray']) await context.create(maps, configMap(each));
     const [container] = [{ name: 'main', image: 'registry.example/mac:1' }];
-    const path = await podOn(trial, mac, 'a', {
+    const path = await podOn(context, mac, 'a', {
       imagePullSecrets: [{ name: 'pulled' }],
       containers: [
         {
@@ -306,65 +311,65 @@ export const nodeRights = topic('rights of a Node', [
         { name: 'c', configMap: { name: 'volume' } },
       ],
     });
-    for (const each of ['pulled', 'env', 'volume']) succeeded(await trial.get(`${secrets}/${each}`, as));
-    for (const each of ['env', 'volume']) succeeded(await trial.get(`${maps}/${each}`, as));
-    succeeded(await trial.get(`${secrets}?fieldSelector=metadata.name%3Denv`, as));
-    const namespace = await trial.namespace();
+    for (const each of ['pulled', 'env', 'volume']) succeeded(await context.get(`${secrets}/${each}`, as));
+    for (const each of ['env', 'volume']) succeeded(await context.get(`${maps}/${each}`, as));
+    succeeded(await context.get(`${secrets}?fieldSelector=metadata.name%3Denv`, as));
+    const namespace = await context.namespace();
     const user = `User "system:node:${name}"`;
     const unrelated = `no relationship found between node '${name}' and this object`;
     forbidden(
-      await trial.get(`${secrets}/stray`, as),
+      await context.get(`${secrets}/stray`, as),
       `secrets "stray" is forbidden: ${user} cannot get resource "secrets" in API group "" in the namespace "${namespace}": ${unrelated}`,
     );
     forbidden(
-      await trial.get(`${maps}/stray`, as),
+      await context.get(`${maps}/stray`, as),
       `configmaps "stray" is forbidden: ${user} cannot get resource "configmaps" in API group "" in the namespace "${namespace}": ${unrelated}`,
     );
-    refused(await trial.get(secrets, as), { code: 403, message: /No Object name found$/ });
-    refused(await trial.get('/api/v1/secrets', as), {
+    refused(await context.get(secrets, as), { code: 403, message: /No Object name found$/ });
+    refused(await context.get('/api/v1/secrets', as), {
       code: 403,
       message: /can only read namespaced object of this type$/,
     });
-    refused(await trial.delete(`${secrets}/env`, undefined, as), {
+    refused(await context.delete(`${secrets}/env`, undefined, as), {
       code: 403,
       message: /can only read resources of this type$/,
     });
-    const elsewhere = place(trial);
-    assert.equal((await trial.get(`${secrets}/env`, elsewhere.as)).code, 403);
-    await trial.remove(path, { gracePeriodSeconds: 0 });
-    await trial.eventually('the Pod to be forgotten', async () => {
-      const answer = await trial.get(`${secrets}/env`, as);
+    const elsewhere = place(context);
+    assert.equal((await context.get(`${secrets}/env`, elsewhere.as)).code, 403);
+    await context.remove(path, { gracePeriodSeconds: 0 });
+    await context.eventually('the Pod to be forgotten', async () => {
+      const answer = await context.get(`${secrets}/env`, as);
       return answer.code === 403 ? answer : undefined;
     });
   }),
 
-  behaviour('a Node can get tokens for the service accounts of its Pods', async (trial) => {
-    const mac = place(trial);
-    const path = await podOn(trial, mac, 'a');
-    const accounts = await trial.collection('serviceaccounts');
-    await trial.create(accounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'stray' } });
-    const uid = readText(await trial.fetch(path), 'metadata.uid');
+  behaviour('a Node can get tokens for the service accounts of its Pods', async (context) => {
+    const mac = place(context);
+    const path = await podOn(context, mac, 'a');
+    const accounts = await context.collection('serviceaccounts');
+    await context.create(accounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'stray' } });
+    const uid = readText(await context.fetch(path), 'metadata.uid');
     const request = {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',
       spec: { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'a', uid } },
     };
-    assert.equal(succeeded(await trial.post(`${accounts}/default/token`, request, mac.as)).code, 201);
-    succeeded(await trial.get(`${accounts}/default`, mac.as));
+    assert.equal(succeeded(await context.post(`${accounts}/default/token`, request, mac.as)).code, 201);
+    succeeded(await context.get(`${accounts}/default`, mac.as));
     for (const answer of [
-      await trial.post(`${accounts}/stray/token`, request, mac.as),
-      await trial.get(`${accounts}/stray`, mac.as),
+      await context.post(`${accounts}/stray/token`, request, mac.as),
+      await context.get(`${accounts}/stray`, mac.as),
     ])
       refused(answer, { code: 403, message: /no relationship found between node/ });
   }),
 
-  behaviour('a Node can request certificates for its own name only', async (trial) => {
-    const { name, as } = place(trial);
+  behaviour('a Node can request certificates for its own name only', async (context) => {
+    const { name, as } = place(context);
     const ask = async (commonName: string): Promise<Answer> => {
       const { request } = await newCertificateRequest(commonName, ['system:nodes']);
-      const metadata = { name: trial.unique('csr') };
-      trial.deleteAfterBehaviour(`/apis/certificates.k8s.io/v1/certificatesigningrequests/${metadata.name}`);
-      return trial.post(
+      const metadata = { name: context.unique('csr') };
+      context.deleteAfterBehaviour(`/apis/certificates.k8s.io/v1/certificatesigningrequests/${metadata.name}`);
+      return context.post(
         '/apis/certificates.k8s.io/v1/certificatesigningrequests',
         {
           apiVersion: 'certificates.k8s.io/v1',
@@ -382,21 +387,21 @@ export const nodeRights = topic('rights of a Node', [
     });
   }),
 
-  behaviour('a Node has no rights on other resources by its role', async (trial) => {
-    const { name, as } = place(trial);
+  behaviour('a Node has no rights on other resources by its role', async (context) => {
+    const { name, as } = place(context);
     for (const path of ['/api/v1/namespaces', '/api/v1/configmaps', '/apis/rbac.authorization.k8s.io/v1/roles'])
-      assert.equal((await trial.get(path, as)).code, 403, path);
-    succeeded(await trial.get('/api', as));
+      assert.equal((await context.get(path, as)).code, 403, path);
+    succeeded(await context.get('/api', as));
     const event = {
       apiVersion: 'v1',
       kind: 'Event',
-      metadata: { name: trial.unique('event'), namespace: 'default' },
+      metadata: { name: context.unique('event'), namespace: 'default' },
       involvedObject: { kind: 'Node', name, namespace: 'default' },
       reason: 'Test',
     };
-    succeeded(await trial.post('/api/v1/namespaces/default/events', event, as));
+    succeeded(await context.post('/api/v1/namespaces/default/events', event, as));
     forbidden(
-      await trial.get('/api/v1/pods', acting('system:node:', 'system:nodes')),
+      await context.get('/api/v1/pods', acting('system:node:', 'system:nodes')),
       'pods is forbidden: User "system:node:" cannot list resource "pods" in API group "" at the cluster scope: unknown node for user "system:node:"',
     );
   }),

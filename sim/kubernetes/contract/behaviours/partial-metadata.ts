@@ -10,10 +10,10 @@ const as = (kind: string): { headers: Record<string, string> } => ({
 });
 
 export const partialMetadata = topic('partial metadata', [
-  behaviour('an object as PartialObjectMetadata is only its metadata', async (trial) => {
-    const secrets = await trial.collection('secrets');
-    const created = await trial.create(secrets, { ...secret('a'), stringData: { key: 'value' } });
-    const answer = await trial.get(`${secrets}/a`, as('PartialObjectMetadata'));
+  behaviour('an object as PartialObjectMetadata is only its metadata', async (context) => {
+    const secrets = await context.collection('secrets');
+    const created = await context.create(secrets, { ...secret('a'), stringData: { key: 'value' } });
+    const answer = await context.get(`${secrets}/a`, as('PartialObjectMetadata'));
     assert.equal(answer.code, 200);
     includes(answer.json, {
       kind: 'PartialObjectMetadata',
@@ -23,11 +23,11 @@ export const partialMetadata = topic('partial metadata', [
     assert.deepEqual(Object.keys(objectIn(answer)).sort(), ['apiVersion', 'kind', 'metadata']);
   }),
 
-  behaviour('a list as PartialObjectMetadataList has the metadata of each object', async (trial) => {
-    const secrets = await trial.collection('secrets');
-    await trial.create(secrets, secret('a'));
-    await trial.create(secrets, secret('b'));
-    const answer = await trial.get(secrets, as('PartialObjectMetadataList'));
+  behaviour('a list as PartialObjectMetadataList has the metadata of each object', async (context) => {
+    const secrets = await context.collection('secrets');
+    await context.create(secrets, secret('a'));
+    await context.create(secrets, secret('b'));
+    const answer = await context.get(secrets, as('PartialObjectMetadataList'));
     includes(answer.json, { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1' });
     assert.deepEqual(
       readList(answer.json, 'items').map((item) => [
@@ -42,10 +42,10 @@ export const partialMetadata = topic('partial metadata', [
     );
   }),
 
-  behaviour('a watch as PartialObjectMetadata sends metadata only', async (trial) => {
-    const secrets = await trial.collection('secrets');
-    await trial.create(secrets, secret('a'));
-    const answer = await trial.get(`${secrets}?watch=true&timeoutSeconds=1`, as('PartialObjectMetadata'));
+  behaviour('a watch as PartialObjectMetadata sends metadata only', async (context) => {
+    const secrets = await context.collection('secrets');
+    await context.create(secrets, secret('a'));
+    const answer = await context.get(`${secrets}?watch=true&timeoutSeconds=1`, as('PartialObjectMetadata'));
     const event: unknown = JSON.parse(answer.text.split('\n')[0] ?? '');
     includes(event, { type: 'ADDED', object: { kind: 'PartialObjectMetadata', metadata: { name: 'a' } } });
     assert.equal(read(event, 'object.type'), undefined);

@@ -10,9 +10,9 @@ const label =
   "alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
 export const pods = topic('pods', [
-  behaviour('defaults are set in the spec', async (trial) => {
-    const path = await readyForPods(trial);
-    const created = await trial.create(path, {
+  behaviour('defaults are set in the spec', async (context) => {
+    const path = await readyForPods(context);
+    const created = await context.create(path, {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name: 'a' },
@@ -42,10 +42,10 @@ export const pods = topic('pods', [
     assert.deepEqual(created.status, { phase: 'Pending', qosClass: 'BestEffort' });
   }),
 
-  behaviour('the default scheduler is default-scheduler', async (trial) => {
-    const path = await readyForPods(trial);
-    const spec = { nodeName: trial.unique('ghost'), containers: [{ name: 'main', image: 'mac' }] };
-    const created = await trial.create(`${path}?dryRun=All`, {
+  behaviour('the default scheduler is default-scheduler', async (context) => {
+    const path = await readyForPods(context);
+    const spec = { nodeName: context.unique('ghost'), containers: [{ name: 'main', image: 'mac' }] };
+    const created = await context.create(`${path}?dryRun=All`, {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name: 'a' },
@@ -54,21 +54,21 @@ export const pods = topic('pods', [
     includes(created, { spec: { schedulerName: 'default-scheduler' } });
   }),
 
-  behaviour('the pull policy is Always unless the image has a tag other than latest', async (trial) => {
-    const path = await readyForPods(trial);
+  behaviour('the pull policy is Always unless the image has a tag other than latest', async (context) => {
+    const path = await readyForPods(context);
     const images = { a: 'mac', b: 'mac:latest', c: 'mac:1', d: `mac@sha256:${'0'.repeat(64)}`, e: 'host:5000/mac' };
     const containers = Object.entries(images).map(([name, image]) => ({ name, image }));
-    const created = await trial.create(`${path}?dryRun=All`, pod('a', { containers }));
+    const created = await context.create(`${path}?dryRun=All`, pod('a', { containers }));
     assert.deepEqual(
       readList(created, 'spec.containers').map((each) => read(each, 'imagePullPolicy')),
       ['Always', 'Always', 'IfNotPresent', 'IfNotPresent', 'Always'],
     );
   }),
 
-  behaviour('requests default to limits, and set the QoS class', async (trial) => {
-    const path = await readyForPods(trial);
+  behaviour('requests default to limits, and set the QoS class', async (context) => {
+    const path = await readyForPods(context);
     const made = async (resources: Record<string, unknown>): Promise<unknown> =>
-      trial.create(`${path}?dryRun=All`, pod('a', { containers: [{ name: 'main', image: 'mac', resources }] }));
+      context.create(`${path}?dryRun=All`, pod('a', { containers: [{ name: 'main', image: 'mac', resources }] }));
     const limits = { cpu: '2', memory: '1Gi' };
     const guaranteed = await made({ limits });
     assert.deepEqual(read(guaranteed, 'spec.containers.0.resources'), { limits, requests: limits });
@@ -77,9 +77,9 @@ export const pods = topic('pods', [
     assert.equal(read(await made({}), 'status.qosClass'), 'BestEffort');
   }),
 
-  behaviour('the service account token is mounted unless the Pod opts out', async (trial) => {
-    const path = await readyForPods(trial);
-    const created = await trial.create(`${path}?dryRun=All`, pod('a'));
+  behaviour('the service account token is mounted unless the Pod opts out', async (context) => {
+    const path = await readyForPods(context);
+    const created = await context.create(`${path}?dryRun=All`, pod('a'));
     const volume = readList(created, 'spec.volumes')[0];
     assert.match(String(read(volume, 'name')), /^kube-api-access-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
     assert.deepEqual(
@@ -89,27 +89,27 @@ export const pods = topic('pods', [
     assert.deepEqual(read(created, 'spec.containers.0.volumeMounts'), [
       { name: read(volume, 'name'), readOnly: true, mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' },
     ]);
-    const without = await trial.create(`${path}?dryRun=All`, pod('a', { automountServiceAccountToken: false }));
+    const without = await context.create(`${path}?dryRun=All`, pod('a', { automountServiceAccountToken: false }));
     assert.equal(read(without, 'spec.volumes'), undefined);
   }),
 
-  behaviour('a missing service account is forbidden', async (trial) => {
-    const path = await readyForPods(trial);
-    refused(await trial.post(path, pod('a', { serviceAccountName: 'nobody' })), {
+  behaviour('a missing service account is forbidden', async (context) => {
+    const path = await readyForPods(context);
+    refused(await context.post(path, pod('a', { serviceAccountName: 'nobody' })), {
       code: 403,
       reason: 'Forbidden',
-      message: `pods "a" is forbidden: error looking up service account ${await trial.namespace()}/nobody: serviceaccount "nobody" not found`,
+      message: `pods "a" is forbidden: error looking up service account ${await context.namespace()}/nobody: serviceaccount "nobody" not found`,
     });
   }),
 
-  behaviour('containers are required, with a name and an image', async (trial) => {
-    const path = await readyForPods(trial);
-    refused(await trial.post(path, pod('a', { containers: [] })), {
+  behaviour('containers are required, with a name and an image', async (context) => {
+    const path = await readyForPods(context);
+    refused(await context.post(path, pod('a', { containers: [] })), {
       code: 422,
       reason: 'Invalid',
       message: 'Pod "a" is invalid: spec.containers: Required value',
     });
-    refused(await trial.post(path, pod('a', { containers: [{ name: 'M', image: '' }] })), {
+    refused(await context.post(path, pod('a', { containers: [{ name: 'M', image: '' }] })), {
       code: 422,
       reason: 'Invalid',
       causes: [
@@ -119,20 +119,20 @@ export const pods = topic('pods', [
     });
   }),
 
-  behaviour('two containers with one name are invalid', async (trial) => {
-    const path = await readyForPods(trial);
+  behaviour('two containers with one name are invalid', async (context) => {
+    const path = await readyForPods(context);
     const container = { name: 'main', image: 'mac' };
-    refused(await trial.post(path, pod('a', { containers: [container, container] })), {
+    refused(await context.post(path, pod('a', { containers: [container, container] })), {
       code: 422,
       reason: 'Invalid',
       causes: [{ reason: 'FieldValueDuplicate', message: 'Duplicate value: "main"', field: 'spec.containers[1].name' }],
     });
   }),
 
-  behaviour('a request above its limit is invalid', async (trial) => {
-    const path = await readyForPods(trial);
+  behaviour('a request above its limit is invalid', async (context) => {
+    const path = await readyForPods(context);
     const resources = { requests: { cpu: '2' }, limits: { cpu: '1' } };
-    refused(await trial.post(path, pod('a', { containers: [{ name: 'main', image: 'mac', resources }] })), {
+    refused(await context.post(path, pod('a', { containers: [{ name: 'main', image: 'mac', resources }] })), {
       code: 422,
       reason: 'Invalid',
       message:
@@ -140,35 +140,35 @@ export const pods = topic('pods', [
     });
   }),
 
-  behaviour('a mount of a missing volume is invalid', async (trial) => {
-    const path = await readyForPods(trial);
+  behaviour('a mount of a missing volume is invalid', async (context) => {
+    const path = await readyForPods(context);
     const containers = [{ name: 'main', image: 'mac', volumeMounts: [{ name: 'gone', mountPath: '/x' }] }];
-    refused(await trial.post(path, pod('a', { containers })), {
+    refused(await context.post(path, pod('a', { containers })), {
       code: 422,
       reason: 'Invalid',
       message: 'Pod "a" is invalid: spec.containers[0].volumeMounts[0].name: Not found: "gone"',
     });
   }),
 
-  behaviour('an unknown restart policy is not supported', async (trial) => {
-    const path = await readyForPods(trial);
-    refused(await trial.post(path, pod('a', { restartPolicy: 'Sometimes' })), {
+  behaviour('an unknown restart policy is not supported', async (context) => {
+    const path = await readyForPods(context);
+    refused(await context.post(path, pod('a', { restartPolicy: 'Sometimes' })), {
       code: 422,
       reason: 'Invalid',
       message: /spec\.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"/,
     });
   }),
 
-  behaviour('scheduling gates keep a Pod from the scheduler, and set a condition', async (trial) => {
-    const path = await readyForPods(trial);
-    const created = await trial.create(path, pod('a', { schedulingGates: [{ name: 'example.com/gate' }] }));
+  behaviour('scheduling gates keep a Pod from the scheduler, and set a condition', async (context) => {
+    const path = await readyForPods(context);
+    const created = await context.create(path, pod('a', { schedulingGates: [{ name: 'example.com/gate' }] }));
     includes(read(created, 'status.conditions.0'), {
       type: 'PodScheduled',
       status: 'False',
       reason: 'SchedulingGated',
       message: 'Scheduling is blocked due to non-empty scheduling gates',
     });
-    const opened = await trial.patch(`${path}/a`, 'merge', { spec: { schedulingGates: [] } });
+    const opened = await context.patch(`${path}/a`, 'merge', { spec: { schedulingGates: [] } });
     assert.equal(opened.code, 200);
     assert.equal(read(opened.json, 'spec.schedulingGates'), undefined);
   }),
@@ -178,57 +178,60 @@ const frozen =
   /^Pod "a" is invalid: spec: Forbidden: pod updates may not change fields other than `spec\.containers\[\*\]\.image`,`spec\.initContainers\[\*\]\.image`,`spec\.activeDeadlineSeconds`,`spec\.tolerations` \(only additions to existing tolerations\),`spec\.terminationGracePeriodSeconds` \(allow it to be set to 1 if it was previously negative\)/;
 
 export const podUpdates = topic('updates of pods', [
-  behaviour('most of the spec is immutable', async (trial) => {
-    const path = await readyForPods(trial);
-    await trial.create(path, pod('a'));
+  behaviour('most of the spec is immutable', async (context) => {
+    const path = await readyForPods(context);
+    await context.create(path, pod('a'));
     for (const spec of [
       { nodeName: 'somewhere' },
       { terminationGracePeriodSeconds: 5 },
       { restartPolicy: 'Never' },
       { hostNetwork: true },
     ]) {
-      refused(await trial.patch(`${path}/a`, 'merge', { spec }), { code: 422, reason: 'Invalid', message: frozen });
+      refused(await context.patch(`${path}/a`, 'merge', { spec }), { code: 422, reason: 'Invalid', message: frozen });
     }
   }),
 
-  behaviour('the image of a container is mutable', async (trial) => {
-    const path = await readyForPods(trial);
-    await trial.create(path, pod('a'));
-    const answer = await trial.patch(`${path}/a`, 'strategic', {
+  behaviour('the image of a container is mutable', async (context) => {
+    const path = await readyForPods(context);
+    await context.create(path, pod('a'));
+    const answer = await context.patch(`${path}/a`, 'strategic', {
       spec: { containers: [{ name: 'main', image: 'mac:2' }] },
     });
     assert.equal(read(answer.json, 'spec.containers.0.image'), 'mac:2');
   }),
 
-  behaviour('containers can neither be added nor removed', async (trial) => {
-    const path = await readyForPods(trial);
-    await trial.create(path, pod('a'));
-    refused(await trial.patch(`${path}/a`, 'strategic', { spec: { containers: [{ name: 'more', image: 'mac:1' }] } }), {
-      code: 422,
-      reason: 'Invalid',
-      message: /spec\.containers: Forbidden: pod updates may not add or remove containers/,
-    });
+  behaviour('containers can neither be added nor removed', async (context) => {
+    const path = await readyForPods(context);
+    await context.create(path, pod('a'));
+    refused(
+      await context.patch(`${path}/a`, 'strategic', { spec: { containers: [{ name: 'more', image: 'mac:1' }] } }),
+      {
+        code: 422,
+        reason: 'Invalid',
+        message: /spec\.containers: Forbidden: pod updates may not add or remove containers/,
+      },
+    );
   }),
 
-  behaviour('tolerations can only be added', async (trial) => {
-    const path = await readyForPods(trial);
-    const created = await trial.create(path, pod('a'));
+  behaviour('tolerations can only be added', async (context) => {
+    const path = await readyForPods(context);
+    const created = await context.create(path, pod('a'));
     const tolerations = readList(created, 'spec.tolerations');
     const more = [...tolerations, { key: 'x', operator: 'Exists' }];
-    const edited = await trial.edit(`${path}/a`, { spec: { tolerations: more } });
+    const edited = await context.edit(`${path}/a`, { spec: { tolerations: more } });
     assert.deepEqual(read(edited, 'spec.tolerations'), more);
-    refused(await trial.patch(`${path}/a`, 'merge', { spec: { tolerations: tolerations.slice(1) } }), {
+    refused(await context.patch(`${path}/a`, 'merge', { spec: { tolerations: tolerations.slice(1) } }), {
       code: 422,
       reason: 'Invalid',
     });
   }),
 
-  behaviour('activeDeadlineSeconds can be set and shortened, not lengthened', async (trial) => {
-    const path = await readyForPods(trial);
-    await trial.create(path, pod('a'));
-    await trial.edit(`${path}/a`, { spec: { activeDeadlineSeconds: 50 } });
-    await trial.edit(`${path}/a`, { spec: { activeDeadlineSeconds: 5 } });
-    refused(await trial.patch(`${path}/a`, 'merge', { spec: { activeDeadlineSeconds: 50 } }), {
+  behaviour('activeDeadlineSeconds can be set and shortened, not lengthened', async (context) => {
+    const path = await readyForPods(context);
+    await context.create(path, pod('a'));
+    await context.edit(`${path}/a`, { spec: { activeDeadlineSeconds: 50 } });
+    await context.edit(`${path}/a`, { spec: { activeDeadlineSeconds: 5 } });
+    refused(await context.patch(`${path}/a`, 'merge', { spec: { activeDeadlineSeconds: 50 } }), {
       code: 422,
       reason: 'Invalid',
       message:
@@ -236,10 +239,10 @@ export const podUpdates = topic('updates of pods', [
     });
   }),
 
-  behaviour('labels and annotations are mutable', async (trial) => {
-    const path = await readyForPods(trial);
-    await trial.create(path, pod('a'));
-    const edited = await trial.edit(`${path}/a`, { metadata: { labels: { x: 'y' }, annotations: { x: 'y' } } });
+  behaviour('labels and annotations are mutable', async (context) => {
+    const path = await readyForPods(context);
+    await context.create(path, pod('a'));
+    const edited = await context.edit(`${path}/a`, { metadata: { labels: { x: 'y' }, annotations: { x: 'y' } } });
     assert.deepEqual([edited.metadata.labels, edited.metadata.annotations], [{ x: 'y' }, { x: 'y' }]);
   }),
 ]);
@@ -252,29 +255,29 @@ const bind = (name: string, node: string, more: Record<string, unknown> = {}): R
 });
 
 export const binding = topic('binding', [
-  behaviour('a binding assigns a Pod to a node and sets PodScheduled', async (trial) => {
-    const pods = await readyForPods(trial);
-    await trial.create(pods, pod('a'));
-    const answer = await trial.post(`${pods}/a/binding`, bind('a', 'ghost', { annotations: { x: 'y' } }));
+  behaviour('a binding assigns a Pod to a node and sets PodScheduled', async (context) => {
+    const pods = await readyForPods(context);
+    await context.create(pods, pod('a'));
+    const answer = await context.post(`${pods}/a/binding`, bind('a', 'ghost', { annotations: { x: 'y' } }));
     assert.equal(answer.code, 201);
     assert.deepEqual(answer.json, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
-    const bound = await trial.fetch(`${pods}/a`);
+    const bound = await context.fetch(`${pods}/a`);
     includes(bound, { spec: { nodeName: 'ghost' }, metadata: { annotations: { x: 'y' } } });
     includes(read(bound, 'status.conditions.0'), { type: 'PodScheduled', status: 'True' });
   }),
 
-  behaviour('a POST of a Binding to the collection does the same', async (trial) => {
-    const pods = await readyForPods(trial);
-    await trial.create(pods, pod('a'));
-    const answer = await trial.post(await trial.collection('bindings'), bind('a', 'ghost'));
+  behaviour('a POST of a Binding to the collection does the same', async (context) => {
+    const pods = await readyForPods(context);
+    await context.create(pods, pod('a'));
+    const answer = await context.post(await context.collection('bindings'), bind('a', 'ghost'));
     assert.equal(answer.code, 201);
-    includes(await trial.fetch(`${pods}/a`), { spec: { nodeName: 'ghost' } });
+    includes(await context.fetch(`${pods}/a`), { spec: { nodeName: 'ghost' } });
   }),
 
-  behaviour('a Pod with a node cannot be bound again', async (trial) => {
-    const pods = await readyForPods(trial);
-    await trial.create(pods, pod('a', { nodeName: 'first', tolerations: [{ operator: 'Exists' }] }));
-    refused(await trial.post(`${pods}/a/binding`, bind('a', 'second')), {
+  behaviour('a Pod with a node cannot be bound again', async (context) => {
+    const pods = await readyForPods(context);
+    await context.create(pods, pod('a', { nodeName: 'first', tolerations: [{ operator: 'Exists' }] }));
+    refused(await context.post(`${pods}/a/binding`, bind('a', 'second')), {
       code: 409,
       reason: 'Conflict',
       message: 'Operation cannot be fulfilled on pods/binding "a": pod a is already assigned to node "first"',
@@ -282,37 +285,37 @@ export const binding = topic('binding', [
     });
   }),
 
-  behaviour('a Pod with scheduling gates cannot be bound', async (trial) => {
-    const pods = await readyForPods(trial);
-    await trial.create(pods, pod('a', { schedulingGates: [{ name: 'example.com/gate' }] }));
-    refused(await trial.post(`${pods}/a/binding`, bind('a', 'ghost')), {
+  behaviour('a Pod with scheduling gates cannot be bound', async (context) => {
+    const pods = await readyForPods(context);
+    await context.create(pods, pod('a', { schedulingGates: [{ name: 'example.com/gate' }] }));
+    refused(await context.post(`${pods}/a/binding`, bind('a', 'ghost')), {
       code: 409,
       reason: 'Conflict',
       message: 'Operation cannot be fulfilled on pods/binding "a": pod a has non-empty .spec.schedulingGates',
     });
   }),
 
-  behaviour('a Pod being deleted cannot be bound', async (trial) => {
-    const pods = await readyForPods(trial);
-    await trial.create(pods, { ...pod('a'), metadata: { name: 'a', finalizers: ['example.com/hold'] } });
-    await trial.remove(`${pods}/a`);
-    refused(await trial.post(`${pods}/a/binding`, bind('a', 'ghost')), {
+  behaviour('a Pod being deleted cannot be bound', async (context) => {
+    const pods = await readyForPods(context);
+    await context.create(pods, { ...pod('a'), metadata: { name: 'a', finalizers: ['example.com/hold'] } });
+    await context.remove(`${pods}/a`);
+    refused(await context.post(`${pods}/a/binding`, bind('a', 'ghost')), {
       code: 409,
       reason: 'Conflict',
       message:
         'Operation cannot be fulfilled on pods/binding "a": pod a is being deleted, cannot be assigned to a host',
     });
-    await trial.edit(`${pods}/a`, { metadata: { finalizers: null } });
+    await context.edit(`${pods}/a`, { metadata: { finalizers: null } });
   }),
 
-  behaviour('a binding of a missing Pod, or of another than that of the path, fails', async (trial) => {
-    const pods = await readyForPods(trial);
-    refused(await trial.post(`${pods}/a/binding`, bind('a', 'ghost')), {
+  behaviour('a binding of a missing Pod, or of another than that of the path, fails', async (context) => {
+    const pods = await readyForPods(context);
+    refused(await context.post(`${pods}/a/binding`, bind('a', 'ghost')), {
       code: 404,
       reason: 'NotFound',
       message: 'pods "a" not found',
     });
-    refused(await trial.post(`${pods}/a/binding`, bind('b', 'ghost')), {
+    refused(await context.post(`${pods}/a/binding`, bind('b', 'ghost')), {
       code: 400,
       reason: 'BadRequest',
       message: 'name in URL does not match name in Binding object',

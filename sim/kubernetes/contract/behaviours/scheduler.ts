@@ -5,7 +5,7 @@ import { behaviour, topic } from '../behaviour.ts';
 import { includes } from '../expect.ts';
 import { readyForPods } from '../pods.ts';
 import { read, readList } from '../read.ts';
-import type { Trial } from '../trial.ts';
+import type { BehaviourContext } from '../behaviour-context.ts';
 
 interface Place {
   /** Unique label: only the Pods of this behaviour select it, and they select nothing else. */
@@ -13,10 +13,10 @@ interface Place {
   name: string;
 }
 
-const readyNode = async (trial: Trial, spec: Record<string, unknown> = {}): Promise<Place> => {
-  const name = trial.unique('node');
+const readyNode = async (context: BehaviourContext, spec: Record<string, unknown> = {}): Promise<Place> => {
+  const name = context.unique('node');
   const resources = { cpu: '4', memory: '8Gi', pods: '2' };
-  await trial.create('/api/v1/nodes', {
+  await context.create('/api/v1/nodes', {
     apiVersion: 'v1',
     kind: 'Node',
     metadata: { name, labels: { 'example.com/contract': name } },
@@ -27,7 +27,7 @@ const readyNode = async (trial: Trial, spec: Record<string, unknown> = {}): Prom
       conditions: [{ type: 'Ready', status: 'True', reason: 'Test', lastHeartbeatTime: timestamp(systemClock.now()) }],
     },
   });
-  trial.deleteAfterBehaviour(`/api/v1/nodes/${name}`);
+  context.deleteAfterBehaviour(`/api/v1/nodes/${name}`);
   return { name, nodeSelector: { 'example.com/contract': name } };
 };
 
@@ -46,119 +46,119 @@ const needing = (requests: Record<string, string>): Record<string, unknown> => (
   containers: [{ name: 'main', image: 'mac:1', resources: { requests } }],
 });
 
-const scheduled = (trial: Trial, path: string): Promise<KubeObject | undefined> =>
-  trial.waitFor(path, (object) => read(object, 'spec.nodeName') !== undefined);
+const scheduled = (context: BehaviourContext, path: string): Promise<KubeObject | undefined> =>
+  context.waitFor(path, (object) => read(object, 'spec.nodeName') !== undefined);
 
 const conditionOf = (object: unknown): unknown =>
   readList(object, 'status.conditions').find((each) => read(each, 'type') === 'PodScheduled');
 
 /** Why a Pod is pending. Ignores the number of nodes: other behaviours create nodes too. */
-const refusal = async (trial: Trial, path: string, why: RegExp): Promise<void> => {
-  const waiting = await trial.waitFor(path, (object) => why.test(String(read(conditionOf(object), 'message'))));
+const refusal = async (context: BehaviourContext, path: string, why: RegExp): Promise<void> => {
+  const waiting = await context.waitFor(path, (object) => why.test(String(read(conditionOf(object), 'message'))));
   includes(conditionOf(waiting), { status: 'False', reason: 'Unschedulable' });
   assert.match(String(read(conditionOf(waiting), 'message')), /^0\/\d+ nodes are available: /);
   assert.equal(read(waiting, 'spec.nodeName'), undefined);
 };
 
 export const scheduler = topic('scheduler', [
-  behaviour('a Pod is bound to a node that matches its selector', async (trial) => {
-    const pods = await readyForPods(trial);
-    const place = await readyNode(trial);
-    await trial.create(pods, wanting('a', place));
-    const bound = await scheduled(trial, `${pods}/a`);
+  behaviour('a Pod is bound to a node that matches its selector', async (context) => {
+    const pods = await readyForPods(context);
+    const place = await readyNode(context);
+    await context.create(pods, wanting('a', place));
+    const bound = await scheduled(context, `${pods}/a`);
     assert.equal(read(bound, 'spec.nodeName'), place.name);
     includes(conditionOf(bound), { type: 'PodScheduled', status: 'True' });
   }),
 
-  behaviour('an Event reports the binding', async (trial) => {
-    const pods = await readyForPods(trial);
-    const place = await readyNode(trial);
-    const events = await trial.watch(`${await trial.collection('events')}?fieldSelector=reason%3DScheduled`);
-    await trial.create(pods, wanting('a', place));
+  behaviour('an Event reports the binding', async (context) => {
+    const pods = await readyForPods(context);
+    const place = await readyNode(context);
+    const events = await context.watch(`${await context.collection('events')}?fieldSelector=reason%3DScheduled`);
+    await context.create(pods, wanting('a', place));
     includes((await events.next()).object, {
       involvedObject: { kind: 'Pod', name: 'a' },
-      message: `Successfully assigned ${await trial.namespace()}/a to ${place.name}`,
+      message: `Successfully assigned ${await context.namespace()}/a to ${place.name}`,
       type: 'Normal',
       reportingComponent: 'default-scheduler',
     });
   }),
 
-  behaviour('a Pod without a suitable node stays Pending with a reason, until there is one', async (trial) => {
-    const pods = await readyForPods(trial);
-    const name = trial.unique('late');
-    await trial.create(pods, wanting('a', { name, nodeSelector: { 'example.com/late': name } }));
+  behaviour('a Pod without a suitable node stays Pending with a reason, until there is one', async (context) => {
+    const pods = await readyForPods(context);
+    const name = context.unique('late');
+    await context.create(pods, wanting('a', { name, nodeSelector: { 'example.com/late': name } }));
     const why = /no nodes available to schedule pods|didn't match Pod's node affinity\/selector/;
-    const waiting = await trial.waitFor(`${pods}/a`, (object) =>
+    const waiting = await context.waitFor(`${pods}/a`, (object) =>
       why.test(String(read(conditionOf(object), 'message'))),
     );
     includes(conditionOf(waiting), { status: 'False', reason: 'Unschedulable' });
-    const place = await readyNode(trial);
-    await trial.edit(`/api/v1/nodes/${place.name}`, { metadata: { labels: { 'example.com/late': name } } });
-    assert.equal(read(await scheduled(trial, `${pods}/a`), 'spec.nodeName'), place.name);
+    const place = await readyNode(context);
+    await context.edit(`/api/v1/nodes/${place.name}`, { metadata: { labels: { 'example.com/late': name } } });
+    assert.equal(read(await scheduled(context, `${pods}/a`), 'spec.nodeName'), place.name);
   }),
 
-  behaviour('a Pod needs a toleration for a taint', async (trial) => {
-    const pods = await readyForPods(trial);
-    const place = await readyNode(trial, {
+  behaviour('a Pod needs a toleration for a taint', async (context) => {
+    const pods = await readyForPods(context);
+    const place = await readyNode(context, {
       taints: [{ key: 'example.com/dedicated', value: 'x', effect: 'NoSchedule' }],
     });
-    await trial.create(pods, wanting('a', place));
-    await refusal(trial, `${pods}/a`, /\d+ node\(s\) had untolerated taint/);
+    await context.create(pods, wanting('a', place));
+    await refusal(context, `${pods}/a`, /\d+ node\(s\) had untolerated taint/);
     const tolerations = [{ key: 'example.com/dedicated', operator: 'Equal', value: 'x', effect: 'NoSchedule' }];
-    await trial.create(pods, wanting('b', place, { tolerations }));
-    await scheduled(trial, `${pods}/b`);
+    await context.create(pods, wanting('b', place, { tolerations }));
+    await scheduled(context, `${pods}/b`);
   }),
 
-  behaviour('a Pod that requests more than is free stays Pending', async (trial) => {
-    const pods = await readyForPods(trial);
-    const place = await readyNode(trial);
-    await trial.create(pods, wanting('a', place, needing({ cpu: '3', memory: '1Gi' })));
-    await scheduled(trial, `${pods}/a`);
-    await trial.create(pods, wanting('b', place, needing({ cpu: '1500m' })));
-    await refusal(trial, `${pods}/b`, /1 Insufficient cpu/);
-    await trial.create(pods, wanting('c', place, needing({ memory: '7.5Gi' })));
-    await refusal(trial, `${pods}/c`, /1 Insufficient memory/);
-    await trial.remove(`${pods}/a`, { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 });
-    await scheduled(trial, `${pods}/b`);
+  behaviour('a Pod that requests more than is free stays Pending', async (context) => {
+    const pods = await readyForPods(context);
+    const place = await readyNode(context);
+    await context.create(pods, wanting('a', place, needing({ cpu: '3', memory: '1Gi' })));
+    await scheduled(context, `${pods}/a`);
+    await context.create(pods, wanting('b', place, needing({ cpu: '1500m' })));
+    await refusal(context, `${pods}/b`, /1 Insufficient cpu/);
+    await context.create(pods, wanting('c', place, needing({ memory: '7.5Gi' })));
+    await refusal(context, `${pods}/c`, /1 Insufficient memory/);
+    await context.remove(`${pods}/a`, { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 });
+    await scheduled(context, `${pods}/b`);
   }),
 
-  behaviour('a node gets as many Pods as its capacity', async (trial) => {
-    const pods = await readyForPods(trial);
-    const place = await readyNode(trial);
+  behaviour('a node gets as many Pods as its capacity', async (context) => {
+    const pods = await readyForPods(context);
+    const place = await readyNode(context);
     for (const name of ['a', 'b']) {
-      await trial.create(pods, wanting(name, place));
-      await scheduled(trial, `${pods}/${name}`);
+      await context.create(pods, wanting(name, place));
+      await scheduled(context, `${pods}/${name}`);
     }
-    await trial.create(pods, wanting('c', place));
-    await refusal(trial, `${pods}/c`, /1 Too many pods/);
+    await context.create(pods, wanting('c', place));
+    await refusal(context, `${pods}/c`, /1 Too many pods/);
   }),
 
-  behaviour('a cordoned node gets no Pod', async (trial) => {
-    const pods = await readyForPods(trial);
-    const place = await readyNode(trial, { unschedulable: true });
-    await trial.create(pods, wanting('a', place));
-    await refusal(trial, `${pods}/a`, /\d+ node\(s\) were unschedulable/);
-    await trial.edit(`/api/v1/nodes/${place.name}`, { spec: { unschedulable: null } });
-    await scheduled(trial, `${pods}/a`);
+  behaviour('a cordoned node gets no Pod', async (context) => {
+    const pods = await readyForPods(context);
+    const place = await readyNode(context, { unschedulable: true });
+    await context.create(pods, wanting('a', place));
+    await refusal(context, `${pods}/a`, /\d+ node\(s\) were unschedulable/);
+    await context.edit(`/api/v1/nodes/${place.name}`, { spec: { unschedulable: null } });
+    await scheduled(context, `${pods}/a`);
   }),
 
-  behaviour('a Pod for another scheduler, or with gates, is ignored', async (trial) => {
-    const pods = await readyForPods(trial);
-    const place = await readyNode(trial);
-    await trial.create(pods, wanting('other', place, { schedulerName: 'nobody' }));
-    await trial.create(pods, wanting('gated', place, { schedulingGates: [{ name: 'example.com/gate' }] }));
-    await trial.create(pods, wanting('marker', place));
-    await scheduled(trial, `${pods}/marker`);
+  behaviour('a Pod for another scheduler, or with gates, is ignored', async (context) => {
+    const pods = await readyForPods(context);
+    const place = await readyNode(context);
+    await context.create(pods, wanting('other', place, { schedulerName: 'nobody' }));
+    await context.create(pods, wanting('gated', place, { schedulingGates: [{ name: 'example.com/gate' }] }));
+    await context.create(pods, wanting('marker', place));
+    await scheduled(context, `${pods}/marker`);
     for (const name of ['other', 'gated']) {
-      assert.equal(read(await trial.fetch(`${pods}/${name}`), 'spec.nodeName'), undefined, name);
+      assert.equal(read(await context.fetch(`${pods}/${name}`), 'spec.nodeName'), undefined, name);
     }
-    await trial.edit(`${pods}/gated`, { spec: { schedulingGates: [] } });
-    await scheduled(trial, `${pods}/gated`);
+    await context.edit(`${pods}/gated`, { spec: { schedulingGates: [] } });
+    await scheduled(context, `${pods}/gated`);
   }),
 
-  behaviour('node affinity supports operators', async (trial) => {
-    const pods = await readyForPods(trial);
-    const place = await readyNode(trial);
+  behaviour('node affinity supports operators', async (context) => {
+    const pods = await readyForPods(context);
+    const place = await readyNode(context);
     const affinity = (operator: string): Record<string, unknown> => ({
       affinity: {
         nodeAffinity: {
@@ -170,9 +170,9 @@ export const scheduler = topic('scheduler', [
         },
       },
     });
-    await trial.create(pods, wanting('in', place, affinity('In')));
-    await scheduled(trial, `${pods}/in`);
-    await trial.create(pods, wanting('out', place, affinity('NotIn')));
-    await refusal(trial, `${pods}/out`, /didn't match Pod's node affinity\/selector/);
+    await context.create(pods, wanting('in', place, affinity('In')));
+    await scheduled(context, `${pods}/in`);
+    await context.create(pods, wanting('out', place, affinity('NotIn')));
+    await refusal(context, `${pods}/out`, /didn't match Pod's node affinity\/selector/);
   }),
 ]);

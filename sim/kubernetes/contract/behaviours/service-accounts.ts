@@ -5,11 +5,11 @@ import { pod } from '../objects.ts';
 import { readyForPods } from '../pods.ts';
 import { read, readKey } from '../read.ts';
 import { whoAmI } from '../who-am-i.ts';
-import type { Trial } from '../trial.ts';
+import type { BehaviourContext } from '../behaviour-context.ts';
 
-const account = async (trial: Trial, name: string): Promise<{ path: string; uid: string }> => {
-  const accounts = await trial.collection('serviceaccounts');
-  const created = await trial.create(accounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name } });
+const account = async (context: BehaviourContext, name: string): Promise<{ path: string; uid: string }> => {
+  const accounts = await context.collection('serviceaccounts');
+  const created = await context.create(accounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name } });
   return { path: `${accounts}/${name}`, uid: created.metadata.uid };
 };
 
@@ -23,29 +23,29 @@ const claimsOf = (token: unknown): unknown =>
   JSON.parse(Buffer.from(String(token).split('.')[1] ?? '', 'base64url').toString());
 
 export const serviceAccounts = topic('service accounts', [
-  behaviour('every namespace has a default ServiceAccount, also after its deletion', async (trial) => {
-    const path = `${await trial.collection('serviceaccounts')}/default`;
-    const first = await trial.waitFor(path, (object) => object !== undefined);
-    await trial.remove(path);
-    await trial.waitFor(path, (object) => object !== undefined && object.metadata.uid !== first?.metadata.uid);
+  behaviour('every namespace has a default ServiceAccount, also after its deletion', async (context) => {
+    const path = `${await context.collection('serviceaccounts')}/default`;
+    const first = await context.waitFor(path, (object) => object !== undefined);
+    await context.remove(path);
+    await context.waitFor(path, (object) => object !== undefined && object.metadata.uid !== first?.metadata.uid);
   }),
 
   behaviour(
     'every namespace has a ConfigMap with the certificate authority, also after somebody changes it',
-    async (trial) => {
-      const path = `${await trial.collection('configmaps')}/kube-root-ca.crt`;
+    async (context) => {
+      const path = `${await context.collection('configmaps')}/kube-root-ca.crt`;
       const isRight = (object: unknown): boolean =>
         String(readKey(read(object, 'data'), 'ca.crt')).startsWith('-----BEGIN CERTIFICATE-----');
-      await trial.waitFor(path, isRight);
-      await trial.edit(path, { data: { 'ca.crt': 'spoilt' } });
-      await trial.waitFor(path, isRight);
+      await context.waitFor(path, isRight);
+      await context.edit(path, { data: { 'ca.crt': 'spoilt' } });
+      await context.waitFor(path, isRight);
     },
   ),
 
-  behaviour('a token request returns a token for the API server, with its expiration', async (trial) => {
-    const { path, uid } = await account(trial, 'robot');
-    const namespace = await trial.namespace();
-    const answer = await trial.post(`${path}/token`, wish({ expirationSeconds: 600 }));
+  behaviour('a token request returns a token for the API server, with its expiration', async (context) => {
+    const { path, uid } = await account(context, 'robot');
+    const namespace = await context.namespace();
+    const answer = await context.post(`${path}/token`, wish({ expirationSeconds: 600 }));
     assert.equal(answer.code, 201);
     includes(answer.json, {
       kind: 'TokenRequest',
@@ -67,11 +67,11 @@ export const serviceAccounts = topic('service accounts', [
     );
   }),
 
-  behaviour('the token authenticates as its account', async (trial) => {
-    const { path, uid } = await account(trial, 'robot');
-    const namespace = await trial.namespace();
-    const requested = await trial.create(`${path}/token`, wish({}));
-    const user = await whoAmI(trial, { token: String(read(requested, 'status.token')) });
+  behaviour('the token authenticates as its account', async (context) => {
+    const { path, uid } = await account(context, 'robot');
+    const namespace = await context.namespace();
+    const requested = await context.create(`${path}/token`, wish({}));
+    const user = await whoAmI(context, { token: String(read(requested, 'status.token')) });
     includes(user, {
       username: `system:serviceaccount:${namespace}:robot`,
       uid,
@@ -79,64 +79,70 @@ export const serviceAccounts = topic('service accounts', [
     });
   }),
 
-  behaviour('the token is invalid after its account is deleted', async (trial) => {
-    const { path } = await account(trial, 'robot');
-    const requested = await trial.create(`${path}/token`, wish({}));
+  behaviour('the token is invalid after its account is deleted', async (context) => {
+    const { path } = await account(context, 'robot');
+    const requested = await context.create(`${path}/token`, wish({}));
     const token = String(read(requested, 'status.token'));
-    await whoAmI(trial, { token });
-    await trial.remove(path);
+    await whoAmI(context, { token });
+    await context.remove(path);
     // The real server reads accounts from a cache and caches authentication results for some seconds.
-    await trial.eventually('the token to be refused', async () => {
-      const answer = await trial.get('/api', { as: { token } });
+    await context.eventually('the token to be refused', async () => {
+      const answer = await context.get('/api', { as: { token } });
       return answer.code === 401 ? answer : undefined;
     });
   }),
 
-  behaviour('a token for another audience is invalid at the API server', async (trial) => {
-    const { path } = await account(trial, 'robot');
-    const requested = await trial.create(`${path}/token`, wish({ audiences: ['vault'] }));
-    refused(await trial.get('/api', { as: { token: String(read(requested, 'status.token')) } }), {
+  behaviour('a token for another audience is invalid at the API server', async (context) => {
+    const { path } = await account(context, 'robot');
+    const requested = await context.create(`${path}/token`, wish({ audiences: ['vault'] }));
+    refused(await context.get('/api', { as: { token: String(read(requested, 'status.token')) } }), {
       code: 401,
       reason: 'Unauthorized',
     });
   }),
 
-  behaviour('a token bound to a Pod names it', async (trial) => {
-    const pods = await readyForPods(trial);
-    const { path } = await account(trial, 'robot');
-    const owner = await trial.create(pods, pod('a', { serviceAccountName: 'robot' }));
+  behaviour('a token bound to a Pod names it', async (context) => {
+    const pods = await readyForPods(context);
+    const { path } = await account(context, 'robot');
+    const owner = await context.create(pods, pod('a', { serviceAccountName: 'robot' }));
     const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name: 'a', uid: owner.metadata.uid };
-    const requested = await trial.create(`${path}/token`, wish({ boundObjectRef }));
+    const requested = await context.create(`${path}/token`, wish({ boundObjectRef }));
     const token = read(requested, 'status.token');
     includes(readKey(claimsOf(token), 'kubernetes.io'), {
       pod: { name: 'a', uid: owner.metadata.uid },
     });
-    const user = await whoAmI(trial, { token: String(token) });
+    const user = await whoAmI(context, { token: String(token) });
     includes(read(user, 'extra'), {
       'authentication.kubernetes.io/pod-name': ['a'],
       'authentication.kubernetes.io/pod-uid': [owner.metadata.uid],
     });
   }),
 
-  behaviour('a token cannot be bound to a missing Pod, or to a Pod of another account', async (trial) => {
-    const pods = await readyForPods(trial);
-    const { path } = await account(trial, 'robot');
-    refused(await trial.post(`${path}/token`, wish({ boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'a' } })), {
-      code: 404,
-      reason: 'NotFound',
-      message: 'pods "a" not found',
-    });
-    await trial.create(pods, pod('a'));
-    refused(await trial.post(`${path}/token`, wish({ boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'a' } })), {
-      code: 400,
-      reason: 'BadRequest',
-      message: 'cannot bind token for serviceaccount "robot" to pod running with different serviceaccount name.',
-    });
+  behaviour('a token cannot be bound to a missing Pod, or to a Pod of another account', async (context) => {
+    const pods = await readyForPods(context);
+    const { path } = await account(context, 'robot');
+    refused(
+      await context.post(`${path}/token`, wish({ boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'a' } })),
+      {
+        code: 404,
+        reason: 'NotFound',
+        message: 'pods "a" not found',
+      },
+    );
+    await context.create(pods, pod('a'));
+    refused(
+      await context.post(`${path}/token`, wish({ boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'a' } })),
+      {
+        code: 400,
+        reason: 'BadRequest',
+        message: 'cannot bind token for serviceaccount "robot" to pod running with different serviceaccount name.',
+      },
+    );
   }),
 
-  behaviour('a token is valid for at least ten minutes', async (trial) => {
-    const { path } = await account(trial, 'robot');
-    refused(await trial.post(`${path}/token`, wish({ expirationSeconds: 5 })), {
+  behaviour('a token is valid for at least ten minutes', async (context) => {
+    const { path } = await account(context, 'robot');
+    refused(await context.post(`${path}/token`, wish({ expirationSeconds: 5 })), {
       code: 422,
       reason: 'Invalid',
       message:
@@ -144,8 +150,8 @@ export const serviceAccounts = topic('service accounts', [
     });
   }),
 
-  behaviour('a missing account gets no token', async (trial) => {
-    refused(await trial.post(`${await trial.collection('serviceaccounts')}/nobody/token`, wish({})), {
+  behaviour('a missing account gets no token', async (context) => {
+    refused(await context.post(`${await context.collection('serviceaccounts')}/nobody/token`, wish({})), {
       code: 404,
       reason: 'NotFound',
       message: 'serviceaccounts "nobody" not found',

@@ -9,20 +9,20 @@ import { read } from '../read.ts';
 import { widget, widgets } from '../widgets.ts';
 
 export const statusSplit = topic('status and spec', [
-  behaviour('the main endpoint ignores changes of the status', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('the main endpoint ignores changes of the status', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const path = await collection();
-    await trial.create(path, widget(apiVersion, 'a'));
-    await trial.edit(`${path}/a/status`, { status: { phase: 'Ready' } });
-    const edited = await trial.edit(`${path}/a`, { spec: { size: 4 }, status: { phase: 'Broken' } });
+    await context.create(path, widget(apiVersion, 'a'));
+    await context.edit(`${path}/a/status`, { status: { phase: 'Ready' } });
+    const edited = await context.edit(`${path}/a`, { spec: { size: 4 }, status: { phase: 'Broken' } });
     includes(edited, { spec: { size: 4 }, status: { phase: 'Ready' } });
   }),
 
-  behaviour('/status of a custom resource changes neither spec nor metadata', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('/status of a custom resource changes neither spec nor metadata', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const path = await collection();
-    const created = await trial.create(path, widget(apiVersion, 'a'));
-    const answer = await trial.put(`${path}/a/status`, {
+    const created = await context.create(path, widget(apiVersion, 'a'));
+    const answer = await context.put(`${path}/a/status`, {
       ...created,
       metadata: { ...created.metadata, labels: { x: 'y' }, annotations: { x: 'y' }, finalizers: ['example.com/x'] },
       spec: { size: 9 },
@@ -37,17 +37,17 @@ export const statusSplit = topic('status and spec', [
     assert.equal(written.metadata.finalizers, undefined);
   }),
 
-  behaviour('a GET of /status returns the whole object', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('a GET of /status returns the whole object', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const path = await collection();
-    const created = await trial.create(path, widget(apiVersion, 'a'));
-    assert.deepEqual(await trial.fetch(`${path}/a/status`), created);
+    const created = await context.create(path, widget(apiVersion, 'a'));
+    assert.deepEqual(await context.fetch(`${path}/a/status`), created);
   }),
 
-  behaviour('/status of a Pod ignores the spec but changes labels', async (trial) => {
-    const pods = await readyForPods(trial);
-    await trial.create(pods, pod('a'));
-    const edited = await trial.edit(`${pods}/a/status`, {
+  behaviour('/status of a Pod ignores the spec but changes labels', async (context) => {
+    const pods = await readyForPods(context);
+    await context.create(pods, pod('a'));
+    const edited = await context.edit(`${pods}/a/status`, {
       metadata: { labels: { x: 'y' } },
       spec: { activeDeadlineSeconds: 5 },
       status: { phase: 'Running' },
@@ -56,79 +56,79 @@ export const statusSplit = topic('status and spec', [
     assert.equal(read(edited, 'spec.activeDeadlineSeconds'), undefined);
   }),
 
-  behaviour('the main endpoint of a Pod ignores its status', async (trial) => {
-    const pods = await readyForPods(trial);
-    await trial.create(pods, pod('a'));
-    const edited = await trial.edit(`${pods}/a`, { metadata: { labels: { x: 'y' } }, status: { phase: 'Running' } });
+  behaviour('the main endpoint of a Pod ignores its status', async (context) => {
+    const pods = await readyForPods(context);
+    await context.create(pods, pod('a'));
+    const edited = await context.edit(`${pods}/a`, { metadata: { labels: { x: 'y' } }, status: { phase: 'Running' } });
     includes(edited, { status: { phase: 'Pending' } });
   }),
 
-  behaviour('an invalid status is rejected by the schema', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('an invalid status is rejected by the schema', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const path = await collection();
-    await trial.create(path, widget(apiVersion, 'a'));
-    assert.equal((await trial.patch(`${path}/a/status`, 'merge', { status: { phase: 5 } })).code, 422);
+    await context.create(path, widget(apiVersion, 'a'));
+    assert.equal((await context.patch(`${path}/a/status`, 'merge', { status: { phase: 5 } })).code, 422);
   }),
 ]);
 
 export const generation = topic('generation', [
-  behaviour('a change of the spec increases it, a change of labels does not', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('a change of the spec increases it, a change of labels does not', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const path = await collection();
-    await trial.create(path, widget(apiVersion, 'a'));
-    const relabelled = await trial.edit(`${path}/a`, {
+    await context.create(path, widget(apiVersion, 'a'));
+    const relabelled = await context.edit(`${path}/a`, {
       metadata: { labels: { x: 'y' }, finalizers: ['example.com/x'] },
     });
     assert.equal(relabelled.metadata.generation, 1);
-    const resized = await trial.edit(`${path}/a`, { spec: { size: 4 }, metadata: { finalizers: null } });
+    const resized = await context.edit(`${path}/a`, { spec: { size: 4 }, metadata: { finalizers: null } });
     assert.equal(resized.metadata.generation, 2);
   }),
 
-  behaviour('a write to /status does not increase it', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('a write to /status does not increase it', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const path = await collection();
-    await trial.create(path, widget(apiVersion, 'a'));
-    const edited = await trial.edit(`${path}/a/status`, { status: { phase: 'Ready' } });
+    await context.create(path, widget(apiVersion, 'a'));
+    const edited = await context.edit(`${path}/a/status`, { status: { phase: 'Ready' } });
     assert.equal(edited.metadata.generation, 1);
   }),
 
-  behaviour('without a status subresource a change of status increases it', async (trial) => {
-    const { group } = await establish(trial, {
+  behaviour('without a status subresource a change of status increases it', async (context) => {
+    const { group } = await establish(context, {
       kind: 'Plain',
       plural: 'plains',
       version: { schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } },
     });
-    const path = await trial.collection('plains', `${group}/v1`);
-    const created = await trial.create(path, {
+    const path = await context.collection('plains', `${group}/v1`);
+    const created = await context.create(path, {
       apiVersion: `${group}/v1`,
       kind: 'Plain',
       metadata: { name: 'a' },
       status: { phase: 'One' },
     });
     assert.deepEqual(created.status, { phase: 'One' });
-    const edited = await trial.edit(`${path}/a`, { status: { phase: 'Two' } });
+    const edited = await context.edit(`${path}/a`, { status: { phase: 'Two' } });
     assert.equal(edited.metadata.generation, 2);
-    assert.equal((await trial.get(`${path}/a/status`)).code, 404);
+    assert.equal((await context.get(`${path}/a/status`)).code, 404);
   }),
 
-  behaviour('the start of a deletion increases it', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('the start of a deletion increases it', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const path = await collection();
     const body = widget(apiVersion, 'a');
-    await trial.create(path, { ...body, metadata: { name: 'a', finalizers: ['example.com/x'] } });
-    await trial.remove(`${path}/a`);
-    const deleting = await trial.fetch(`${path}/a`);
+    await context.create(path, { ...body, metadata: { name: 'a', finalizers: ['example.com/x'] } });
+    await context.remove(`${path}/a`);
+    const deleting = await context.fetch(`${path}/a`);
     assert.equal(deleting.metadata.generation, 2);
-    await trial.edit(`${path}/a`, { metadata: { finalizers: null } });
+    await context.edit(`${path}/a`, { metadata: { finalizers: null } });
   }),
 
-  behaviour('a Pod starts with generation 1, which increases with its spec', async (trial) => {
-    const pods = await readyForPods(trial);
-    const created = await trial.create(pods, pod('a'));
+  behaviour('a Pod starts with generation 1, which increases with its spec', async (context) => {
+    const pods = await readyForPods(context);
+    const created = await context.create(pods, pod('a'));
     assert.equal(created.metadata.generation, 1);
-    const relabelled = await trial.edit(`${pods}/a`, { metadata: { labels: { x: 'y' } } });
+    const relabelled = await context.edit(`${pods}/a`, { metadata: { labels: { x: 'y' } } });
     assert.equal(relabelled.metadata.generation, 1);
-    const edited = await trial.edit(`${pods}/a`, { spec: { activeDeadlineSeconds: 60 } });
+    const edited = await context.edit(`${pods}/a`, { spec: { activeDeadlineSeconds: 60 } });
     assert.equal(edited.metadata.generation, 2);
   }),
 ]);

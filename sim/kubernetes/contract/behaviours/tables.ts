@@ -11,10 +11,10 @@ const columnNames = (table: unknown): unknown[] =>
   readList(table, 'columnDefinitions').map((column) => read(column, 'name'));
 
 export const tables = topic('tables', [
-  behaviour('a list as Table has a row per object, with its metadata as PartialObjectMetadata', async (trial) => {
-    const secrets = await trial.collection('secrets');
-    const created = await trial.create(secrets, secret('a', { tier: 'x' }));
-    const answer = await trial.get(secrets, asTable);
+  behaviour('a list as Table has a row per object, with its metadata as PartialObjectMetadata', async (context) => {
+    const secrets = await context.collection('secrets');
+    const created = await context.create(secrets, secret('a', { tier: 'x' }));
+    const answer = await context.get(secrets, asTable);
     assert.equal(answer.code, 200);
     assert.equal(answer.headers['content-type'], 'application/json');
     includes(answer.json, { kind: 'Table', apiVersion: 'meta.k8s.io/v1' });
@@ -30,33 +30,33 @@ export const tables = topic('tables', [
     assert.match(String(read(answer.json, 'metadata.resourceVersion')), /^[1-9]\d*$/);
   }),
 
-  behaviour('a single object as Table is a table of one row', async (trial) => {
-    const configMaps = await trial.collection('configmaps');
-    await trial.create(configMaps, configMap('one', { data: { a: '1', b: '2' } }));
-    const answer = await trial.get(`${configMaps}/one`, asTable);
+  behaviour('a single object as Table is a table of one row', async (context) => {
+    const configMaps = await context.collection('configmaps');
+    await context.create(configMaps, configMap('one', { data: { a: '1', b: '2' } }));
+    const answer = await context.get(`${configMaps}/one`, asTable);
     assert.deepEqual(columnNames(answer.json), ['Name', 'Data', 'Age']);
     assert.deepEqual(readList(answer.json, 'rows.0.cells').slice(0, 2), ['one', 2]);
   }),
 
-  behaviour('includeObject=Object includes whole objects in the rows, None omits them', async (trial) => {
-    const configMaps = await trial.collection('configmaps');
-    await trial.create(configMaps, configMap('one', { data: { a: '1' } }));
-    const whole = await trial.get(`${configMaps}/one?includeObject=Object`, asTable);
+  behaviour('includeObject=Object includes whole objects in the rows, None omits them', async (context) => {
+    const configMaps = await context.collection('configmaps');
+    await context.create(configMaps, configMap('one', { data: { a: '1' } }));
+    const whole = await context.get(`${configMaps}/one?includeObject=Object`, asTable);
     includes(read(whole.json, 'rows.0.object'), { kind: 'ConfigMap', apiVersion: 'v1', data: { a: '1' } });
-    const none = await trial.get(`${configMaps}/one?includeObject=None`, asTable);
+    const none = await context.get(`${configMaps}/one?includeObject=None`, asTable);
     assert.equal(read(none.json, 'rows.0.object'), null);
   }),
 
-  behaviour('in a watch as Table only the first event has the columns', async (trial) => {
-    const secrets = await trial.collection('secrets');
-    const stream = await trial.cluster.stream({
+  behaviour('in a watch as Table only the first event has the columns', async (context) => {
+    const secrets = await context.collection('secrets');
+    const stream = await context.cluster.stream({
       method: 'GET',
       path: `${secrets}?watch=true&timeoutSeconds=10`,
       ...asTable,
     });
     assert.equal(stream.headers['content-type'], 'application/json');
-    await trial.create(secrets, secret('a'));
-    await trial.create(secrets, secret('b'));
+    await context.create(secrets, secret('a'));
+    await context.create(secrets, secret('b'));
     const seen: unknown[] = [];
     for await (const event of stream.events) {
       seen.push(event);
@@ -72,10 +72,10 @@ export const tables = topic('tables', [
     assert.equal(readList(seen[1], 'object.columnDefinitions').length, 0);
   }),
 
-  behaviour('pods have the columns that kubectl shows, wide ones with priority 1', async (trial) => {
-    const pods = await readyForPods(trial);
-    await trial.create(pods, pod('a'));
-    const answer = await trial.get(pods, asTable);
+  behaviour('pods have the columns that kubectl shows, wide ones with priority 1', async (context) => {
+    const pods = await readyForPods(context);
+    await context.create(pods, pod('a'));
+    const answer = await context.get(pods, asTable);
     assert.deepEqual(
       readList(answer.json, 'columnDefinitions').map((column) => [read(column, 'name'), read(column, 'priority')]),
       [
@@ -95,11 +95,11 @@ export const tables = topic('tables', [
     assert.deepEqual(cells.slice(5), ['<none>', '<none>', '<none>', '<none>']);
   }),
 
-  behaviour('a Table of an unknown version is not acceptable unless JSON is accepted too', async (trial) => {
-    const configMaps = await trial.collection('configmaps');
+  behaviour('a Table of an unknown version is not acceptable unless JSON is accepted too', async (context) => {
+    const configMaps = await context.collection('configmaps');
     const table = 'application/json;as=Table;v=v9;g=meta.k8s.io';
-    assert.equal((await trial.get(configMaps, { headers: { accept: table } })).code, 406);
-    const both = await trial.get(configMaps, { headers: { accept: `${table},application/json` } });
+    assert.equal((await context.get(configMaps, { headers: { accept: table } })).code, 406);
+    const both = await context.get(configMaps, { headers: { accept: `${table},application/json` } });
     assert.equal(read(both.json, 'kind'), 'ConfigMapList');
   }),
 ]);

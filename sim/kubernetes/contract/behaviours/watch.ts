@@ -18,10 +18,10 @@ const isFor =
 const version = (object: unknown): number => Number(read(object, 'metadata.resourceVersion'));
 
 export const watch = topic('watch', [
-  behaviour('frames are JSON lines with type and object, in a stream of application/json', async (trial) => {
-    const secrets = await trial.collection('secrets');
-    const created = await trial.create(secrets, secret('a'));
-    const answer = await trial.get(`${secrets}?watch=true&timeoutSeconds=1`);
+  behaviour('frames are JSON lines with type and object, in a stream of application/json', async (context) => {
+    const secrets = await context.collection('secrets');
+    const created = await context.create(secrets, secret('a'));
+    const answer = await context.get(`${secrets}?watch=true&timeoutSeconds=1`);
     assert.equal(answer.code, 200);
     assert.equal(answer.headers['content-type'], 'application/json');
     const lines = answer.text.split('\n');
@@ -32,14 +32,14 @@ export const watch = topic('watch', [
     );
   }),
 
-  behaviour('a watch from a version replays later changes, once and in order', async (trial) => {
-    const secrets = await trial.collection('secrets');
-    const first = await trial.create(secrets, secret('a'));
-    await trial.create(secrets, secret('b'));
-    await trial.edit(`${secrets}/a`, { metadata: { labels: { x: '1' } } });
-    await trial.remove(`${secrets}/b`);
-    const events = await trial.watch(`${secrets}?resourceVersion=${first.metadata.resourceVersion}`);
-    await trial.create(secrets, secret('c'));
+  behaviour('a watch from a version replays later changes, once and in order', async (context) => {
+    const secrets = await context.collection('secrets');
+    const first = await context.create(secrets, secret('a'));
+    await context.create(secrets, secret('b'));
+    await context.edit(`${secrets}/a`, { metadata: { labels: { x: '1' } } });
+    await context.remove(`${secrets}/b`);
+    const events = await context.watch(`${secrets}?resourceVersion=${first.metadata.resourceVersion}`);
+    await context.create(secrets, secret('c'));
     const seen = await events.until(isFor('c'));
     assert.equal(brief(seen), 'ADDED b, MODIFIED a, DELETED b, ADDED c');
     const versions = seen.map((event) => version(event.object));
@@ -49,16 +49,16 @@ export const watch = topic('watch', [
     );
   }),
 
-  behaviour('a list and a watch from its version miss nothing during concurrent writes', async (trial) => {
-    const secrets = await trial.collection('secrets');
+  behaviour('a list and a watch from its version miss nothing during concurrent writes', async (context) => {
+    const secrets = await context.collection('secrets');
     const names = Array.from({ length: 20 }, (_, index) => `s${String(index).padStart(2, '0')}`);
     const writing = (async () => {
-      for (const name of names) await trial.create(secrets, secret(name));
-      await trial.create(secrets, secret('zz-last'));
+      for (const name of names) await context.create(secrets, secret(name));
+      await context.create(secrets, secret('zz-last'));
     })();
-    const list = await trial.fetch(secrets);
+    const list = await context.fetch(secrets);
     const known = namesOf(list);
-    const events = await trial.watch(`${secrets}?resourceVersion=${version(list)}`);
+    const events = await context.watch(`${secrets}?resourceVersion=${version(list)}`);
     const later: string[] = [];
     if (!known.includes('zz-last')) {
       for (const event of await events.until(isFor('zz-last'))) later.push(event.object.metadata.name);
@@ -67,57 +67,60 @@ export const watch = topic('watch', [
     assert.deepEqual([...known, ...later], [...names, 'zz-last']);
   }),
 
-  behaviour('without a version, or from "0", a watch begins with an ADDED for each existing object', async (trial) => {
-    const secrets = await trial.collection('secrets');
-    await trial.create(secrets, secret('a'));
-    await trial.edit(`${secrets}/a`, { metadata: { labels: { x: '1' } } });
-    await trial.create(secrets, secret('b'));
-    for (const query of ['', '?resourceVersion=0', '?resourceVersion=']) {
-      const events = await trial.watch(`${secrets}${query}`);
-      assert.equal(brief(await events.until(isFor('b'))), 'ADDED a, ADDED b', query);
-    }
-  }),
+  behaviour(
+    'without a version, or from "0", a watch begins with an ADDED for each existing object',
+    async (context) => {
+      const secrets = await context.collection('secrets');
+      await context.create(secrets, secret('a'));
+      await context.edit(`${secrets}/a`, { metadata: { labels: { x: '1' } } });
+      await context.create(secrets, secret('b'));
+      for (const query of ['', '?resourceVersion=0', '?resourceVersion=']) {
+        const events = await context.watch(`${secrets}${query}`);
+        assert.equal(brief(await events.until(isFor('b'))), 'ADDED a, ADDED b', query);
+      }
+    },
+  ),
 
   behaviour(
     'an object that enters the selector is ADDED, one that leaves it is DELETED in its last state, with the new version',
-    async (trial) => {
-      const secrets = await trial.collection('secrets');
-      await trial.create(secrets, secret('a', { in: 'no' }));
-      const events = await trial.watch(`${secrets}?labelSelector=in%3Dyes`);
-      await trial.edit(`${secrets}/a`, { metadata: { labels: { in: 'yes' } } });
+    async (context) => {
+      const secrets = await context.collection('secrets');
+      await context.create(secrets, secret('a', { in: 'no' }));
+      const events = await context.watch(`${secrets}?labelSelector=in%3Dyes`);
+      await context.edit(`${secrets}/a`, { metadata: { labels: { in: 'yes' } } });
       const entered = await events.next();
       includes(entered, { type: 'ADDED', object: { metadata: { labels: { in: 'yes' } } } });
-      await trial.edit(`${secrets}/a`, { metadata: { annotations: { x: 'y' } } });
+      await context.edit(`${secrets}/a`, { metadata: { annotations: { x: 'y' } } });
       includes(await events.next(), { type: 'MODIFIED', object: { metadata: { annotations: { x: 'y' } } } });
-      const outside = await trial.edit(`${secrets}/a`, { metadata: { labels: { in: 'no' } } });
+      const outside = await context.edit(`${secrets}/a`, { metadata: { labels: { in: 'no' } } });
       includes(await events.next(), {
         type: 'DELETED',
         object: { metadata: { labels: { in: 'yes' }, resourceVersion: outside.metadata.resourceVersion } },
       });
-      await trial.edit(`${secrets}/a`, { metadata: { annotations: { x: 'z' } } });
-      await trial.create(secrets, secret('b', { in: 'yes' }));
+      await context.edit(`${secrets}/a`, { metadata: { annotations: { x: 'z' } } });
+      await context.create(secrets, secret('b', { in: 'yes' }));
       includes(await events.next(), { type: 'ADDED', object: { metadata: { name: 'b' } } });
     },
   ),
 
-  behaviour('a field selector limits a watch in the same way', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('a field selector limits a watch in the same way', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const path = await collection();
-    const events = await trial.watch(`${path}?fieldSelector=spec.mode%3Dfast`);
-    await trial.create(path, widget(apiVersion, 'a'));
-    await trial.edit(`${path}/a`, { spec: { mode: 'fast' } });
-    await trial.edit(`${path}/a`, { spec: { mode: 'slow' } });
+    const events = await context.watch(`${path}?fieldSelector=spec.mode%3Dfast`);
+    await context.create(path, widget(apiVersion, 'a'));
+    await context.edit(`${path}/a`, { spec: { mode: 'fast' } });
+    await context.edit(`${path}/a`, { spec: { mode: 'slow' } });
     const seen = [await events.next(), await events.next()];
     assert.equal(brief(seen), 'ADDED a, DELETED a');
     assert.equal(read(seen[1], 'object.spec.mode'), 'fast');
   }),
 
-  behaviour('DELETED has the version of the deletion, newer than the last write', async (trial) => {
-    const secrets = await trial.collection('secrets');
-    const created = await trial.create(secrets, secret('a'));
-    const events = await trial.watch(`${secrets}?resourceVersion=${created.metadata.resourceVersion}`);
-    await trial.remove(`${secrets}/a`);
-    const next = await trial.create(secrets, secret('b'));
+  behaviour('DELETED has the version of the deletion, newer than the last write', async (context) => {
+    const secrets = await context.collection('secrets');
+    const created = await context.create(secrets, secret('a'));
+    const events = await context.watch(`${secrets}?resourceVersion=${created.metadata.resourceVersion}`);
+    await context.remove(`${secrets}/a`);
+    const next = await context.create(secrets, secret('b'));
     const deleted = await events.next();
     assert.equal(deleted.type, 'DELETED');
     assert.equal(deleted.object.metadata.uid, created.metadata.uid);
@@ -125,90 +128,90 @@ export const watch = topic('watch', [
     assert.ok(version(deleted.object) < version(next));
   }),
 
-  behaviour('a deletion with finalizers is a MODIFIED, and a DELETED when the last one is removed', async (trial) => {
-    const secrets = await trial.collection('secrets');
-    const events = await trial.watch(secrets);
-    await trial.create(secrets, {
+  behaviour('a deletion with finalizers is a MODIFIED, and a DELETED when the last one is removed', async (context) => {
+    const secrets = await context.collection('secrets');
+    const events = await context.watch(secrets);
+    await context.create(secrets, {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { name: 'a', finalizers: ['example.com/x'] },
     });
-    await trial.remove(`${secrets}/a`);
-    await trial.edit(`${secrets}/a`, { metadata: { finalizers: null } });
+    await context.remove(`${secrets}/a`);
+    await context.edit(`${secrets}/a`, { metadata: { finalizers: null } });
     const seen = await events.until((event) => event.type === 'DELETED');
     assert.equal(brief(seen), 'ADDED a, MODIFIED a, DELETED a');
     assert.ok(seen[1]?.object.metadata.deletionTimestamp);
   }),
 
-  behaviour('writes that change nothing emit nothing', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
+  behaviour('writes that change nothing emit nothing', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
     const path = await collection();
-    const created = await trial.create(path, widget(apiVersion, 'a'));
-    const events = await trial.watch(`${path}?resourceVersion=${created.metadata.resourceVersion}`);
-    await trial.replace(`${path}/a`, created);
-    await trial.edit(`${path}/a`, { spec: { size: 3 } });
-    await trial.edit(`${path}/a/status`, {});
-    await trial.patch(`${path}/a`, 'json', []);
-    await trial.create(path, widget(apiVersion, 'b'));
+    const created = await context.create(path, widget(apiVersion, 'a'));
+    const events = await context.watch(`${path}?resourceVersion=${created.metadata.resourceVersion}`);
+    await context.replace(`${path}/a`, created);
+    await context.edit(`${path}/a`, { spec: { size: 3 } });
+    await context.edit(`${path}/a/status`, {});
+    await context.patch(`${path}/a`, 'json', []);
+    await context.create(path, widget(apiVersion, 'b'));
     assert.equal(brief([await events.next()]), 'ADDED b');
   }),
 
-  behaviour('dry runs emit nothing', async (trial) => {
-    const secrets = await trial.collection('secrets');
-    const created = await trial.create(secrets, secret('a'));
-    const events = await trial.watch(`${secrets}?resourceVersion=${created.metadata.resourceVersion}`);
-    await trial.create(`${secrets}?dryRun=All`, secret('ghost'));
-    await trial.edit(`${secrets}/a?dryRun=All`, { metadata: { labels: { x: 'y' } } });
-    await trial.remove(`${secrets}/a?dryRun=All`);
-    await trial.create(secrets, secret('b'));
+  behaviour('dry runs emit nothing', async (context) => {
+    const secrets = await context.collection('secrets');
+    const created = await context.create(secrets, secret('a'));
+    const events = await context.watch(`${secrets}?resourceVersion=${created.metadata.resourceVersion}`);
+    await context.create(`${secrets}?dryRun=All`, secret('ghost'));
+    await context.edit(`${secrets}/a?dryRun=All`, { metadata: { labels: { x: 'y' } } });
+    await context.remove(`${secrets}/a?dryRun=All`);
+    await context.create(secrets, secret('b'));
     assert.equal(brief([await events.next()]), 'ADDED b');
   }),
 
-  behaviour('a watch by metadata.name includes only that object', async (trial) => {
-    const secrets = await trial.collection('secrets');
-    const events = await trial.watch(`${secrets}?fieldSelector=metadata.name%3Db`);
-    await trial.create(secrets, secret('a'));
-    await trial.create(secrets, secret('b'));
+  behaviour('a watch by metadata.name includes only that object', async (context) => {
+    const secrets = await context.collection('secrets');
+    const events = await context.watch(`${secrets}?fieldSelector=metadata.name%3Db`);
+    await context.create(secrets, secret('a'));
+    await context.create(secrets, secret('b'));
     assert.equal(brief([await events.next()]), 'ADDED b');
   }),
 
-  behaviour('a watch of all namespaces includes each', async (trial) => {
-    const { collection, apiVersion, group } = await widgets(trial);
-    const name = trial.unique('everywhere');
-    const events = await trial.watch(`/apis/${group}/v1/widgets?fieldSelector=metadata.name%3D${name}`);
-    await trial.create(await collection(), widget(apiVersion, name));
-    includes(await events.next(), { type: 'ADDED', object: { metadata: { namespace: await trial.namespace() } } });
+  behaviour('a watch of all namespaces includes each', async (context) => {
+    const { collection, apiVersion, group } = await widgets(context);
+    const name = context.unique('everywhere');
+    const events = await context.watch(`/apis/${group}/v1/widgets?fieldSelector=metadata.name%3D${name}`);
+    await context.create(await collection(), widget(apiVersion, name));
+    includes(await events.next(), { type: 'ADDED', object: { metadata: { namespace: await context.namespace() } } });
   }),
 
-  behaviour('many watchers of one collection get the same events', async (trial) => {
-    const configMaps = await trial.collection('configmaps');
+  behaviour('many watchers of one collection get the same events', async (context) => {
+    const configMaps = await context.collection('configmaps');
     const watchers = await Promise.all(
-      Array.from({ length: 5 }, () => trial.watch(`${configMaps}?labelSelector=mine`)),
+      Array.from({ length: 5 }, () => context.watch(`${configMaps}?labelSelector=mine`)),
     );
     for (const name of ['a', 'b']) {
-      await trial.create(configMaps, { ...configMap(name), metadata: { name, labels: { mine: '' } } });
+      await context.create(configMaps, { ...configMap(name), metadata: { name, labels: { mine: '' } } });
     }
     for (const watcher of watchers) assert.equal(brief(await watcher.until(isFor('b'))), 'ADDED a, ADDED b');
   }),
 ]);
 
 export const watchOptions = topic('start and end of a watch', [
-  behaviour('timeoutSeconds ends the stream', async (trial) => {
-    const secrets = await trial.collection('secrets');
-    const events = await trial.watch(`${secrets}?timeoutSeconds=1`);
+  behaviour('timeoutSeconds ends the stream', async (context) => {
+    const secrets = await context.collection('secrets');
+    const events = await context.watch(`${secrets}?timeoutSeconds=1`);
     assert.deepEqual(await events.rest(), []);
   }),
 
   behaviour(
     'with allowWatchBookmarks a bookmark is sent before the stream times out, and none without it',
-    async (trial) => {
-      const secrets = await trial.collection('secrets');
-      await trial.create(secrets, secret('a'));
-      const { resourceVersion } = (await trial.fetch(secrets)).metadata;
-      const bookmarked = await trial.watch(
+    async (context) => {
+      const secrets = await context.collection('secrets');
+      await context.create(secrets, secret('a'));
+      const { resourceVersion } = (await context.fetch(secrets)).metadata;
+      const bookmarked = await context.watch(
         `${secrets}?resourceVersion=${resourceVersion}&allowWatchBookmarks=true&timeoutSeconds=3`,
       );
-      const plain = await trial.watch(`${secrets}?resourceVersion=${resourceVersion}&timeoutSeconds=3`);
+      const plain = await context.watch(`${secrets}?resourceVersion=${resourceVersion}&timeoutSeconds=3`);
       const [marks, nothing] = await Promise.all([bookmarked.rest(), plain.rest()]);
       assert.deepEqual(nothing, []);
       const mark = marks.at(-1);
@@ -218,25 +221,28 @@ export const watchOptions = topic('start and end of a watch', [
     },
   ),
 
-  behaviour('sendInitialEvents sends the existing objects, then an annotated bookmark, then changes', async (trial) => {
-    const secrets = await trial.collection('secrets');
-    await trial.create(secrets, secret('a'));
-    const last = await trial.create(secrets, secret('b'));
-    const events = await trial.watch(
-      `${secrets}?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`,
-    );
-    const initial = await events.until((event) => event.type === 'BOOKMARK');
-    assert.equal(brief(initial.slice(0, -1)), 'ADDED a, ADDED b');
-    const mark = initial.at(-1)?.object;
-    assert.deepEqual(mark?.metadata.annotations, { 'k8s.io/initial-events-end': 'true' });
-    assert.ok(version(mark) >= version(last));
-    await trial.create(secrets, secret('c'));
-    assert.equal(brief([await events.next()]), 'ADDED c');
-  }),
+  behaviour(
+    'sendInitialEvents sends the existing objects, then an annotated bookmark, then changes',
+    async (context) => {
+      const secrets = await context.collection('secrets');
+      await context.create(secrets, secret('a'));
+      const last = await context.create(secrets, secret('b'));
+      const events = await context.watch(
+        `${secrets}?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`,
+      );
+      const initial = await events.until((event) => event.type === 'BOOKMARK');
+      assert.equal(brief(initial.slice(0, -1)), 'ADDED a, ADDED b');
+      const mark = initial.at(-1)?.object;
+      assert.deepEqual(mark?.metadata.annotations, { 'k8s.io/initial-events-end': 'true' });
+      assert.ok(version(mark) >= version(last));
+      await context.create(secrets, secret('c'));
+      assert.equal(brief([await events.next()]), 'ADDED c');
+    },
+  ),
 
-  behaviour('sendInitialEvents of a custom resource without objects sends only the bookmark', async (trial) => {
-    const { collection, apiVersion } = await widgets(trial);
-    const events = await trial.watch(
+  behaviour('sendInitialEvents of a custom resource without objects sends only the bookmark', async (context) => {
+    const { collection, apiVersion } = await widgets(context);
+    const events = await context.watch(
       `${await collection()}?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=`,
     );
     includes(await events.next(), {
@@ -245,15 +251,15 @@ export const watchOptions = topic('start and end of a watch', [
     });
   }),
 
-  behaviour('sendInitialEvents needs resourceVersionMatch=NotOlderThan, and is invalid for a list', async (trial) => {
-    const secrets = await trial.collection('secrets');
-    refused(await trial.get(`${secrets}?watch=true&sendInitialEvents=true`), {
+  behaviour('sendInitialEvents needs resourceVersionMatch=NotOlderThan, and is invalid for a list', async (context) => {
+    const secrets = await context.collection('secrets');
+    refused(await context.get(`${secrets}?watch=true&sendInitialEvents=true`), {
       code: 422,
       reason: 'Invalid',
       message:
         'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
     });
-    refused(await trial.get(`${secrets}?sendInitialEvents=true`), {
+    refused(await context.get(`${secrets}?sendInitialEvents=true`), {
       code: 422,
       reason: 'Invalid',
       message:
@@ -261,9 +267,9 @@ export const watchOptions = topic('start and end of a watch', [
     });
   }),
 
-  behaviour('resourceVersionMatch without sendInitialEvents is invalid for a watch', async (trial) => {
-    const secrets = await trial.collection('secrets');
-    refused(await trial.get(`${secrets}?watch=true&resourceVersion=1&resourceVersionMatch=NotOlderThan`), {
+  behaviour('resourceVersionMatch without sendInitialEvents is invalid for a watch', async (context) => {
+    const secrets = await context.collection('secrets');
+    refused(await context.get(`${secrets}?watch=true&resourceVersion=1&resourceVersionMatch=NotOlderThan`), {
       code: 422,
       reason: 'Invalid',
       message:
@@ -271,14 +277,14 @@ export const watchOptions = topic('start and end of a watch', [
     });
   }),
 
-  behaviour('a compacted version gives an ERROR event with 410 Expired, and ends the watch', async (trial) => {
+  behaviour('a compacted version gives an ERROR event with 410 Expired, and ends the watch', async (context) => {
     // The watch history of a CRD begins with its creation, so version 1 is too old.
-    const { group } = await establish(trial, {
+    const { group } = await establish(context, {
       kind: 'Young',
       plural: 'youngs',
       version: { schema: { openAPIV3Schema: { type: 'object' } } },
     });
-    const events = await trial.watch(`/apis/${group}/v1/youngs?resourceVersion=1`);
+    const events = await context.watch(`/apis/${group}/v1/youngs?resourceVersion=1`);
     const seen = await events.rest();
     assert.equal(seen.length, 1);
     includes(seen[0], {

@@ -22,7 +22,7 @@ const reachableMac = async (
 };
 
 /** Private fields of ssh2. */
-interface Inside {
+interface Ssh2Internals {
   readonly _client: { readonly _protocol: { signal(id: number, name: string): void } };
   readonly outgoing: { readonly id: number };
 }
@@ -158,7 +158,7 @@ describe('sshd of a Mac', () => {
     await once(channel, 'data');
     const exit = once(channel, 'exit');
     // The public `signal` of the client sends nothing after the end of the input.
-    const { _client, outgoing } = channel as unknown as Inside;
+    const { _client, outgoing } = channel as unknown as Ssh2Internals;
     _client._protocol.signal(outgoing.id, 'TERM');
     assert.deepEqual((await exit).slice(0, 2), [null, 'SIGTERM']);
     await client.end();

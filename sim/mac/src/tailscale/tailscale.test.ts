@@ -26,7 +26,7 @@ describe('tailscale', () => {
     machine.remove();
   });
 
-  const ask = async (
+  const callTool = async (
     name: string,
     args: readonly string[],
     options: { asRoot?: boolean; stdin?: string } = {},
@@ -34,9 +34,9 @@ describe('tailscale', () => {
     const tool = tailnet.tools[name] ?? assert.fail(name);
     return tool({ ...toolCall(name, args, options), stdin: Buffer.from(options.stdin ?? '') });
   };
-  const tailscale = (...args: readonly string[]): Promise<ToolResult> => ask('sim-tailscale', args);
+  const tailscale = (...args: readonly string[]): Promise<ToolResult> => callTool('sim-tailscale', args);
   const startDaemon = (pid = process.pid): Promise<ToolResult> =>
-    ask('sim-tailscaled', [
+    callTool('sim-tailscaled', [
       String(pid),
       '--state=/var/lib/tailscale/tailscaled.state',
       '--socket=/var/run/tailscaled.socket',
@@ -66,7 +66,7 @@ describe('tailscale', () => {
   });
 
   test('without its folder the daemon ends with EX_CONFIG (INC-224), and without root with 1', async () => {
-    assert.equal((await ask('sim-tailscaled', ['1', '--state=/x/y'], { asRoot: false })).code, 1);
+    assert.equal((await callTool('sim-tailscaled', ['1', '--state=/x/y'], { asRoot: false })).code, 1);
     rmSync(machine.path('/var/lib/tailscale'), { recursive: true });
     assert.equal((await startDaemon()).code, 78);
   });
@@ -109,7 +109,10 @@ describe('tailscale', () => {
 
   test('a key may come on standard input', async () => {
     await startedDaemon();
-    assert.equal((await ask('sim-tailscale', ['up', '--auth-key=file:/dev/stdin'], { stdin: `${key}\n` })).code, 0);
+    assert.equal(
+      (await callTool('sim-tailscale', ['up', '--auth-key=file:/dev/stdin'], { stdin: `${key}\n` })).code,
+      0,
+    );
   });
 
   test('keys that the control server refuses are errors (INC-216)', async () => {
@@ -127,7 +130,7 @@ describe('tailscale', () => {
     for (const [args, expected] of table)
       assert.match(resultText(await tailscale('up', ...args.split(' '))), expected, args);
     assert.match(
-      resultText(await ask('sim-tailscale', ['up', `--auth-key=${key}`], { asRoot: false })),
+      resultText(await callTool('sim-tailscale', ['up', `--auth-key=${key}`], { asRoot: false })),
       /^1 Access denied/,
     );
   });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { standardImages } from '../servers/images.ts';
 import type { ServerRecord } from '../servers/server-record.ts';
-import { projectID, secretKey } from '../testing/ask.ts';
+import { projectID, secretKey } from '../testing/requests.ts';
 import type { Snapshot } from './handler.ts';
 import { type Action, handleRequest, isAllowed, type Resource } from './router.ts';
 
@@ -62,7 +62,7 @@ const snapshot: Snapshot = {
   faults: { renameWhileReinstalling: 'accepted', password: 'shortly after the order', goneServer: 'not found' },
   newID: () => server.id,
 };
-const macs = '/apple-silicon/v1alpha1/zones';
+const zonesPath = '/apple-silicon/v1alpha1/zones';
 
 test('every request has a response, handling is pure, and only successful requests return a change', () => {
   const before = JSON.stringify([...snapshot.servers]);
@@ -71,7 +71,7 @@ test('every request has a response, handling is pure, and only successful reques
     .array(parts, { maxLength: 4 })
     .chain((tail) =>
       fc
-        .constantFrom(`${macs}/fr-par-1/`, `${macs}/x/`, '/iam/v1alpha1/ssh-keys/', '/')
+        .constantFrom(`${zonesPath}/fr-par-1/`, `${zonesPath}/x/`, '/iam/v1alpha1/ssh-keys/', '/')
         .map((head) => head + tail.join('/')),
     );
   fc.assert(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { publicKey } from '../testing/ask.ts';
+import { publicKey } from '../testing/requests.ts';
 import { fingerprint, isPublicKey } from './ssh-keys.ts';
 
 const key = publicKey('someone');

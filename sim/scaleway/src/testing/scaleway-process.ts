@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { type Mac, startMac } from '@tartan/sim-mac';
 import type { ScalewayOptions } from '../scaleway.ts';
 import { startScaleway } from '../start-scaleway.ts';
-import { projectID, secretKey } from './ask.ts';
+import { projectID, secretKey } from './requests.ts';
 
 const folderVariable = 'TARTAN_SCALEWAY_TO_KILL';
 

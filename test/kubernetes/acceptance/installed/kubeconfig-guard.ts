@@ -19,7 +19,7 @@ export interface KubeconfigGuard {
 export const guardKubeconfig = async (harness: Harness): Promise<KubeconfigGuard> => {
   const { folder } = harness;
   const problems: string[] = [];
-  const trials: Promise<void>[] = [];
+  const connections: Promise<void>[] = [];
   let last: string | undefined;
   const report = (what: string): void => void problems.push(`${timestamp(systemClock.now())}: ${what}`);
 
@@ -45,7 +45,7 @@ export const guardKubeconfig = async (harness: Harness): Promise<KubeconfigGuard
     const value = type === 'DELETED' ? undefined : data?.['value'];
     if (value === undefined) report(`the Secret was ${type === 'DELETED' ? 'deleted' : 'emptied'}`);
     else if (metadata.labels?.['cluster.x-k8s.io/cluster-name'] !== clusterName) report('core does not see the Secret');
-    else if (value !== last) trials.push(tryIt(value, metadata.resourceVersion));
+    else if (value !== last) connections.push(tryIt(value, metadata.resourceVersion));
     last = value;
   });
   const clusters = await recordChanges(harness, coreKinds.clusters, ({ object: { status } }) => {
@@ -55,7 +55,7 @@ export const guardKubeconfig = async (harness: Harness): Promise<KubeconfigGuard
   return {
     stop: async () => {
       await Promise.all([secret.stop(), clusters.stop()]);
-      await Promise.all(trials);
+      await Promise.all(connections);
       return problems;
     },
   };

@@ -10,7 +10,7 @@ export interface CallResult {
 }
 
 /** Plain HTTP, so that a test sees the wire format. */
-export const ask = async (
+export const sendRequest = async (
   scaleway: Pick<SimulatedScaleway, 'url'>,
   call: string,
   body?: unknown,
@@ -26,8 +26,8 @@ export const ask = async (
   return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) };
 };
 
-export const macs = '/apple-silicon/v1alpha1/zones/fr-par-1';
-export const keys = '/iam/v1alpha1/ssh-keys';
+export const zonePath = '/apple-silicon/v1alpha1/zones/fr-par-1';
+export const sshKeysPath = '/iam/v1alpha1/ssh-sshKeysPath';
 
 /** A key that OpenSSH accepts. Different texts give different keys. */
 export const publicKey = (text: string): string => {

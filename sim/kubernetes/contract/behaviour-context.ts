@@ -18,7 +18,7 @@ interface Ask {
 }
 
 /** The context of one behaviour: a cluster, its own namespace, and cleanup. */
-export interface Trial {
+export interface BehaviourContext {
   cluster: ClusterUnderTest;
   /** Return the response, also if it is an error. */
   get(path: string, ask?: Ask): Promise<Answer>;
@@ -67,13 +67,16 @@ const split = (path: string): { collection: string; name: string } => {
 
 const withQuery = (path: string, query: string): string => `${path}${path.includes('?') ? '&' : '?'}${query}`;
 
-export interface Premises {
+export interface BehaviourOptions {
   cluster: ClusterUnderTest;
   deleteAfterRun: (path: string) => void;
 }
 
 /** `over` closes the watches of the behaviour and deletes its objects. */
-export const startTrial = ({ cluster, deleteAfterRun }: Premises): { trial: Trial; over: () => Promise<void> } => {
+export const startBehaviour = ({
+  cluster,
+  deleteAfterRun,
+}: BehaviourOptions): { context: BehaviourContext; over: () => Promise<void> } => {
   const left: string[] = [];
   const watches: Watching[] = [];
   let own: Promise<string> | undefined;
@@ -100,7 +103,7 @@ export const startTrial = ({ cluster, deleteAfterRun }: Premises): { trial: Tria
     return name;
   };
 
-  const trial: Trial = {
+  const context: BehaviourContext = {
     cluster,
     get: (path, ask) => send('GET', path, undefined, ask),
     post: (path, body, ask) => send('POST', path, body, ask),
@@ -108,19 +111,19 @@ export const startTrial = ({ cluster, deleteAfterRun }: Premises): { trial: Tria
     patch: (path, type, body, ask = {}) =>
       send('PATCH', path, body, { ...ask, headers: { 'content-type': patchTypes[type], ...ask.headers } }),
     delete: (path, body, ask) => send('DELETE', path, body, ask),
-    fetch: async (path) => succeeded(await trial.get(path), `GET ${path}`),
-    create: async (path, body) => succeeded(await trial.post(path, body), `POST ${path}`),
-    replace: async (path, body) => succeeded(await trial.put(path, body), `PUT ${path}`),
-    edit: async (path, mergePatch) => succeeded(await trial.patch(path, 'merge', mergePatch), `PATCH ${path}`),
-    remove: async (path, body) => succeeded(await trial.delete(path, body), `DELETE ${path}`),
+    fetch: async (path) => succeeded(await context.get(path), `GET ${path}`),
+    create: async (path, body) => succeeded(await context.post(path, body), `POST ${path}`),
+    replace: async (path, body) => succeeded(await context.put(path, body), `PUT ${path}`),
+    edit: async (path, mergePatch) => succeeded(await context.patch(path, 'merge', mergePatch), `PATCH ${path}`),
+    remove: async (path, body) => succeeded(await context.delete(path, body), `DELETE ${path}`),
     collection: async (plural, groupVersion = 'v1') =>
-      `${apiRoot(groupVersion)}/namespaces/${await trial.namespace()}/${plural}`,
+      `${apiRoot(groupVersion)}/namespaces/${await context.namespace()}/${plural}`,
     namespace: () => (own ??= createNamespace()),
     watch,
     waitFor: async (path, wanted) => {
       const { collection, name } = split(path);
       const only = withQuery(collection, `fieldSelector=metadata.name%3D${name}`);
-      const answer = await trial.get(only);
+      const answer = await context.get(only);
       const list = succeeded(answer, `GET ${only}`);
       let object = itemsIn(answer)[0];
       if (wanted(object)) return object;
@@ -143,5 +146,5 @@ export const startTrial = ({ cluster, deleteAfterRun }: Premises): { trial: Tria
     for (const each of watches) each.close();
     for (const path of left.reverse()) await send('DELETE', path, undefined);
   };
-  return { trial, over };
+  return { context, over };
 };
