@@ -12,7 +12,7 @@ const cases: readonly (readonly [string, string, string | undefined])[] = [
   ['a tag beside the digest, which says nothing more', `ghcr.io/example/macos:26@${digest}`, label],
   ['a tag alone, of which only the Macs know the content', 'ghcr.io/example/macos:26', undefined],
   ['neither', 'ghcr.io/example/macos', undefined],
-  ['a digest that is none', 'ghcr.io/example/macos@sha256:abc', undefined],
+  ['an invalid digest', 'ghcr.io/example/macos@sha256:abc', undefined],
   ['nothing', '', undefined],
 ];
 for (const [what, image, expected] of cases)

@@ -36,7 +36,7 @@ describe('failing downloads', () => {
       /^crane: /,
     ],
     [
-      'cut short, and nobody said how long it is',
+      'truncated without a content-length',
       (_request, response) => response.end(tool.subarray(0, 9)),
       /and the lock file/,
     ],

@@ -43,7 +43,7 @@ describe('explain a machine', () => {
     says: RegExp,
   ][] = [
     [
-      'nobody has looked at it',
+      'not observed yet',
       aMachine('mac-1', {}, { more: { finalizers: [] } }),
       {},
       'add finalizer',
@@ -330,10 +330,10 @@ describe('explain a Pod', () => {
       /starts when one of them ends\. Said so\./,
     ],
     ['pulls', pending('Pulling 40 %'), waiting('x'), 'Pulling 40 %', /is being pulled/],
-    ['says a word that nobody knows', pending('constructor'), waiting('x'), 'constructor', /^Said so\./],
+    ['reports an unknown reason', pending('constructor'), waiting('x'), 'constructor', /^Said so\./],
     ['no Node takes it', unschedulable(), { nodes: [node] }, 'Unschedulable', /0\/1 nodes/],
     [
-      'nobody has looked',
+      'not observed yet',
       aPod('p', undefined, { status: { phase: 'Pending' } }),
       {},
       'unscheduled',

@@ -25,11 +25,11 @@ describe('the state of a pool', () => {
   const starved = aCondition('JobsWaiting', 'True', 'Starved', 'No runner has the label xcode.');
   const stuck = aCondition('Stuck', 'True', 'PodsStuckTerminating', '3 Pods.');
   const cases: readonly [what: string, conditions: Condition[], more: object, state: string, also: string[]][] = [
-    ['nobody has looked', [], {}, 'unseen', []],
+    ['not observed yet', [], {}, 'unseen', []],
     ['all is as wanted', [converged], {}, 'ready', []],
     ['jobs wait for want of runners', [converged, aCondition('JobsWaiting', 'True', 'Saturated')], {}, 'saturated', []],
     ['jobs wait beside runners', [converged, starved], {}, 'starved', []],
-    ['nobody knows whether jobs wait', [converged, aCondition('JobsWaiting', 'Unknown', 'Unknown')], {}, 'ready', []],
+    ['unknown whether jobs wait', [converged, aCondition('JobsWaiting', 'Unknown', 'Unknown')], {}, 'ready', []],
     ['no job waits', [converged, aCondition('JobsWaiting', 'False', 'NoneWaiting')], {}, 'ready', []],
     ['it rolls, and is starved', [aCondition('Ready', 'False', 'Rolling'), starved], {}, 'starved', ['rolling']],
     ['Pods are stuck', [converged, stuck], {}, 'stuck', []],
@@ -41,7 +41,7 @@ describe('the state of a pool', () => {
       'github away',
       [],
     ],
-    ['a reason that nobody knows', [aCondition('Ready', 'False', 'Tired')], {}, 'filling', []],
+    ['an unknown reason', [aCondition('Ready', 'False', 'Tired')], {}, 'filling', []],
     ['it was deleted a moment ago', [converged], { deletionTimestamp: minutesAgo(0) }, 'deleting', []],
   ];
   for (const [what, conditions, more, state, also] of cases)

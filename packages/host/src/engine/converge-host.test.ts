@@ -357,12 +357,12 @@ describe('convergeHost', () => {
   });
 
   const answers: readonly (readonly [string, string, string, string])[] = [
-    ['an inventory that is none', 'fact tartan-inventory', 'Last login: Tue\n', 'unreadable host'],
-    ['a step that says nothing', "STEP='a'", '', 'no result'],
-    ['a step that says something else', "STEP='a'", 'result\tapplied\nlogout\n', 'no result'],
-    ['a step that answers another question', "STEP='a'", 'result\tdifferent\n', 'no result'],
-    ['a step that only says it was done', "STEP='a'", 'result\tapplied\n', 'not stamped'],
-    ['a lock that is none', "VERB='acquire'", 'yes\n', 'rejected'],
+    ['an invalid inventory', 'fact tartan-inventory', 'Last login: Tue\n', 'unreadable host'],
+    ['a step without a result', "STEP='a'", '', 'no result'],
+    ['a step with extra output', "STEP='a'", 'result\tapplied\nlogout\n', 'no result'],
+    ['a step with the result of a check', "STEP='a'", 'result\tdifferent\n', 'no result'],
+    ['a step without a stamp', "STEP='a'", 'result\tapplied\n', 'not stamped'],
+    ['an invalid lock', "VERB='acquire'", 'yes\n', 'rejected'],
   ];
   for (const [what, marker, stdout, expected] of answers) {
     test(`fails after ${what}`, async () => {

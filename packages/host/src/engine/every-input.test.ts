@@ -180,12 +180,12 @@ describe('every script', () => {
         assert.deepEqual(
           [...readBy(whole)].filter((name) => !known.has(name)),
           [],
-          'given by nobody',
+          'not set by its step',
         );
         assert.deepEqual(
           variables.filter((name) => !readBy(own).has(name)),
           [],
-          'read by nobody',
+          'not read by its script',
         );
       } finally {
         rmSync(folder, { recursive: true });

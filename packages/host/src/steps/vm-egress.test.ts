@@ -313,12 +313,12 @@ describe('the egress filter of VMs', { concurrency: 2 }, () => {
 
     const forms: readonly (readonly [name: string, form: string, rest: string])[] = [
       ['as Apple ships it', stock, stock],
-      ['with the stanza of old', stock + stanza, stock],
-      ['with the stanza of old twice', stock + stanza + stanza, stock],
-      ['with the stanza of old without its comment', stock + anchorLine + loadLine, stock],
+      ['with the stanza of the original system', stock + stanza, stock],
+      ['with the stanza of the original system twice', stock + stanza + stanza, stock],
+      ['with the stanza of the original system without its comment', stock + anchorLine + loadLine, stock],
       ['with only the half of the stanza', stock + anchorLine, stock],
       ['with only the load of it', stock + loadLine, stock],
-      ['with the marked block of old', stock + oldBlock, stock],
+      ['with the marked block of the original system', stock + oldBlock, stock],
       ['with stanza and block', stock + stanza + oldBlock, stock],
       ['with the block twice', stock + block + block, stock],
       ['with a block that was not finished', `${stock}# BEGIN tuist.runners\n${anchorLine}`, stock],

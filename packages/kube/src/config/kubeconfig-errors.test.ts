@@ -62,7 +62,7 @@ describe('mistakes in a kubeconfig', () => {
         '/k/config: users[0].user.token: must be text, but is a number',
       ],
       [
-        'a wrong type in an entry that nobody uses',
+        'a wrong type in an unused entry',
         () =>
           kubeconfig({
             contexts: [
@@ -159,7 +159,7 @@ describe('mistakes in a kubeconfig', () => {
         '/k/config: clusters[0].cluster.server: must not have a query',
       ],
       [
-        'an authority that is none',
+        'an invalid certificate authority',
         () => kubeconfig({ cluster: { 'certificate-authority-data': base64('x') } }),
         '/k/config: clusters[0].cluster.certificate-authority-data: is not a certificate',
       ],
@@ -209,12 +209,12 @@ describe('mistakes in a kubeconfig', () => {
         '/k/config: users[0].user.client-certificate: is missing',
       ],
       [
-        'a certificate that is none',
+        'an invalid certificate',
         () => kubeconfig({ user: { 'client-certificate-data': base64('x'), 'client-key-data': base64(first.key) } }),
         '/k/config: users[0].user.client-certificate-data: is not a certificate',
       ],
       [
-        'a key that is none',
+        'an invalid key',
         () =>
           kubeconfig({
             user: { 'client-certificate-data': base64(first.certificate), 'client-key-data': base64('hunter2') },

@@ -19,12 +19,12 @@ const wait = (until: number, holder = 'b'): Decision => ({ kind: 'wait', holder,
 
 const rows: readonly [what: string, seen: LeaseObservation | undefined, now: number, expected: Decision][] = [
   ['no Lease was ever seen', undefined, 0, { kind: 'create' }],
-  ['nobody holds it', seenOf({ ...theirs, holderIdentity: '' }, 0), 0, { kind: 'takeOver' }],
+  ['the lease has no holder', seenOf({ ...theirs, holderIdentity: '' }, 0), 0, { kind: 'takeOver' }],
   ['it has no holder', seenOf({}, 0), 0, { kind: 'takeOver' }],
   ['it has no spec', seenOf(undefined, 0), 0, { kind: 'takeOver' }],
   ['it names us', seenOf({ ...theirs, holderIdentity: 'a' }, 0), 5, { kind: 'renew' }],
   ['it names us, and is long expired', seenOf({ ...theirs, holderIdentity: 'a' }, 0), 1e9, { kind: 'renew' }],
-  ['its holder was heard of just now', seenOf(theirs, 100), 100, wait(15_100)],
+  ['its holder has just renewed it', seenOf(theirs, 100), 100, wait(15_100)],
   ['its holder has been silent for almost as long as it may', seenOf(theirs, 100), 15_099, wait(15_100)],
   ['its holder has been silent for too long', seenOf(theirs, 100), 15_100, { kind: 'takeOver' }],
   [

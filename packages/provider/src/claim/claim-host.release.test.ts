@@ -34,8 +34,8 @@ describe('releaseHeldHost', () => {
 
   for (const [title, spec] of [
     ['another machine holds', { consumerRef: heldBy('other', 'uid-other') }],
-    ['another machine of its name holds', { consumerRef: heldBy('m', 'uid-older') }],
-    ['nobody holds', {}],
+    ['another machine with its name holds', { consumerRef: heldBy('m', 'uid-older') }],
+    ['no machine holds', {}],
   ] as const) {
     test(`never releases a Mac that ${title}`, async (t) => {
       const { client, fixtures, requests } = await createHarness(t);

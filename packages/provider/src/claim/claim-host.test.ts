@@ -116,7 +116,7 @@ describe('takeHost', () => {
   for (const [title, change] of [
     ['a release', (fixtures) => fixtures.changeHost('a', { release: exampleRelease })],
     ['a quarantine', (fixtures) => fixtures.touchHost('a', { state: 'quarantined' })],
-    ['somebody who renamed it', (fixtures) => fixtures.touchHost('a', { name: 'mine-now' })],
+    ['a rename by somebody else', (fixtures) => fixtures.touchHost('a', { name: 'mine-now' })],
     ['a restart', (fixtures) => fixtures.touchHost('a', { serverStatus: 'rebooting' })],
   ] as [string, (fixtures: Awaited<ReturnType<typeof createHarness>>['fixtures']) => Promise<unknown>][]) {
     test(`loses the Mac to ${title}`, async (t) => {

@@ -81,10 +81,10 @@ const table: [string, Snapshot, Decision][] = [
     holding({ ...unmarked, rewritable: false }),
     write('damaged', true, 'replace'),
   ],
-  ['ours, and nobody owns it', holding({ controller: 'nobody' }), write('unowned', true)],
+  ['ours without an owner', holding({ controller: 'nobody' }), write('unowned', true)],
 
-  ['to be provided, and nobody has: fresh', provided(usual), keep(10 * minute)],
-  ['to be provided, and nobody has: due', provided({ ...usual, now: 16 * hour }), write('due', true)],
+  ['mode Provided, still ours and fresh', provided(usual), keep(10 * minute)],
+  ['mode Provided, still ours and due', provided({ ...usual, now: 16 * hour }), write('due', true)],
   ['to be provided, and there is none', provided({ ...usual, secret: undefined }), write('missing', false, 'create')],
   [
     'to be provided, and an empty one',
@@ -96,7 +96,7 @@ const table: [string, Snapshot, Decision][] = [
     provided(holding({ tokenMetadata: undefined })),
     write('damaged', false),
   ],
-  ['to be provided, and ours that nobody owns', provided(holding({ controller: 'nobody' })), write('unowned', true)],
+  ['mode Provided, still ours without an owner', provided(holding({ controller: 'nobody' })), write('unowned', true)],
   ['provided, and still marked as ours', provided(holding(foreign)), disown()],
   [
     'provided, and the owner reference went with what they wrote',

@@ -37,7 +37,7 @@ const check = (rows: readonly Row[]): void => {
 describe('a fleet with waitForMacs', () => {
   check([
     ['all is well', snapshotOf([updated('a')]), 'UpToDate', 'Current', /desired state/],
-    ['nobody wanted, nobody there', snapshotOf([]), 'UpToDate', 'Current', /desired state/],
+    ['no machine desired, no machine exists', snapshotOf([]), 'UpToDate', 'Current', /desired state/],
     ['one missing', { ...snapshotOf([updated('a')]), desired: 2 }, 'MachinesMissing', 'InProgress', /^2 machines/],
     [
       'a MachineDeployment that was not seen yet',
@@ -167,7 +167,7 @@ describe('a fleet that names its manager version', () => {
       /^3 of 3 were up to date\. Not looked at yet by the manager of release new: b, c\.$/,
     ],
     [
-      'the one that is named, and a machine that nobody works on',
+      'the named manager, and a machine that no manager works on',
       named(snapshotOf([planned('a', { plannedBy: 'old', paused: true })]), 'new'),
       'UpToDate',
       'Current',
@@ -181,7 +181,7 @@ describe('a fleet that names its manager version', () => {
       /Not Ready: b/,
     ],
     [
-      'the same, where nobody waits for Macs',
+      'the same without waitForMacs',
       named(snapshotOf([planned('a'), planned('b', { plannedBy: 'old', ...down })]), 'new', false),
       'ReadyButShort',
       'Current',

@@ -37,7 +37,7 @@ const table: [string, Snapshot, RollState, string][] = [
   ['nothing to roll', snapshotOf([updated('a'), updated('b')]), 'upToDate', ''],
   ['no machines', snapshotOf([]), 'upToDate', ''],
   ['something new', snapshotOf([a, b, c]), 'canary', 'a!'],
-  ['machines whose wish nobody knows', snapshotOf([machineFacts('a', { desired: undefined })]), 'upToDate', ''],
+  ['machines without a desired hash', snapshotOf([machineFacts('a', { desired: undefined })]), 'upToDate', ''],
   ['a machine that says nothing', snapshotOf([machineFacts('a', { actual: undefined })]), 'canary', 'a!'],
   [
     'one without a Mac, one that goes',
@@ -454,14 +454,14 @@ describe('decide: the roll record', () => {
 describe('decide: whether the MacFleet is created or deleted', () => {
   const without: Snapshot = { ...snapshotOf([]), fleet: undefined };
   for (const [name, snapshot, kind] of [
-    ['machines without one', { ...without, machines: [a] }, 'create'],
-    ['a wish for machines without one', { ...without, desired: 1 }, 'create'],
-    ['nobody', without, 'skip'],
-    ['one that we made, with a machine that goes', snapshotOf([{ ...a, deleting: true }], {}, { ours: true }), 'roll'],
-    ['one that we made, and a wish', { ...without, fleet: fleetFacts({}, { ours: true }), desired: 1 }, 'roll'],
-    ['one that we made, and nobody', snapshotOf([], {}, { ours: true }), 'delete'],
-    ['one that somebody else made, and nobody', snapshotOf([]), 'roll'],
-    ['one that is being deleted', snapshotOf([a], {}, { deleting: true, ours: true }), 'skip'],
+    ['machines without a MacFleet', { ...without, machines: [a] }, 'create'],
+    ['desired machines without a MacFleet', { ...without, desired: 1 }, 'create'],
+    ['no machines and no MacFleet', without, 'skip'],
+    ['our MacFleet with a machine being deleted', snapshotOf([{ ...a, deleting: true }], {}, { ours: true }), 'roll'],
+    ['our MacFleet with a desired machine', { ...without, fleet: fleetFacts({}, { ours: true }), desired: 1 }, 'roll'],
+    ['our MacFleet without machines', snapshotOf([], {}, { ours: true }), 'delete'],
+    ['the MacFleet of a user without machines', snapshotOf([]), 'roll'],
+    ['a MacFleet being deleted', snapshotOf([a], {}, { deleting: true, ours: true }), 'skip'],
   ] as const)
     it(`${name}: ${kind}`, () => {
       assert.equal(decide(snapshot).kind, kind);

@@ -51,20 +51,20 @@ const table: [string, Turn, MachineFacts | undefined, Verdict, ('wasDown' | unde
   ['a push that keeps failing', old(wave, 61), a({ attempts: 9, lastFailure: now - 1000 }), 'failing'],
   ['a failed push to one that was down', wave, down(1, { attempts: 1, lastFailure: now }), 'busy', 'wasDown'],
 
-  ['nobody at the address, just now', wave, a(silent), 'busy'],
-  ['nobody at the address, though the Node is Ready', old(wave, 2), a(silent), 'passedOver'],
-  ['nobody at the address of a canary whose Node is Ready', old(canary, 2), a(silent), 'passedOver'],
-  ['nobody at the address, and down', old(wave, 2), down(1, silent), 'passedOver'],
-  ['nobody at the address of a canary that is down', old(canary, 10), down(9, silent), 'busy'],
+  ['unreachable, just now', wave, a(silent), 'busy'],
+  ['unreachable, though the Node is Ready', old(wave, 2), a(silent), 'passedOver'],
+  ['unreachable canary whose Node is Ready', old(canary, 2), a(silent), 'passedOver'],
+  ['unreachable and down', old(wave, 2), down(1, silent), 'passedOver'],
+  ['unreachable canary that is down', old(canary, 10), down(9, silent), 'busy'],
   ['the same after the deadline', old(canary, 20), down(15, silent), 'late'],
-  ['nobody at the address of a canary that was down', old(canary, 2), down(9, silent), 'passedOver', 'wasDown'],
-  ['nobody at the address in an earlier canary', before(old(canary, 2)), down(1, silent), 'passedOver'],
+  ['unreachable canary that was down before', old(canary, 2), down(9, silent), 'passedOver', 'wasDown'],
+  ['unreachable canary of an earlier turn', before(old(canary, 2)), down(1, silent), 'passedOver'],
 
   ['down for almost as long as may be', old(wave, 20), down(14.9), 'busy'],
   ['down for too long', old(wave, 20), down(15), 'late'],
   ['down for too long, with what was sent', old(wave, 20), updated('a', down(15)), 'late'],
   ['down since before its turn', old(wave, 14.9), down(600), 'busy'],
-  ['down, nobody knows since when', old(wave, 15), a({ ready: false }), 'late'],
+  ['down since an unknown time', old(wave, 15), a({ ready: false }), 'late'],
   ['down for too long, as it was before', old(wave, 20), down(600), 'passedOver', 'wasDown'],
   ['down for too long in an earlier turn', before(old(wave, 20)), down(15), 'passedOver'],
 
@@ -145,12 +145,12 @@ describe('judgeTurn', () => {
 describe('mayRetry, for a machine that refused a push', () => {
   const refuser = { failed: 'a-2', lastFailure: now - 29 * minute };
   for (const [name, facts, retryAfterMs, may] of [
-    ['nobody', {}, 30 * minute, true],
+    ['a machine without a refusal', {}, 30 * minute, true],
     ['one that wants something else by now', { failed: 'a-1' }, undefined, true],
     ['one that refused a while ago', refuser, 30 * minute, false],
     ['one that refused long ago', refuser, 29 * minute, true],
     ['one that refused long ago, when that is for ever', refuser, undefined, false],
-    ['one that refused nobody knows when', { failed: 'a-2' }, 30 * minute, true],
+    ['a machine with a refusal at an unknown time', { failed: 'a-2' }, 30 * minute, true],
   ] as const)
     it(`${name} ${may ? 'may be retried' : 'is not retried'}`, () => {
       assert.equal(mayRetry(a(facts), now, { ...limits, retryAfterMs }), may);

@@ -36,12 +36,8 @@ describe('decideJoin: when a Mac needs a new token', () => {
       { nodeLease: lease(2 * day), certificateExpiresAt: now },
       'CertificateExpired',
     ],
-    [
-      'when it was off for a week and nobody knows its certificate',
-      { nodeLease: lease(7 * day) },
-      'CertificateExpired',
-    ],
-    ['not when it was off for less and nobody knows', { nodeLease: lease(7 * day - 1) }, undefined],
+    ['when it was off for a week with an unknown certificate', { nodeLease: lease(7 * day) }, 'CertificateExpired'],
+    ['not when it was off for less with an unknown certificate', { nodeLease: lease(7 * day - 1) }, undefined],
     ['not twice: the token for coming back is on it', { nodeLease: lease(30 * day), token: good }, undefined],
     [
       'again when that token expired too',

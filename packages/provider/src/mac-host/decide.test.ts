@@ -133,7 +133,7 @@ const table: [string, Facts, string][] = [
   ],
   // Gone.
   ['not in the list', { server: { kind: 'missing', fresh: false } }, 'read server'],
-  ['gone, nobody’s', { server: { kind: 'missing', fresh: true } }, 'delete'],
+  ['gone without a holder', { server: { kind: 'missing', fresh: true } }, 'delete'],
   ['gone, being released', back({ server: { kind: 'missing', fresh: true } }), 'delete'],
   ['gone, held', held({ server: { kind: 'missing', fresh: true } }), 'report, again in 300 s'],
   [
@@ -380,7 +380,7 @@ const table: [string, Facts, string][] = [
   ],
   ['refused', back({ status: wipe({ refusedAt: at(-minute) }) }), 'report, again in 60 s'],
   [
-    'refused, seen in an old list: nobody asks',
+    'refused, in an old list: no live read',
     back({ status: wipe({ refusedAt: at(-minute) }), server: listed(releasing, 30_000) }),
     'report, again in 60 s',
   ],

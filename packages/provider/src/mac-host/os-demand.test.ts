@@ -100,9 +100,9 @@ const installedNextTo = (other: Host) => installed(back('h'), [waiting('a', 'Seq
 const withoutStatus = ({ status: _status, ...host }: Host): Host => host;
 
 const tableOfReleases: [title: string, installed: () => string | undefined, expected: string | undefined][] = [
-  ['nobody waits', installed(back('h'), []), 'tahoe'],
+  ['no machine waits', installed(back('h'), []), 'tahoe'],
   [
-    'nobody waits, and the release names none',
+    'no machine waits, and the release names no macOS',
     installed(hostWith('h', { spec: { release: withoutFamily() } }), []),
     undefined,
   ],

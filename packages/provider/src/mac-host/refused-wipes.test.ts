@@ -19,7 +19,7 @@ const ways: Readonly<Record<string, Answer>> = {
   '429 too many requests': { status: 429, body: { type: 'too_many_requests' } },
   '503 unavailable': { status: 503, body: {} },
   'no connection': 'silence',
-  'an answer that is none': { status: 200, body: { nonsense: true } },
+  'an unreadable answer': { status: 200, body: { nonsense: true } },
 };
 
 const always = Number.MAX_SAFE_INTEGER;

@@ -106,7 +106,7 @@ describe('the runner of a builder at GitHub', () => {
     ['may not be read', () => (secret = new KubeError('forbidden', 'you may not')), {}, /cannot be read: you may not/],
     ['lacks something', () => (secret = { [keys.appID]: '1' }), {}, /macs\/app: .*no installation-id/],
     ['is not named', () => undefined, { ghAppSecretName: '' }, /ghAppSecretName names no Secret/],
-    ['is of nobody', () => undefined, { ghOrg: 'a b' }, /"a b": no organisation/],
+    ['has an invalid organisation', () => undefined, { ghOrg: 'a b' }, /"a b": no organisation/],
   ];
   for (const [what, prepare, spec, says] of unusable)
     test(`is unavailable when the Secret ${what}, and GitHub gets no request`, async () => {

@@ -237,7 +237,7 @@ describe('decide: claim', () => {
       },
     ],
     [
-      'a providerID that is none of ours stays',
+      'a providerID of another provider is kept',
       of(claimedSnapshot, { machine: machineWith({}, { providerID: 'x' }) }),
       { kind: 'lost host' },
     ],
@@ -433,7 +433,7 @@ describe('decide: the join token', () => {
       { kind: 'retire token', certificateExpires: undefined },
     ],
     [
-      'nobody knows when it expires',
+      'its expiry is unknown',
       of(readySnapshot, { machine: provisioned({ joinTokenID: 'tok111' }) }),
       { kind: 'retire token' },
     ],
@@ -560,7 +560,7 @@ describe('decide: drift and roll', () => {
     ['nothing new', readySnapshot, { kind: 'wait', drift: 'up to date', forMs: 300_000 }],
     ['no turn', of(driftedSnapshot, { turn: undefined }), { kind: 'wait', drift: 'no turn' }],
     [
-      'no turn, and nobody knows what it has',
+      'no turn and no known hash',
       of(driftedSnapshot, {
         turn: undefined,
         machine: machineWith({ initialization: { provisioned: true } }),

@@ -27,7 +27,7 @@ const table: [string, Snapshot['pod'], Snapshot['node'], Decision][] = [
   ['a Pod that has hours left to end', held(ago(-300)), absent(60), wait(10)],
   ['a Pod never bound, deleted long ago', held(ago(6)), unbound, { kind: 'release', reason: 'neverBound' }],
   ['a Pod never bound, deleted just now', held(ago(0)), unbound, wait(5)],
-  ['a time of deletion that is none', held(Number.NaN), absent(60), wait(10)],
+  ['an invalid deletionTimestamp', held(Number.NaN), absent(60), wait(10)],
   ['the same without a Node', held(Number.NaN), unbound, wait(10)],
 ];
 

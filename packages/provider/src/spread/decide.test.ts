@@ -44,7 +44,7 @@ const table: [string, Snapshot, Decision][] = [
   ['a Mac that joined just now', { ...stable, stableForMs: 0 }, flapping(60_000)],
   ['a Mac that joined 59 s ago', { ...stable, stableForMs: 59_000 }, flapping(1000)],
   ['no flip in memory', { ...stable, stableForMs: Infinity }, roll],
-  ['a time that is none', { ...stable, stableForMs: Number.NaN }, flapping(60_000)],
+  ['an invalid duration', { ...stable, stableForMs: Number.NaN }, flapping(60_000)],
   ['a generation not acted on yet', withDeployment({ observed: false }), unsettled],
   ['Pods of before not replaced yet', withDeployment({ updated: 2 }), unsettled],
   ['Pods of before not gone yet', withDeployment({ replicas: 4 }), unsettled],

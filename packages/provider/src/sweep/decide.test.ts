@@ -52,7 +52,7 @@ const table: [title: string, host: StrandedHost, policy: ReclaimPolicy, expected
   ['of a person', { ...ours, name: 'apple-silicon-romantic-x' }, active, 'NotOurs'],
   ['of another cluster', { ...ours, name: 'tuist-staging-x', hadHolder: true }, active, 'NotOurs'],
   ['never seen', { ...ours, name: undefined, hadHolder: true }, active, 'NotOurs'],
-  ['a pool name that nobody took', { ...ours, name: 'tuist-pool-1' }, active, 'NotOurs'],
+  ['the name of a free Mac', { ...ours, name: 'tuist-pool-1' }, active, 'NotOurs'],
   [
     'a pool name whose holder is gone',
     { ...ours, name: 'tuist-pool-1', hadHolder: true },

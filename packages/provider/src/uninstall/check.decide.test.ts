@@ -43,9 +43,9 @@ describe('whether a release can be uninstalled', () => {
       'refuse',
     ],
     ['a Mac in the pool', { ...nothing, hosts: [host({}, 'pool')] }, 'go'],
-    ['a Mac that nobody has seen yet', { ...nothing, hosts: [host({})] }, 'go'],
+    ['a new MacHost without a status', { ...nothing, hosts: [host({})] }, 'go'],
     ['a Mac being released', { ...nothing, hosts: [host({ release }, 'releasing')] }, 'refuse'],
-    ['one of which nobody has said so yet', { ...nothing, hosts: [host({ release }, 'held')] }, 'refuse'],
+    ['a requested release that has not started', { ...nothing, hosts: [host({ release }, 'held')] }, 'refuse'],
     [
       'a machine and a Mac being released',
       { machines: [machineCalled('a')], hosts: [host({ release }, 'releasing')] },

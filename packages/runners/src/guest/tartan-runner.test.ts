@@ -101,14 +101,11 @@ chmod 755 theirs; ${hook}`,
   const signs: readonly (readonly [string, Partial<GuestOptions> & { readonly runner: string }])[] = [
     ['the hook was called', { runner: `${hook}; ${aLongJob}; exit 5` }],
     [
-      'the hook was called and the job took its marker away',
+      'the hook was called and the job removed its marker',
       { runner: `${hook}; rm "$TARTAN_GUEST_ROOT/Volumes/My Shared Files/status/job-started"; ${aLongJob}; exit 5` },
     ],
-    ['a worker is there', { runner: `${aLongJob}; exit 5`, worker: true }],
-    [
-      'the listener says that it runs a job',
-      { runner: `echo 'Running job: build'; ${untilHeard}; ${aLongJob}; exit 5` },
-    ],
+    ['a worker process runs', { runner: `${aLongJob}; exit 5`, worker: true }],
+    ['the listener logs a job', { runner: `echo 'Running job: build'; ${untilHeard}; ${aLongJob}; exit 5` }],
   ];
   for (const [sign, options] of signs)
     it(`never stops a runner once ${sign}`, () =>
@@ -155,7 +152,7 @@ until [ -e "$TARTAN_GUEST_ROOT/killed" ]; do /bin/sleep 0.01; done; exit 5`,
     ['no configuration', { runner: 'exit 0', configuration: undefined }, '78\n', /no configuration/],
     ['no runner in the image', { runner: undefined }, '127\n', /run\.sh/],
     [
-      'an idle time that is none',
+      'an invalid idle timeout',
       { runner: 'exit 0', variables: [`${runnerVariables.idleTimeoutSeconds}=soon`] },
       '78\n',
       /not a number/,

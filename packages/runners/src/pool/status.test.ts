@@ -221,17 +221,17 @@ describe('JobsWaiting', () => {
   const table: [string, Snapshot, RunnerPoolStatus, Partial<Inputs>, string][] = [
     ['unknown', free, none, {}, 'Unknown Unknown'],
     ['none', free, none, waiting(0, 0), 'False NoneWaiting'],
-    ['nobody is free', full, none, waiting(0), 'True Saturated'],
-    ['nobody is there', snapshotOf([]), none, waiting(0), 'True Saturated'],
-    ['somebody is free, at the first look', free, none, waiting(30), 'False NoneWaiting'],
-    ['somebody is free, and the job is new', free, said('NoneWaiting', 'False', 99), waiting(1), 'False NoneWaiting'],
-    ['somebody has just become free', free, said('Saturated', 'True', 99), waiting(30), 'False NoneWaiting'],
-    ['a minute ago', free, said('NoneWaiting', 'False', 1), waiting(30), 'False NoneWaiting'],
-    ['both for two minutes', free, said('NoneWaiting', 'False', 2), waiting(2), 'True Starved'],
-    ['and still', free, said('Starved', 'True', 0), waiting(1), 'True Starved'],
-    ['until somebody takes it', full, said('Starved', 'True', 9), waiting(9), 'True Saturated'],
-    ['or it is gone', free, said('Starved', 'True', 9), waiting(0, 0), 'False NoneWaiting'],
-    ['an answer again', free, said('Unknown', 'Unknown', 9), waiting(30), 'False NoneWaiting'],
+    ['no runner is free', full, none, waiting(0), 'True Saturated'],
+    ['there is no runner', snapshotOf([]), none, waiting(0), 'True Saturated'],
+    ['a runner is free, at the first observation', free, none, waiting(30), 'False NoneWaiting'],
+    ['a runner is free, and the job is new', free, said('NoneWaiting', 'False', 99), waiting(1), 'False NoneWaiting'],
+    ['a runner has just become free', free, said('Saturated', 'True', 99), waiting(30), 'False NoneWaiting'],
+    ['a runner has been free for a minute', free, said('NoneWaiting', 'False', 1), waiting(30), 'False NoneWaiting'],
+    ['runner and job have waited for two minutes', free, said('NoneWaiting', 'False', 2), waiting(2), 'True Starved'],
+    ['the job still waits', free, said('Starved', 'True', 0), waiting(1), 'True Starved'],
+    ['a runner took the job', full, said('Starved', 'True', 9), waiting(9), 'True Saturated'],
+    ['the job is gone', free, said('Starved', 'True', 9), waiting(0, 0), 'False NoneWaiting'],
+    ['GitHub answers again', free, said('Unknown', 'Unknown', 9), waiting(30), 'False NoneWaiting'],
   ];
   for (const [name, snapshot, previous, rest, expected] of table)
     it(`${name}: ${expected}`, () => assert.equal(reason(snapshot, previous, rest), expected));

@@ -69,7 +69,7 @@ describe('decide for garbage collection', () => {
       snapshotWith([entry('bake')], { owners: new Map([['bake', 'unknown']]) }),
       [],
     ],
-    ['a name nobody asked about is ours (B5)', snapshotWith([entry('bake')], { owners: new Map() }), []],
+    ['an unknown name is ours (B5)', snapshotWith([entry('bake')], { owners: new Map() }), []],
     [
       'a folder is deleted under the process that has it open (INC-46, B6)',
       snapshotWith([entry('x')], { openFiles: new Map([['x', 'open']]) }),
@@ -128,7 +128,7 @@ describe('decide for garbage collection', () => {
       [],
     ],
     [
-      'a process list that cannot be read means nobody lives (INC-50)',
+      'an unreadable process list means that nothing runs (INC-50)',
       snapshotWith([entry('x'), entry(image('a'))], { namesInTartCommands: 'unknown' }),
       [],
     ],
@@ -260,7 +260,7 @@ describe('decide for garbage collection', () => {
       ['x', 'y'],
     ],
     [
-      'an image is in use because nobody looked for its open files',
+      'an image is in use because its open files are unknown',
       snapshotWith([entry(image('a'))], { openFiles: new Map() }),
       [image('a')],
     ],

@@ -40,7 +40,7 @@ describe('marker files of a runner in its status share', { timeout: 60_000 }, ()
 
   const hostile: Readonly<Record<string, (path: string) => unknown>> = {
     'a folder': (path) => mkdirSync(path),
-    'a pipe that nobody writes to': (path) => execFileSync('mkfifo', [path]),
+    'a FIFO without a writer': (path) => execFileSync('mkfifo', [path]),
     'a link to a file of the Mac': (path) => symlinkSync('/etc/passwd', path),
     'a link to nothing': (path) => symlinkSync('nothing', path),
     'a file of a terabyte': (path) => {

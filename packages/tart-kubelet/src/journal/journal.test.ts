@@ -65,7 +65,7 @@ describe('the journal', () => {
         await symlink(`${path}-real`, path);
       },
     ],
-    ['a pipe that nobody writes to', async (path) => void execFileSync('mkfifo', [path])],
+    ['a FIFO without a writer', async (path) => void execFileSync('mkfifo', [path])],
   ];
   for (const [what, make] of torn)
     it(`reports a file that is ${what}, and the others are read`, async () => {

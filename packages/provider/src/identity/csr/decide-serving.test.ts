@@ -214,7 +214,7 @@ const rows: readonly Row[] = [
     { ...at({ node: { kind: 'absent' } }), ...old },
     'deny NodeMissing',
   ],
-  ['a place that nobody looked for', { macAddresses: undefined, ...old }, 'deny NodeMissing'],
+  ['addresses that were not read', { macAddresses: undefined, ...old }, 'deny NodeMissing'],
 
   // Left alone.
   ['another signer', { signerName: 'kubernetes.io/kube-apiserver-client' }, 'skip OtherSigner'],
@@ -227,11 +227,7 @@ const rows: readonly Row[] = [
     { ...with1({ node: 'absent', serverID: undefined }), ...at({ node: { kind: 'absent' } }) },
     'skip NotOurs',
   ],
-  [
-    'somebody who asks for a Node that is no Mac',
-    { ...with1({ node: 'foreign' }), ...asNode('worker-1') },
-    'skip NotOurs',
-  ],
+  ['a request for a Node that is no Mac', { ...with1({ node: 'foreign' }), ...asNode('worker-1') }, 'skip NotOurs'],
   [
     'a Mac that asks for a Node that is no Mac',
     { ...with1({ node: 'foreign' }), ...asNode('mac-2') },

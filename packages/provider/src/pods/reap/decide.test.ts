@@ -14,7 +14,7 @@ const table: [string, Snapshot, Decision][] = [
   ['a Node that is no Mac', { ...drained, node: { isMac: false, cordoned: true } }, skip('notAMac')],
   ['a Mac that takes Pods', { ...drained, node: { isMac: true, cordoned: false } }, skip('notCordoned')],
   ['a Mac that is cordoned, and stays', { ...drained, machine: 'staying' }, wait],
-  ['a Mac of which nobody knows the Machine', { ...drained, machine: 'unknown' }, wait],
+  ['a Mac with an unknown Machine', { ...drained, machine: 'unknown' }, wait],
   ['a Pod that runs', { ...drained, pods: [pod('a', { ended: false })] }, wait],
   ['a Pod that goes already', { ...drained, pods: [pod('a', { deleting: true })] }, wait],
   ['no Pods', { ...drained, pods: [] }, wait],

@@ -17,7 +17,7 @@ type Row = readonly [
 ];
 
 const rows: readonly Row[] = [
-  ['nobody reports', undefined, [], '2.335.0', 'VersionUnknown'],
+  ['no guest reports a version', undefined, [], '2.335.0', 'VersionUnknown'],
   ['GitHub does not tell', undefined, ['2.335.0'], undefined, 'VersionUnknown'],
   ['the newest', undefined, ['2.335.0'], '2.335.0', 'UpToDate'],
   ['newer than what GitHub lists', undefined, ['2.336.0'], '2.335.0', 'UpToDate'],
