@@ -17,7 +17,6 @@ import type { Operation } from './operations.ts';
 /** Waits for shared work. Rejects with the reason of `signal` when it fires; the work continues. */
 const raceWithSignal = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
   if (signal === undefined) return work;
-  signal.throwIfAborted();
   const left = new AbortController();
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: left.signal });
@@ -60,11 +59,14 @@ interface ClientOptions extends Omit<ExchangeOptions, 'rateLimiter'> {
 export const createCallApi = ({ app, installation, ownerName, ...connection }: ClientOptions): CallApi => {
   const { tokens, rateLimiter, etagCache } = installation;
   const exchangeOptions = { ...connection, rateLimiter };
-  const tokenFor = (signal: AbortSignal | undefined, refused?: Secret): Promise<Secret> =>
-    raceWithSignal(
+  const tokenFor = async (signal: AbortSignal | undefined, refused?: Secret): Promise<Secret> => {
+    // Before the request begins: nobody would wait for it, and a rejection that nobody waits for ends the process.
+    signal?.throwIfAborted();
+    return raceWithSignal(
       tokens.current(() => requestAccessToken(app, exchangeOptions), refused),
       signal,
     );
+  };
 
   return async ({ operation, what, answer, isConditional = false, signal, ...call }) => {
     // Checked before a token is requested: while the call must wait, nothing is sent at all.

@@ -92,6 +92,13 @@ describe('when GitHub fails', () => {
     assert.equal(github.requests.length, before);
   });
 
+  test('a call whose signal has fired already requests no token', async () => {
+    const { github, service } = createHarness();
+    github.faults.outage.api = 'refused';
+    await assert.rejects(service().list({ signal: AbortSignal.abort(new Error('enough')) }), /enough/);
+    assert.deepEqual(github.requests, []);
+  });
+
   for (const [what, fault, reason] of [
     ['a page of somebody else', { status: 200, body: '<html>hotel network' }, 'Unavailable'],
     ['half of an answer', { status: 200, body: '{"id": 1, "name": "one"' }, 'Unavailable'],
