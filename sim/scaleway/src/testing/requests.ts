@@ -27,7 +27,7 @@ export const sendRequest = async (
 };
 
 export const zonePath = '/apple-silicon/v1alpha1/zones/fr-par-1';
-export const sshKeysPath = '/iam/v1alpha1/ssh-sshKeysPath';
+export const sshKeysPath = '/iam/v1alpha1/ssh-keys';
 
 /** A key that OpenSSH accepts. Different texts give different keys. */
 export const publicKey = (text: string): string => {

@@ -215,11 +215,17 @@ describe('reviews by the Kubernetes API', () => {
       await assert.rejects(asked, KubeError);
     }
     const clock = manualClock();
+    const sent = Promise.withResolvers<void>();
     const silent = {
-      send: ({ signal }: { signal: AbortSignal }) =>
-        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+      send: ({ signal }: { signal: AbortSignal }) => {
+        sent.resolve();
+        return new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => reject(signal.reason as Error)),
+        );
+      },
     } as unknown as Transport;
     const asked = createReviews({ transport: silent, clock, nodeName: 'mac-1' }).reviewToken('token');
+    await sent.promise;
     clock.advance(10_000);
     await assert.rejects(asked, /no answer within 10 s/);
   });
