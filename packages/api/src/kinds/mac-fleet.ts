@@ -9,7 +9,10 @@ const spec = z.object({
       'How many Macs the release wants. A change is written to the MachineDeployment of the same name, once: kubectl scale and autoscalers may set another number afterwards. Left out: no number is written.',
     ),
   ),
-  maxUnavailable: count('How many Macs may be rolled at a time. The first one of a roll goes alone.', 1).default(1),
+  maxUnavailable: count(
+    'How many Macs may be unavailable during a rollout: those that are updated and those that are not Ready for another reason. Macs of paused machines do not count. The first Mac of a rollout is updated alone.',
+    1,
+  ).default(1),
   paused: flag(
     'Pauses the rollout. Machines that have a turn finish. For people and `tartan roll pause`; the chart does not set it.',
   ).default(false),

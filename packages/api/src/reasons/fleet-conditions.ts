@@ -42,6 +42,10 @@ export const macFleetConditions = {
         'False',
         'The remaining machines are not Ready, do not answer, or have rejected the update. They are updated as soon as possible. The message names them.',
       ],
+      MaxUnavailableReached: [
+        'False',
+        'As many Macs as spec.maxUnavailable are not available, so no other Mac is updated. The message names them. Repair or delete their machines, pause them, or raise spec.maxUnavailable.',
+      ],
       Paused: ['False', 'spec.paused or spec.pausedByRelease is set.'],
       Stalled: ['False', 'The rollout has stopped.'],
     },

@@ -94,6 +94,8 @@ const nextOf = (state: RollState | undefined, isPaused: boolean): string[] => {
       return ['The manager updates machine after machine. A machine that rejects it or is not Ready in time stops it.'];
     case 'waitingForMachines':
       return ['The manager updates the remaining machines as soon as possible.'];
+    case 'maxUnavailableReached':
+      return ['The manager continues when fewer Macs are unavailable. The condition Rolling names them.'];
     case 'stalled':
       return ['Machines keep what they have. The manager retries after a while, or with another revision.'];
     case 'upToDate':

@@ -3,7 +3,7 @@ import type { ConditionUpdate } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { formatNameList } from '../format-name-list.ts';
 import type { Decision, RollState, Snapshot } from './decide.ts';
-import { isOutdated, isRollable, type MachineFacts } from './judge-turn.ts';
+import { isOutdated, isRollable, isUnavailable, type MachineFacts } from './judge-turn.ts';
 
 type Roll = Extract<Decision, { kind: 'roll' }>;
 
@@ -34,6 +34,7 @@ export const readyCondition = (snapshot: Snapshot, roll: Roll, counts: Counts): 
         `${progress(counts)} ${turnsMessage(roll)} ${outdatedMessage(snapshot, roll)}`.trim(),
       );
     case 'waitingForMachines':
+    case 'maxUnavailableReached':
       return waitingCondition(snapshot, roll, counts);
     case 'upToDate':
       return idleCondition(snapshot, counts);
@@ -111,6 +112,7 @@ const rollingReasons = {
   canary: 'Canary',
   wave: 'Wave',
   waitingForMachines: 'WaitingForMachines',
+  maxUnavailableReached: 'MaxUnavailableReached',
   paused: 'Paused',
   stalled: 'Stalled',
 } as const satisfies Record<RollState, string>;
@@ -120,6 +122,7 @@ export const rollingCondition = (snapshot: Snapshot, roll: Roll, counts: Counts)
   const details = [
     progress(counts),
     state === 'stalled' ? '' : turnsMessage(roll),
+    state === 'maxUnavailableReached' ? unavailableMessage(snapshot) : '',
     outdatedMessage(snapshot, roll),
     passedOverMessage(roll),
   ];
@@ -158,6 +161,11 @@ const stopMessage = ({ rollRecord: { stop, turns } }: Roll): string => {
 
 const turnsMessage = ({ rollRecord: { turns } }: Roll): string =>
   turns.length > 0 ? `Being rolled: ${formatNameList(turns.map(({ machine }) => machine))}.` : '';
+
+const unavailableMessage = ({ fleet, machines }: Snapshot): string => {
+  const names = namesOf(machines.filter(isUnavailable));
+  return `Not available: ${formatNameList(names)}; spec.maxUnavailable is ${fleet?.maxUnavailable ?? 0}. Repair these machines or delete them, annotate them with cluster.x-k8s.io/paused, or raise spec.maxUnavailable.`;
+};
 
 /** Each machine with what blocks it. */
 const outdatedMessage = ({ machines }: Snapshot, { rollRecord: { turns } }: Roll): string => {

@@ -239,8 +239,8 @@ test('a Helm release can pause a fleet', async (t) => {
   assert.deepEqual(await harness.turnsOf(), ['mac-a']);
 });
 
-test('a machine that is not Ready gets no turn and does not block the roll (INC-12)', async (t) => {
-  const harness = await begin(t);
+test('a machine that is not Ready gets no turn, counts as unavailable, and does not block the roll while the budget allows another one (INC-12)', async (t) => {
+  const harness = await begin(t, { maxUnavailable: 3 });
   await harness.setReady('mac-a', false);
   await harness.release('r2', ...four);
   const waves: string[][] = [];
@@ -253,6 +253,23 @@ test('a machine that is not Ready gets no turn and does not block the roll (INC-
   await harness.settle();
   assert.deepEqual(await harness.push(), ['mac-a']);
   assert.deepEqual(harness.eventReasons, ['RollStarted', 'RollFinished']);
+});
+
+test('Macs that are not Ready block the roll when they are maxUnavailable, until one is Ready or its machine is paused', async (t) => {
+  const harness = await begin(t, { maxUnavailable: 1 });
+  await harness.setReady('mac-a', false);
+  await harness.release('r2', ...four);
+  const blocked = await harness.fleetOf('runners');
+  assert.deepEqual(await harness.turnsOf(), []);
+  assert.equal(reasonOf(blocked, 'Rolling'), 'MaxUnavailableReached');
+  assert.match(
+    getCondition(blocked.status?.conditions, 'Rolling')?.message ?? '',
+    /Not available: mac-a; spec\.maxUnavailable is 1\. Repair/,
+  );
+  const body = { metadata: { annotations: { [annotations.paused]: '' } } };
+  await harness.client.patch(machine.resource, { namespace, name: 'mac-a' }, { type: 'merge', body });
+  await harness.settle();
+  assert.deepEqual(await harness.turnsOf(), ['mac-b']);
 });
 
 test("the hash on a Ready Node wins over the hash in the machine's status", async (t) => {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { timestamp } from '@tartan/kube/clock';
 import { omitUndefined } from '../omit-undefined.ts';
-import { grantTurns, renewTurns } from './grant-turns.ts';
+import { candidatesFor, grantTurns, renewTurns } from './grant-turns.ts';
 import {
   continueTurn,
   isOutdated,
@@ -32,7 +32,14 @@ export interface Snapshot extends WantedMachines {
 
 export type FleetFacts = Readonly<ReturnType<typeof fleetFacts>>;
 
-export type RollState = 'upToDate' | 'canary' | 'wave' | 'waitingForMachines' | 'paused' | 'stalled';
+export type RollState =
+  | 'upToDate'
+  | 'canary'
+  | 'wave'
+  | 'waitingForMachines'
+  | 'maxUnavailableReached'
+  | 'paused'
+  | 'stalled';
 
 export type Decision =
   | { kind: 'skip'; reason: 'deleting' | 'notNeeded' }
@@ -75,7 +82,12 @@ const roll = (snapshot: Snapshot, fleet: FleetFacts): Decision => {
   const startedAt = rollRecord.revision === revision ? rollRecord.rollStartedAt : undefined;
   return {
     kind: 'roll',
-    state: rollStateOf(omitUndefined({ stop, turns: all }), { proven, finished, paused: fleet.paused }),
+    state: rollStateOf(omitUndefined({ stop, turns: all }), {
+      proven,
+      finished,
+      paused: fleet.paused,
+      hasCandidates: mayGrant && candidatesFor({ ...grants, turns }).length > 0,
+    }),
     scaling: decideScaling(fleet.replicas, snapshot.deployment),
     rollRecord: omitUndefined({
       revision,
@@ -109,12 +121,14 @@ const judge = (turn: Turn, { machines, revision, now, limits }: Snapshot, fleet:
 
 const rollStateOf = (
   { stop, turns }: Pick<RollRecord, 'stop' | 'turns'>,
-  { proven, finished, paused }: { proven: boolean; finished: boolean; paused: boolean },
+  facts: { proven: boolean; finished: boolean; paused: boolean; hasCandidates: boolean },
 ): RollState => {
+  const { proven, finished, paused, hasCandidates } = facts;
   if (stop) return 'stalled';
   if (turns.length > 0) return proven ? 'wave' : 'canary';
   if (finished) return 'upToDate';
-  return paused ? 'paused' : 'waitingForMachines';
+  if (paused) return 'paused';
+  return hasCandidates ? 'maxUnavailableReached' : 'waitingForMachines';
 };
 
 /** The current stop, unless it is lifted; otherwise the first new one. */

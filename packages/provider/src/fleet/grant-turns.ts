@@ -1,6 +1,6 @@
 import { timestamp } from '@tartan/kube/clock';
 import type { Snapshot } from './decide.ts';
-import { isOutdated, type MachineFacts, mayRetry } from './judge-turn.ts';
+import { isOutdated, isUnavailable, type MachineFacts, mayRetry } from './judge-turn.ts';
 import type { RollRecord, Turn } from './turns.ts';
 
 interface GrantContext extends Pick<Snapshot, 'machines' | 'revision' | 'now' | 'limits'> {
@@ -46,14 +46,27 @@ const byPriority = (grants: GrantContext): MachineFacts[] => {
     );
 };
 
-/** New turns, up to the budget. The canary of a revision goes alone, not even beside a turn of another revision. */
+/**
+ * New turns, up to the budget: `maxUnavailable` counts Macs that are down too. A Mac that is down already costs nothing more. The canary of a
+ * revision goes alone, not even beside a turn of another revision.
+ */
 export const grantTurns = (grants: GrantContext): Turn[] => {
-  const { turns, proven, maxUnavailable } = grants;
-  const room = proven ? maxUnavailable - turns.length : turns.length === 0 ? 1 : 0;
-  return byPriority({ ...grants, machines: withoutTurns(grants.machines, turns) })
-    .slice(0, Math.max(0, room))
-    .map((machine) => newTurn(machine, grants));
+  const { machines, turns, proven, maxUnavailable } = grants;
+  const most = proven ? maxUnavailable - turns.length : turns.length === 0 ? 1 : 0;
+  const unavailable = new Set([...turns, ...machines.filter(isUnavailable)].map(({ uid }) => uid));
+  const granted: Turn[] = [];
+  for (const machine of candidatesFor(grants)) {
+    if (granted.length >= most) break;
+    if (!unavailable.has(machine.uid) && unavailable.size >= maxUnavailable) continue;
+    unavailable.add(machine.uid);
+    granted.push(newTurn(machine, grants));
+  }
+  return granted;
 };
+
+/** The machines that may get a turn, if the budget allows it, best first. */
+export const candidatesFor = (grants: GrantContext): MachineFacts[] =>
+  byPriority({ ...grants, machines: withoutTurns(grants.machines, grants.turns) });
 
 /** Machines that went down in a turn for an outdated hash: they get a turn for the current one. */
 export const renewTurns = (stranded: readonly Turn[], grants: GrantContext): Turn[] => {

@@ -35,6 +35,13 @@ export interface MachineFacts {
 /** A machine without a Mac, or one that is being deleted, is not rolled. */
 export const isRollable = ({ provisioned, deleting }: MachineFacts): boolean => provisioned && !deleting;
 
+/**
+ * A Mac that should run Pods and cannot. One whose machine is paused is under maintenance and does not count, nor does one that was never
+ * available.
+ */
+export const isUnavailable = (machine: MachineFacts): boolean =>
+  isRollable(machine) && !machine.ready && !machine.paused;
+
 export const isUpdated = ({ desired, actual }: MachineFacts): boolean => desired !== undefined && actual === desired;
 
 export const isOutdated = (machine: MachineFacts): boolean =>

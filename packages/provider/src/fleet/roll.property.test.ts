@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { isOutdated, isReadyAndUpdated } from './judge-turn.ts';
+import { isOutdated, isReadyAndUpdated, isUnavailable } from './judge-turn.ts';
 import { limits, minute } from './testing/fixtures.ts';
 import { type ModelFleet, modelFleet, type Revision, type Write } from './testing/model-fleet.ts';
 import type { Turn } from './turns.ts';
@@ -57,6 +57,9 @@ const check = (write: Write): void => {
   const fresh = given(write);
 
   assert.ok(after.turns.length <= Math.max(fleet.maxUnavailable, before.turns.length), 'within the budget');
+  const takenDown = fresh.filter((turn) => factsOf(turn)?.ready === true);
+  const unavailable = new Set([...after.turns, ...machines.filter(isUnavailable)].map(({ uid }) => uid));
+  if (takenDown.length > 0) assert.ok(unavailable.size <= fleet.maxUnavailable, 'Macs that are down count too');
   assert.equal(new Set(after.turns.map((turn) => turn.machine)).size, after.turns.length, 'one turn each');
   if (fleet.paused || after.stop) assert.deepEqual(fresh, [], 'none in a pause, none after a stop');
   for (const turn of fresh) {
@@ -128,7 +131,7 @@ describe('a roll, under any sequence of events', () => {
     );
   });
 
-  it('neither waits for nor is stopped by Macs that were down before', () => {
+  it('updates all others beside Macs that were down before, unless these are maxUnavailable, and is not stopped by them', () => {
     fc.assert(
       fc.property(anySize, fc.subarray([0, 1, 2, 3, 4, 5]), fc.boolean(), (size, down, reachable) => {
         const fleet = modelFleet(size);
@@ -136,7 +139,10 @@ describe('a roll, under any sequence of events', () => {
         for (const index of indices) fleet.setDown(index, reachable);
         fleet.release('good');
         for (let rounds = 0; rounds < 30; rounds += 1) round(fleet);
-        fleet.machines.forEach((facts, index) => assert.equal(isReadyAndUpdated(facts), !indices.includes(index)));
+        const hasRoom = indices.length < size.maxUnavailable;
+        fleet.machines.forEach((facts, index) =>
+          assert.equal(isReadyAndUpdated(facts), hasRoom && !indices.includes(index)),
+        );
         for (const { after } of fleet.writes) {
           assert.equal(after.stop, undefined);
           assert.ok(after.turns.every((turn) => !indices.some((index) => `mac-${index}` === turn.machine)));

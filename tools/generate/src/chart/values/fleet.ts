@@ -33,9 +33,13 @@ const machine = group(
 );
 
 const rollout = group('Rollout of a new agent or new host settings. Machines are not replaced.', {
-  maxUnavailable: integer('Maximum number of Macs that are updated at a time. The first one is updated alone.', 1, {
-    minimum: 1,
-  }),
+  maxUnavailable: integer(
+    'Maximum number of Macs that are unavailable during a rollout: those that are updated and those that are not Ready for another reason. The first one is updated alone.',
+    1,
+    {
+      minimum: 1,
+    },
+  ),
   paused: flag(
     'Pauses the rollout. Hosts already updating finish. `tartan roll pause` pauses it independently of this value.',
     false,
