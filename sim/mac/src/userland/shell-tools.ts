@@ -123,23 +123,59 @@ while [ "$left" -gt 0 ]; do
   esac
   set -- "$@" "$word"
 done
-pids=
 ${
   gnu
-    ? `files=
+    ? `newline='
+'
+files=
 IFS=,
 for pid in $chosen; do files="$files /proc/$pid/environ"; done
 unset IFS
-for file in $(${quote(`${real}/grep`)} -lzxF -- "TARTAN_ROOT=$TARTAN_ROOT" \${files:-/proc/[0-9]*/environ} 2>/dev/null); do
-  pid=\${file#/proc/}
-  pids=$pids\${pids:+,}\${pid%/environ}
-done`
-    : `for pid in $(${quote(`${real}/ps`)} -axEww -o pid=,command= | ${quote(`${real}/awk`)} -v mark=" TARTAN_ROOT=$TARTAN_ROOT " 'index($0 " ", mark) { print $1 }'); do
-  case ,$chosen, in ,, | *",$pid,"*) pids=$pids\${pids:+,}$pid ;; esac
-done`
+: "\${files:=$(echo /proc/[0-9]*/environ)}"
+own_processes() { ${quote(`${real}/grep`)} -lzxF -- "TARTAN_ROOT=$TARTAN_ROOT" $files 2>/dev/null; }
+# is_executing STAT: whether execve(2) just replaces the process, which has memory then, but neither environment nor arguments yet. See
+# proc_pid_stat(5). The name may contain anything; a thread of the kernel has no process group.
+is_executing() {
+  case $1 in *') '?' '[02]' 0 0 '*) return 1 ;; esac
+  set -f -- \${1##*) }
+  set +f
+  [ "\${21}" != 0 ] && [ "\${49}" = 0 ]
 }
+# A process that the first and the second look miss during one execve was in it also in between.
+bracketed=
+while :; do
+  found=$(own_processes)
+  executing=
+  for file in $(${quote(`${real}/grep`)} -L '' $files 2>/dev/null); do
+    IFS= read -r stat 2>/dev/null <"\${file%environ}stat" && is_executing "$stat" && executing=yes
+  done
+  [ -z "$executing" ] || continue
+  pids=
+  for file in $found $(own_processes); do
+    pid=\${file#/proc/} pid=\${pid%/environ}
+    case ,$pids, in *",$pid,"*) ;; *) pids=$pids\${pids:+,}$pid ;; esac
+  done
+  [ -n "$pids" ] || exit 1
+  # -q reads these processes only, where -p reads all of the machine's.
+  output=$(${quote(`${real}/ps`)} -q "$pids" "$@")
+  code=$?
+  # Without arguments ps shows the name in brackets: if it was in an execve, the next look differs.
+  case "$output$newline" in *"]$newline"*)
+    before=$bracketed
+    bracketed=$(printf '%s\\n' "$output" | ${quote(`${real}/grep`)} ' \\[[^ ]*\\]$')
+    [ "$bracketed" = "$before" ] || continue
+    ;;
+  esac
+  [ -z "$output" ] || printf '%s\\n' "$output"
+  exit "$code"
+done`
+    : `pids=
+for pid in $(${quote(`${real}/ps`)} -axEww -o pid=,command= | ${quote(`${real}/awk`)} -v mark=" TARTAN_ROOT=$TARTAN_ROOT " 'index($0 " ", mark) { print $1 }'); do
+  case ,$chosen, in ,, | *",$pid,"*) pids=$pids\${pids:+,}$pid ;; esac
+done
 [ -n "$pids" ] || exit 1
-${gnu ? "# -q reads these processes only, where -p reads all of the machine's.\n" : ''}exec ${quote(`${real}/ps`)} ${gnu ? '-q' : '-p'} "$pids" "$@"
+exec ${quote(`${real}/ps`)} -p "$pids" "$@"`
+}
 `;
 
 /**

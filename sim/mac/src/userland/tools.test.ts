@@ -50,6 +50,11 @@ const cases: readonly Case[] = [
   { command: 'ps -p $$ -o pid= | tr -d " " | grep -x $$ >/dev/null && echo me', stdout: 'me\n', source: 'ps(1)' },
   { command: 'ps -axo pid= | tr -d " " | grep -x $$ >/dev/null && echo me', stdout: 'me\n', source: 'ps(1)' },
   {
+    command: `sh -c 'ps -p $$ -ww -o args=; :' '[x]' | tail -c 4`,
+    stdout: '[x]\n',
+    source: 'ps(1): brackets are also the name of a process without arguments',
+  },
+  {
     command: `ps -A -ww -o pid= | tr -d ' ' | grep -cx ${process.pid}`,
     stdout: '0\n',
     code: 1,
