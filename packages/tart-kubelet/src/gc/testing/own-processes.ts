@@ -11,18 +11,21 @@ const ticksPerSecond = 100;
  */
 const fromProc = (pid: number, folder = ''): HostProcess | undefined => {
   try {
-    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trimEnd();
-    if (command !== '' && !command.includes(folder)) return undefined;
-    // The name may contain anything. After it, the 22nd field is the start time, in ticks since this machine booted; then the memory.
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const [ticks, memory] = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .slice(19, 21)
-      .map(Number);
-    if (command === '') return memory === 0 ? undefined : fromProc(pid, folder);
-    const booted = Number(/^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]);
-    return { pid, startedAt: (booted + Math.floor((ticks ?? 0) / ticksPerSecond)) * 1000, command };
+    for (;;) {
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trimEnd();
+      if (command !== '' && !command.includes(folder)) return undefined;
+      // The name may contain anything. After it, the 22nd field is the start time, in ticks since this machine booted; then the memory.
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      const [ticks, memory] = stat
+        .slice(stat.lastIndexOf(')') + 2)
+        .split(' ')
+        .slice(19, 21)
+        .map(Number);
+      if (command === '' && memory === 0) return undefined;
+      if (command === '') continue;
+      const booted = Number(/^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]);
+      return { pid, startedAt: (booted + Math.floor((ticks ?? 0) / ticksPerSecond)) * 1000, command };
+    }
   } catch {
     return undefined;
   }
