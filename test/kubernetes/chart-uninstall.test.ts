@@ -15,7 +15,7 @@ import {
 } from '@tartan/kube';
 import { uninstallRights } from '@tartan/provider';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
-import { connect } from '@tartan/sim-fleet';
+import { connect, untilServed } from '@tartan/sim-fleet';
 import { canRunContainers, type LinuxNode, startLinuxNode } from '@tartan/sim-linux-node';
 import { assembleImage, imageUser } from '@tartan/tools-build';
 import { type ControlPlane, startControlPlane } from '@tartan/tools-kubernetes';
@@ -86,7 +86,9 @@ describe('helm uninstall on a real API server', { skip }, () => {
     client = admin;
     close = () => transport.close();
     await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
-    for (const each of [...definitions, ...coreDefinitions()]) await client.create(customResourceDefinitions, each);
+    const kinds = [...definitions, ...coreDefinitions()];
+    for (const each of kinds) await client.create(customResourceDefinitions, each);
+    await untilServed(client, kinds);
     const images = new Map([['tartan:test', { folder: image, user: imageUser }]]);
     node = await startLinuxNode({ name: 'linux', transport, url, folder: join(folder, 'node'), images, secondMs: 100 });
   });

@@ -1,7 +1,8 @@
-import { createLogger, customResourceDefinitions, isConditionTrue } from '@tartan/kube';
+import { createLogger, customResourceDefinitions } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
 import { coreDefinitions, createClusterApi } from '@tartan/sim-cluster-api';
 import { runClusterApiSuite } from '@tartan/sim-cluster-api/suite';
+import { untilServed } from '@tartan/sim-fleet';
 import { realHost } from './cluster-api/real-host.ts';
 
 /** Shorter than in core: the tests should wait for the API server, not for a minute. */
@@ -9,14 +10,8 @@ const intervals = { drainRetryMs: 1_000, externalRetryMs: 1_000, deletionRetryMs
 
 const start = () =>
   realHost(async ({ client, subresources }) => {
-    for (const definition of coreDefinitions()) {
-      await client.create(customResourceDefinitions, definition);
-      const name = definition.metadata?.name ?? '';
-      for (;;) {
-        const { status } = await client.get(customResourceDefinitions, { name });
-        if (isConditionTrue(status?.conditions as Parameters<typeof isConditionTrue>[0], 'Established')) break;
-      }
-    }
+    for (const definition of coreDefinitions()) await client.create(customResourceDefinitions, definition);
+    await untilServed(client, coreDefinitions());
     const { evictPod } = subresources;
     const log = createLogger({ write: () => {}, clock, level: 'error' });
     const clusterApi = createClusterApi({ client, evictPod, clock, random: Math.random, log, intervals });

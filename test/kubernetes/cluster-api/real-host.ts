@@ -30,7 +30,7 @@ export const realHost = async (startCore: (place: Place) => Promise<() => Promis
       now: () => clock.now(),
       // All scenarios run concurrently: each polls seldom, so that the API server has time for other work.
       tick: () => sleep(clock, 1_000),
-      timeoutMs: 300_000,
+      timeoutMs: 1_200_000,
       stop: async () => {
         try {
           await stopCore();

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { externalControlPlane, machine } from '@tartan/api';
 import { definitions } from '@tartan/api/crds';
 import {
   bindClusterRole,
@@ -13,15 +12,15 @@ import {
   deployments,
   grantPolicyRules,
   httpsTransport,
-  ignoreNotFound,
   namespaces,
   serviceAccounts,
   type Transport,
 } from '@tartan/kube';
 import { type Clock, sleep, systemClock } from '@tartan/kube/clock';
 import { eventually } from '@tartan/kube/testing';
-import { coreClusters, createProvider, joinBinding, type ProviderOptions, providerRights } from '@tartan/provider';
+import { createProvider, joinBinding, type ProviderOptions, providerRights } from '@tartan/provider';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
+import { untilServed } from '@tartan/sim-fleet';
 import { startControlPlane } from '@tartan/tools-kubernetes';
 import { fakeHostWork, hostSettingsWith } from '../../../packages/provider/src/machine/testing/fakes.ts';
 import { namespace, optionsWith } from '../../../packages/provider/src/manager/testing/harness.ts';
@@ -83,8 +82,9 @@ export const preparedCluster = async () => {
   };
   const admin = as({ cert, key });
   const client = createClient(admin, { clock: systemClock });
-  for (const definition of [...definitions, ...coreDefinitions()])
-    await client.create(customResourceDefinitions, definition);
+  const kinds = [...definitions, ...coreDefinitions()];
+  for (const definition of kinds) await client.create(customResourceDefinitions, definition);
+  await untilServed(client, kinds);
   for (const name of [namespace, spread.namespace])
     await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   await client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: account });
@@ -96,11 +96,6 @@ export const preparedCluster = async () => {
   const log = recordCalls(as({ token }));
   const scaleway = twoMacs();
   await scaleway.loseStray();
-
-  // The server accepts objects a moment after their definitions exist.
-  await eventually('the kind is served', () => ignoreNotFound(client.list(coreClusters('v1beta2'))));
-  await eventually('the kind is served', () => ignoreNotFound(client.list(externalControlPlane.resource)));
-  await eventually('the kind is served', () => ignoreNotFound(client.list(machine.resource)));
 
   const lines: string[] = [];
   /** The managers' log lines about missing rights. */
