@@ -99,7 +99,7 @@ describe('untilServed', () => {
   test('waits until the storage of an established kind answers a list without a limit', async () => {
     const { client, lists } = server(established, ['notFound', 'tooManyRequests']);
     await untilServed(client, [definition], clock);
-    assert.deepEqual(lists, Array(3).fill({ pageSize: 0 }));
+    assert.deepEqual(lists, [{ pageSize: 0 }, { pageSize: 0 }, { pageSize: 0 }]);
   });
 
   test('passes other errors of the server through', async () => {
