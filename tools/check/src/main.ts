@@ -33,6 +33,11 @@ const checks: Check[] = [
   { name: 'dead code and dependencies', fix: 'npx knip', command: bin('knip'), args: ['--no-progress'] },
   { name: 'format', fix: 'npm run format', command: bin('biome'), args: ['format', '.', '--max-diagnostics=20'] },
   script('layers', 'see tools/check/src/layers.ts', 'tools/check/src/layers.ts'),
+  script(
+    'suites',
+    'declare tests before the first await: make the function of the suite synchronous',
+    'tools/check/src/async-suites.ts',
+  ),
   script('references', 'see docs/incidents.md', 'tools/check/src/references.ts'),
   script(
     'host scripts',
