@@ -17,7 +17,17 @@ export interface Selection {
   fieldSelector?: string | undefined;
 }
 
-export interface ListOptions<T extends KubeObject = KubeObject> extends CallOptions, Selection {
+/** A filter for collections of mostly unwanted objects, which no selector can express. */
+interface RawFilter {
+  /**
+   * A text that every wanted object contains somewhere, such as the name of a finalizer. Objects without it are not parsed. A list leaves
+   * them out. A watch reports each of their changes as DELETED, with their identity only: an object may have lost the text. Objects that
+   * contain it elsewhere are not filtered out. It consists of letters, digits and `_./:-`.
+   */
+  mustContain?: string | undefined;
+}
+
+export interface ListOptions<T extends KubeObject = KubeObject> extends CallOptions, Selection, RawFilter {
   /** Objects per page; pages are followed to the end. 500 by default. */
   pageSize?: number;
   /**
@@ -33,7 +43,7 @@ export interface List<T extends KubeObject> {
   resourceVersion: string;
 }
 
-export interface WatchOptions extends Selection {
+export interface WatchOptions extends Selection, RawFilter {
   resourceVersion: string;
   timeoutSeconds?: number;
   signal: AbortSignal;

@@ -1,8 +1,10 @@
 import { isKubeError } from '../errors/kube-error.ts';
 import type { KubeObject, Live, Resource } from '../objects/object.ts';
+import { decodeText } from '../transport/body.ts';
 import { withCallScope } from './call-scope.ts';
 import type { List, ListOptions } from './client.ts';
 import { type Page, parseItem, parsePage } from './parse-object.ts';
+import { createTextFilter, filterPage } from './raw-json.ts';
 import { describeRequest, requestPath } from './request-path.ts';
 import type { RestClient } from './rest-client.ts';
 
@@ -20,15 +22,15 @@ export const list = <T extends KubeObject>(
   const { namespace, labelSelector, fieldSelector, pageSize = defaultPageSize, signal } = options;
   const { deadlineMs = rest.deadlineMs, transform = (object: Live<T>) => object } = options;
   const what = describeRequest('list', resource, { namespace });
+  const mayContain = options.mustContain === undefined ? undefined : createTextFilter(options.mustContain);
+  const read = (bytes: Uint8Array): string => (mayContain && filterPage(bytes, mayContain)) ?? decodeText(bytes);
 
   return withCallScope({ clock: rest.clock, deadlineMs, signal, what }, async (scope) => {
     const readPage = async (continueToken: string): Promise<Page> => {
       const query = { limit: pageSize, labelSelector, fieldSelector, continue: continueToken };
       const path = requestPath(what, resource, { namespace }, query);
-      return parsePage(
-        what,
-        await rest.request({ what, method: 'GET', path }, { signal: scope.signal, deadlineMs: scope.remainingMs() }),
-      );
+      const call = { signal: scope.signal, deadlineMs: scope.remainingMs() };
+      return parsePage(what, await rest.request({ what, method: 'GET', path }, call, read));
     };
 
     /** Applies `transform` to each page before it reads the next one, to bound the memory. */

@@ -2,7 +2,7 @@ import type { Clock } from '../clock/clock.ts';
 import { iterateUntilAborted, unlessAborted } from '../errors/abort-signal.ts';
 import { fromResponse } from '../errors/from-status.ts';
 import { isKubeError, KubeError } from '../errors/kube-error.ts';
-import { collectText } from '../transport/body.ts';
+import { collectBytes, collectText, decodeText } from '../transport/body.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../transport/transport.ts';
 import { type CallScope, openCallScope, withCallScope } from './call-scope.ts';
 import type { CallOptions } from './client.ts';
@@ -35,8 +35,8 @@ interface RestRequest {
 export interface RestClient {
   readonly clock: Clock;
   readonly deadlineMs: number;
-  /** The response as JSON. Rejects unless the status is 2xx. */
-  request(request: RestRequest, options?: CallOptions): Promise<unknown>;
+  /** The response as JSON. Rejects unless the status is 2xx. `read`: the JSON text in the response; by default the whole response. */
+  request(request: RestRequest, options?: CallOptions, read?: (bytes: Uint8Array) => string): Promise<unknown>;
   /** The response as a stream. The deadline covers only the response headers, the signal the whole stream. */
   stream(request: RestRequest, options?: CallOptions): AsyncIterable<Uint8Array>;
 }
@@ -154,12 +154,12 @@ export const createRestClient = (transport: Transport, options: ClientOptions): 
   return {
     clock,
     deadlineMs,
-    request: (request, { signal, deadlineMs: limit = deadlineMs } = {}) =>
+    request: (request, { signal, deadlineMs: limit = deadlineMs } = {}, read = decodeText) =>
       withCallScope({ clock, deadlineMs: limit, signal, what: request.what }, async (scope) => {
         try {
           const { response, place } = await send(request, scope);
-          const text = await collectText(response.body, maxResponseBytes).finally(place.release);
-          return parse(request.what, text);
+          const bytes = await collectBytes(response.body, maxResponseBytes).finally(place.release);
+          return parse(request.what, read(bytes));
         } catch (error) {
           throw asKubeError(request.what, error);
         }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { decodeText } from '../transport/body.ts';
 import { splitFrames } from './watch.ts';
 
 async function* chunked(bytes: Uint8Array, cuts: readonly number[]): AsyncGenerator<Uint8Array> {
@@ -9,7 +10,7 @@ async function* chunked(bytes: Uint8Array, cuts: readonly number[]): AsyncGenera
 }
 
 const frames = async (text: string | Uint8Array, cuts: readonly number[] = [], largest = 1000): Promise<string[]> =>
-  Array.fromAsync(splitFrames(chunked(Buffer.from(text), cuts), largest), (frame) => frame.text);
+  Array.fromAsync(splitFrames(chunked(Buffer.from(text), cuts), largest), ({ bytes }) => decodeText(bytes));
 
 test('lines are complete, wherever the chunks are cut', async () => {
   const line = fc.string({ unit: 'binary', minLength: 1 }).map((text) => JSON.stringify({ text }));

@@ -4,7 +4,8 @@ import { isRecord, parseJson, recordIn, textIn } from '../json.ts';
 import type { KubeObject, Resource } from '../objects/object.ts';
 import { decodeText } from '../transport/body.ts';
 import type { WatchEvent, WatchOptions } from './client.ts';
-import { parseObject } from './parse-object.ts';
+import { parseItem, parseObject } from './parse-object.ts';
+import { createTextFilter, identityInEvent, isBlank } from './raw-json.ts';
 import { describeRequest, requestPath } from './request-path.ts';
 import type { RestClient } from './rest-client.ts';
 
@@ -14,9 +15,9 @@ const maxEventBytes = 32 * 1024 * 1024;
 const eventOf = <T extends KubeObject>(
   what: string,
   resource: Resource<T>,
-  { text, complete }: WatchFrame,
+  { bytes, complete }: WatchFrame,
 ): WatchEvent<T> => {
-  const event = parseJson(text);
+  const event = parseJson(decodeText(bytes));
   if (event === undefined && !complete) {
     throw new KubeError('unreachable', `Cannot ${what}: the stream ended within an event`);
   }
@@ -39,6 +40,18 @@ const eventOf = <T extends KubeObject>(
   }
 };
 
+/** The event of an object without the wanted text. undefined: parse it. */
+const unwantedEvent = <T extends KubeObject>(
+  what: string,
+  resource: Resource<T>,
+  { bytes, complete }: WatchFrame,
+): WatchEvent<T> | undefined => {
+  const identity = complete ? identityInEvent(bytes, resource) : undefined;
+  if (identity === undefined) return undefined;
+  const metadata = { ...identity, creationTimestamp: '' };
+  return { type: 'DELETED', object: parseItem(what, resource, { metadata }) };
+};
+
 /** Parses newline-delimited events until the server ends the stream or the signal fires. */
 export async function* watch<T extends KubeObject>(
   rest: RestClient,
@@ -57,20 +70,23 @@ export async function* watch<T extends KubeObject>(
   };
   const path = requestPath(what, resource, { namespace }, query);
   const chunks = rest.stream({ what, method: 'GET', path }, { signal });
-  for await (const frame of splitFrames(chunks, maxEventBytes)) yield eventOf(what, resource, frame);
+  const mayContain = options.mustContain === undefined ? undefined : createTextFilter(options.mustContain);
+  for await (const frame of splitFrames(chunks, maxEventBytes)) {
+    const unwanted = mayContain?.(frame.bytes) === false ? unwantedEvent(what, resource, frame) : undefined;
+    yield unwanted ?? eventOf(what, resource, frame);
+  }
 }
 
 const newline = 0x0a;
 
 interface WatchFrame {
-  text: string;
+  bytes: Uint8Array;
   /** Whether it ended with a newline; the last frame may be truncated. */
   complete: boolean;
 }
 
 /**
- * Splits a stream into lines. A newline byte is never part of a multi-byte UTF-8 sequence, so bytes are split first and decoded
- * afterwards. Skips empty lines. Text after the last newline is a line too.
+ * Splits a stream into lines. A newline byte is never part of a multi-byte UTF-8 sequence. Skips empty lines. Text after the last newline is a line too.
  * Throws KubeError `malformed` for a line longer than `largest` bytes, before it buffers more of it.
  */
 export async function* splitFrames(chunks: AsyncIterable<Uint8Array>, largest: number): AsyncGenerator<WatchFrame> {
@@ -83,12 +99,12 @@ export async function* splitFrames(chunks: AsyncIterable<Uint8Array>, largest: n
     }
     pieces.push(piece);
   };
-  const take = (): string => {
+  const take = (): Uint8Array => {
     const [only] = pieces;
-    const text = decodeText(only && pieces.length === 1 ? only : Buffer.concat(pieces, length));
+    const bytes = only && pieces.length === 1 ? only : Buffer.concat(pieces, length);
     pieces = [];
     length = 0;
-    return text;
+    return bytes;
   };
   for await (const chunk of chunks) {
     let start = 0;
@@ -96,10 +112,10 @@ export async function* splitFrames(chunks: AsyncIterable<Uint8Array>, largest: n
       keep(chunk.subarray(start, end));
       start = end + 1;
       const line = take();
-      if (line.trim() !== '') yield { text: line, complete: true };
+      if (!isBlank(line)) yield { bytes: line, complete: true };
     }
     if (start < chunk.length) keep(chunk.subarray(start));
   }
   const rest = take();
-  if (rest.trim() !== '') yield { text: rest, complete: false };
+  if (!isBlank(rest)) yield { bytes: rest, complete: false };
 }

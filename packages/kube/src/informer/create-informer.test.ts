@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { createClient } from '../client/create-client.ts';
+import { scriptedTransport } from '../client/testing/scripted-transport.ts';
+import { settle } from '../clock/testing/real-time.ts';
 import { KubeError, type KubeErrorReason } from '../errors/kube-error.ts';
 import type { Live } from '../objects/object.ts';
 import { createInformer, type InformerOptions, withoutManagedFields } from './create-informer.ts';
@@ -305,4 +308,53 @@ test('two concurrent runs are rejected; consecutive runs are not', async () => {
   assert.equal(cache.list().length, 1);
   again.abort();
   await second;
+});
+
+test('an object that loses the text of mustContain is removed, and foreign objects only move the version on', async () => {
+  const text = 'example.com/hold';
+  const thing = (name: string, version: number, finalizers: readonly string[]) => ({
+    kind: 'Thing',
+    apiVersion: 'test.example/v1',
+    metadata: {
+      name,
+      namespace: 'n',
+      uid: `uid-${name}`,
+      resourceVersion: `${version}`,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      finalizers,
+    },
+    spec: { color: 'red', step: 1 },
+  });
+  const lines = [
+    { type: 'ADDED', object: thing('foreign', 11, []) },
+    { type: 'MODIFIED', object: thing('held', 12, []) },
+    { type: 'DELETED', object: thing('foreign', 13, []) },
+  ];
+  const list = {
+    kind: 'ThingList',
+    apiVersion: 'test.example/v1',
+    metadata: { resourceVersion: '10' },
+    items: [thing('held', 9, [text]), thing('other', 8, [])],
+  };
+  const transport = scriptedTransport(({ path }, index) => {
+    if (!path.includes('watch=true')) return { body: list };
+    return { body: index === 1 ? lines.map((line) => `${JSON.stringify(line)}\n`).join('') : '' };
+  });
+  const clock = countedClock();
+  const { cache, stop, run } = createHarness({
+    client: createClient(transport, { clock }),
+    clock,
+    mustContain: text,
+  });
+  const seen: InformerEvent<Thing>[] = [];
+  cache.subscribe((change) => seen.push(change));
+  const done = run();
+  await cache.synced;
+  await settle();
+  assert.deepEqual(formatEvents(seen), ['added uid-held 9', 'removed uid-held']);
+  clock.advance(10_000);
+  await settle();
+  assert.match(transport.seen[2]?.path ?? '', /resourceVersion=13/);
+  stop.abort();
+  await done;
 });

@@ -23,6 +23,8 @@ export interface InformerOptions<T extends KubeObject> extends Selection {
    * removed, one that starts matching as added. If it throws, the object is kept.
    */
   filter?: (object: Live<T>) => boolean;
+  /** See `ListOptions`: saves parsing most objects that `filter` would leave out. */
+  mustContain?: string;
   clock: Clock;
   random: Random;
   log: Logger;
@@ -58,7 +60,7 @@ const filterAndTransform =
  */
 export const createInformer = <T extends KubeObject>(options: InformerOptions<T>): Informer<T> => {
   const { client, resource, clock, random, indexes = {} } = options;
-  const { namespace, labelSelector, fieldSelector } = options;
+  const { namespace, labelSelector, fieldSelector, mustContain } = options;
   const log = options.log.with({
     resource: resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`,
     ...(namespace === undefined ? {} : { namespace }),
@@ -78,7 +80,7 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
       {
         client,
         resource,
-        selection: { namespace, labelSelector, fieldSelector },
+        selection: { namespace, labelSelector, fieldSelector, mustContain },
         updater,
         transform,
         clock,

@@ -27,7 +27,7 @@ const watchTimeoutSeconds = 290;
 interface ReflectorOptions<T extends KubeObject> {
   client: ListerWatcher<T>;
   resource: Resource<T>;
-  selection: Selection;
+  selection: Selection & Pick<WatchOptions, 'mustContain'>;
   updater: StoreUpdater<T>;
   /** The object to cache; undefined to leave it out. */
   transform(object: Live<T>): Live<T> | undefined;

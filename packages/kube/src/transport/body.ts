@@ -37,8 +37,8 @@ export const decodeText = (bytes: Uint8Array): string => {
   }
 };
 
-/** Reads a whole body as text. Throws KubeError `malformed` when it exceeds `largest` bytes, without reading the rest. */
-export const collectText = async (body: AsyncIterable<Uint8Array>, largest: number): Promise<string> => {
+/** Reads a whole body. Throws KubeError `malformed` when it exceeds `largest` bytes, without reading the rest. */
+export const collectBytes = async (body: AsyncIterable<Uint8Array>, largest: number): Promise<Uint8Array> => {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of body) {
@@ -49,5 +49,8 @@ export const collectText = async (body: AsyncIterable<Uint8Array>, largest: numb
     chunks.push(chunk);
   }
   const [first] = chunks;
-  return decodeText(first && chunks.length === 1 ? first : Buffer.concat(chunks, length));
+  return first && chunks.length === 1 ? first : Buffer.concat(chunks, length);
 };
+
+export const collectText = async (body: AsyncIterable<Uint8Array>, largest: number): Promise<string> =>
+  decodeText(await collectBytes(body, largest));

@@ -40,7 +40,7 @@ export const createCaches = (options: CacheOptions) => {
   const cacheOf = <T extends KubeObject>(
     resource: Resource<T>,
     more: Partial<
-      Pick<InformerOptions<T>, 'namespace' | 'labelSelector' | 'fieldSelector' | 'transform' | 'filter'>
+      Pick<InformerOptions<T>, 'namespace' | 'labelSelector' | 'fieldSelector' | 'transform' | 'filter' | 'mustContain'>
     > = {},
   ): Informer<T> =>
     createInformer({
@@ -63,7 +63,7 @@ export const createCaches = (options: CacheOptions) => {
     clusters: cacheOf(coreClusters(coreVersion)),
     machineDeployments: cacheOf(coreMachineDeployments(coreVersion)),
     nodes: cacheOf(nodes, { transform: trimNode }),
-    pods: cacheOf(pods, { filter: isHeldByAgent, transform: trimPod }),
+    pods: cacheOf(pods, { mustContain: finalizers.vmCleanup, filter: isHeldByAgent, transform: trimPod }),
     certificateRequests: cacheOf(certificateSigningRequests, clientRequests),
     servingRequests: cacheOf(certificateSigningRequests, servingRequests),
     kubeconfigs: cacheOf(secrets, {
