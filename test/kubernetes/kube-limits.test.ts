@@ -8,6 +8,7 @@ import {
   createSubresources,
   defineResource,
   httpsTransport,
+  type KubeObject,
   namespaces,
   roleBindings,
   roles,
@@ -17,17 +18,16 @@ import {
 } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
 import { type ControlPlane, testControlPlane } from '@tartan/tools-kubernetes';
-import type { IFlowSchema } from 'kubernetes-models/flowcontrol.apiserver.k8s.io/v1/FlowSchema';
-import type { IPriorityLevelConfiguration } from 'kubernetes-models/flowcontrol.apiserver.k8s.io/v1/PriorityLevelConfiguration';
 import { createRequestLimiter } from '../../packages/kube/src/client/request-limiter.ts';
 
+type WithSpec = KubeObject & { spec: object };
 const flowControl = { group: 'flowcontrol.apiserver.k8s.io', version: 'v1', namespaced: false };
-const priorityLevels = defineResource<IPriorityLevelConfiguration>({
+const priorityLevels = defineResource<WithSpec>({
   ...flowControl,
   kind: 'PriorityLevelConfiguration',
   plural: 'prioritylevelconfigurations',
 });
-const flowSchemas = defineResource<IFlowSchema>({ ...flowControl, kind: 'FlowSchema', plural: 'flowschemas' });
+const flowSchemas = defineResource<WithSpec>({ ...flowControl, kind: 'FlowSchema', plural: 'flowschemas' });
 
 describe('a client on a real API server whose priority level has few seats and no queue', () => {
   const name = `limits-${randomUUID().slice(0, 8)}`;

@@ -54,10 +54,8 @@ describe('a client with a limiter', () => {
       await headers.promise;
       return { body: silent() };
     });
-    const watching = client
-      .watch(secrets, { resourceVersion: '1', signal: stop.signal })
-      [Symbol.asyncIterator]()
-      .next();
+    const events = client.watch(secrets, { resourceVersion: '1', signal: stop.signal });
+    const watching = events[Symbol.asyncIterator]().next();
     const reading = client.get(secrets, name);
     await settle();
     assert.equal(transport.seen.length, 1);

@@ -237,11 +237,9 @@ test('however few seats a server has, all requests of a burst end well, and few 
       const limiter = createRequestLimiter({ clock, random: () => 0.5, qps: 1000, burst: 1000, maxInFlight });
       const client = createClient(scriptedTransport(server.script), { clock, flow: limiter.flow('machine') });
       const calls = Array.from({ length: 200 }, () => client.get(secrets, name));
-      let ended = false;
-      const all = Promise.all(calls).finally(() => {
-        ended = true;
-      });
-      for (let elapsed = 0; !ended && elapsed < 40_000; elapsed += 5) {
+      const ended = new AbortController();
+      const all = Promise.all(calls).finally(() => ended.abort());
+      for (let elapsed = 0; !ended.signal.aborted && elapsed < 40_000; elapsed += 5) {
         clock.advance(5);
         await settle(3);
       }
