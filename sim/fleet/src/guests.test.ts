@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createSign, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { constants, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,8 @@ import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { systemClock } from '@tartan/kube/clock';
+import { manualClock, systemClock } from '@tartan/kube/clock';
+import { eventually, settle } from '@tartan/kube/testing';
 import { createGitHub, type EmbeddedGitHub } from '@tartan/sim-github';
 import { type Mac, standInSoftware, startMac } from '@tartan/sim-mac';
 import { openRunnerBridge, type RunnerBridge, runnerGuestScript } from './guests.ts';
@@ -117,6 +118,30 @@ describe('a runner in a guest of a simulated Mac', { timeout: 60_000 }, () => {
     await bridge.close();
     pipe.destroy();
     assert.equal(work.mock.callCount(), 0);
+  });
+
+  test('a guest that is gone when it gets a job does not begin it: GitHub gives the job to another runner', async () => {
+    const bridge = await openRunnerBridge({
+      folder: join(folder, 'dead'),
+      url: 'https://github.invalid',
+      fetch: github.fetch,
+      // It does not notice by itself that the guest is gone.
+      clock: manualClock(),
+      work: async () => 'success',
+    });
+    const guest = spawn('/bin/sleep', ['1000'], { stdio: 'ignore' });
+    put(`dead/${guest.pid}/configuration`, await mint(github, 'dead'));
+    writeFileSync(join(folder, 'dead', 'notify'), `${guest.pid} ${process.pid}\n`);
+    await eventually('its runner is online', () =>
+      github.runners().some(({ name, isOnline }) => name === 'dead' && isOnline),
+    );
+    await settle();
+    guest.kill('SIGKILL');
+    await once(guest, 'exit');
+    const job = github.queueJob({ repository: 'acme/app', labels: ['macos'], name: 'dead' });
+    await eventually('its runner has ended', () => bridge.count() === 0 || job.status === 'in_progress');
+    await bridge.close();
+    assert.equal(job.status, 'queued');
   });
 
   test('a guest without a runner share runs the other script', async () => {

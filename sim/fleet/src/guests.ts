@@ -124,7 +124,7 @@ const isAlive = (pid: number): boolean => {
 const livenessPollMs = 1_000;
 
 export const openRunnerBridge = async (options: RunnerBridgeOptions): Promise<RunnerBridge> => {
-  const { folder, clock = systemClock, work, ...github } = options;
+  const { folder, clock = systemClock, work, url, fetch: ask = fetch } = options;
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await promisify(execFile)('mkfifo', [join(folder, 'notify')]);
@@ -141,11 +141,11 @@ export const openRunnerBridge = async (options: RunnerBridgeOptions): Promise<Ru
     }
   };
 
-  /** Aborts `gone` when the guest is gone. */
-  const watch = async (pid: number, parent: number, gone: AbortController): Promise<void> => {
+  /** Aborts `gone` when `isGone`. */
+  const watch = async (isGone: () => boolean, gone: AbortController): Promise<void> => {
     while (!gone.signal.aborted) {
       await sleep(clock, livenessPollMs, gone.signal);
-      if (!isAlive(pid) || !isAlive(parent)) gone.abort();
+      if (isGone()) gone.abort();
     }
   };
 
@@ -154,11 +154,17 @@ export const openRunnerBridge = async (options: RunnerBridgeOptions): Promise<Ru
     const gone = new AbortController();
     const either = AbortSignal.any([gone.signal, closing.signal]);
     const aborted = new Promise<void>((resolve) => either.addEventListener('abort', () => resolve()));
-    const watching = watch(pid, parent, gone);
+    const isGone = (): boolean => !isAlive(pid) || !isAlive(parent);
+    const watching = watch(isGone, gone);
     const configuration = readFileSync(join(line, 'configuration'), 'utf8');
     rmSync(join(line, 'configuration'));
     const outcome = await runFakeRunner({
-      ...github,
+      url,
+      // A guest that is gone sends nothing: above all, it does not report the start of a job that GitHub has just given to it.
+      fetch: async (input, init) => {
+        if (isGone()) gone.abort();
+        return ask(input, init);
+      },
       clock,
       as: { jit_config: configuration },
       signal: either,
