@@ -34,15 +34,3 @@ for (const version of ['24.0.0', '26.10.0']) {
     assert.deepEqual(underNode(version), { exit: undefined, said: '' });
   });
 }
-
-test('npm scripts replace the shell that npm starts, which passes no signal on', () => {
-  const { scripts } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
-    scripts: Record<string, string>;
-  };
-  const programs = Object.values(scripts).filter((script) => /\bnode /.test(script));
-  assert.ok(programs.length > 0);
-  assert.deepEqual(
-    programs.filter((script) => !/(^|&& )exec node /.test(script)),
-    [],
-  );
-});
