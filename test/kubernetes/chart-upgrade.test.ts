@@ -10,6 +10,7 @@ import { connect } from '@tartan/sim-fleet';
 import { unpackPreviousRelease } from '@tartan/tools-kubernetes';
 import { coreMachineDeployments } from '../../packages/provider/src/core/kinds.ts';
 import { createFleetController } from '../../packages/provider/src/fleet/controller.ts';
+import { indexesOf } from '../../packages/provider/src/indexes.ts';
 import { coreMachines, type FleetRelease, fleetRelease, applyMethods } from './chart/fleet-release.ts';
 import { type ChartPlane, startChartPlane } from './chart/plane.ts';
 
@@ -17,7 +18,14 @@ import { type ChartPlane, startChartPlane } from './chart/plane.ts';
 const startFleetController = async (client: Client, signal: AbortSignal): Promise<void> => {
   const log = createLogger({ clock, level: 'error', write: (line) => process.stderr.write(line) });
   const follow = async <T extends KubeObject>(resource: Resource<T>) => {
-    const cache = createInformer({ client, resource, clock, random: Math.random, log });
+    const cache = createInformer({
+      client,
+      resource,
+      indexes: indexesOf(resource),
+      clock,
+      random: Math.random,
+      log,
+    });
     void cache.run(signal);
     await cache.synced;
     return cache;

@@ -21,6 +21,7 @@ import {
 import { systemClock } from '@tartan/kube/clock';
 import { testDeadline } from '@tartan/kube/testing';
 import { type ControlPlane, testControlPlane } from '@tartan/tools-kubernetes';
+import { nodeIndexes } from '../../packages/provider/src/indexes.ts';
 import { createFleetSpread } from '../../packages/provider/src/spread/controller.ts';
 import { fleetHash } from '../../packages/provider/src/spread/decide.ts';
 import { macNode } from '../../packages/provider/src/spread/testing/mac-node.ts';
@@ -173,6 +174,7 @@ describe('a Deployment follows the Ready Macs on a real API server', () => {
     const cache = createInformer({
       client: restricted,
       resource: nodes,
+      indexes: nodeIndexes,
       labelSelector: `tuist.dev/fleet=${id}`,
       clock: systemClock,
       random: Math.random,
