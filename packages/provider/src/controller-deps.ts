@@ -52,6 +52,9 @@ export interface Informers {
   readonly nodes: Cache<Node, keyof typeof nodeIndexes>;
   readonly pods: Cache<Pod, keyof typeof podIndexes>;
   readonly certificateRequests: Cache<CertificateRequest, keyof typeof certificateRequestIndexes>;
+  /** Without their values (`withoutSecretValues`). */
+  readonly machineSecrets: Omit<Cache<SecretObject>, 'byIndex'>;
+  readonly tailscaleSecrets: Omit<Cache<SecretObject>, 'byIndex'>;
 }
 
 /** All that finding out whether a Cluster is paused needs. */

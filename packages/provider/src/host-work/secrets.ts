@@ -154,6 +154,42 @@ const parseSecret = ({ metadata, data }: Live<SecretObject>): MachineSecret => {
   };
 };
 
+const present = Buffer.from('(on the server)').toString('base64');
+
+/**
+ * A Secret for a cache: keeps the user, the server and the machine, and of all other values only whether there is one. With it a decision
+ * that a Mac needs nothing can be taken; nothing can be done on a Mac.
+ */
+export const withoutSecretValues = ({
+  apiVersion,
+  kind,
+  metadata,
+  data = {},
+}: Live<SecretObject>): Live<SecretObject> => {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
+  const kept = [annotations.serverID, annotations.machineUID].flatMap((key) => {
+    const value = metadata.annotations?.[key];
+    return value === undefined ? [] : [[key, value]];
+  });
+  const values = Object.entries(data).flatMap(([key, value]) => {
+    if (key === username) return [[key, value]];
+    return passwordOf(Buffer.from(value, 'base64').toString().trim()) === undefined ? [] : [[key, present]];
+  });
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      uid,
+      resourceVersion,
+      creationTimestamp,
+      annotations: Object.fromEntries(kept),
+    },
+    data: Object.fromEntries(values),
+  };
+};
+
 const passwordOf = (text: string | undefined): string | undefined =>
   text === undefined || text === '' || text === '<sealed>' ? undefined : text;
 

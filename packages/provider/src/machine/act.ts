@@ -1,5 +1,5 @@
 import { finalizers, machine as machineKind } from '@tartan/api';
-import { addFinalizer, done } from '@tartan/kube';
+import { addFinalizer, done, type ReconcileResult, requeueAfter } from '@tartan/kube';
 import { moveBlockingPatch } from '../pause/pauses.ts';
 import { bootstrap, reregister, retireToken } from './act/bootstrap.ts';
 import { fetchCredentials, reserve, setProviderID, take } from './act/claim.ts';
@@ -7,15 +7,37 @@ import { type ActContext, type ActionOutput, requeue } from './options.ts';
 import { cleanUp, detachHost, release, removeRunner } from './act/deletion.ts';
 import { reboot, releaseFailedHost } from './act/remediation.ts';
 import { clearFailedRoll, roll, rollBack, uncordon } from './act/roll.ts';
-import { type Decision, succeeded } from './decision.ts';
+import { type Decision, isPassive, succeeded, type WaitingDecision } from './decision.ts';
 import { intervals } from './requeue.ts';
 
-/** Executes a decision. Each action is crash-safe after any of its writes: the next pass observes what was done, and continues. */
-export const carryOut = async (context: ActContext, decision: Decision): Promise<ActionOutput> => {
+/** When a machine that only waits is reconciled again, if nothing triggers before. */
+export const waitOf = (decision: WaitingDecision): ReconcileResult => {
   switch (decision.kind) {
     case 'ignore':
     case 'pause':
-      return { result: succeeded, next: done };
+      return done;
+    case 'await cluster':
+    case 'await key':
+    case 'await host':
+    case 'await runner':
+    case 'await wipe':
+      return requeueAfter(intervals.otherController);
+    case 'cannot claim':
+      return requeueAfter(decision.reason === 'NoAvailableHost' ? intervals.freeHost : intervals.manualFix);
+    case 'lost host':
+      return requeueAfter(intervals.manualFix);
+    case 'back off':
+    case 'wait':
+      return requeueAfter(decision.forMs);
+  }
+};
+
+/** Executes a decision. Each action is crash-safe after any of its writes: the next pass observes what was done, and continues. */
+export const carryOut = async (context: ActContext, decision: Decision): Promise<ActionOutput> => {
+  if (isPassive(decision)) return { result: succeeded, next: waitOf(decision) };
+  switch (decision.kind) {
+    case 'refuse':
+      return requeue(intervals.manualFix);
     case 'add finalizer': {
       const { client } = context.deps;
       const { signal } = context;
@@ -28,20 +50,6 @@ export const carryOut = async (context: ActContext, decision: Decision): Promise
     case 'block move':
       await context.patcher.patchGuarded(moveBlockingPatch);
       return requeue(0);
-    case 'await cluster':
-    case 'await key':
-    case 'await host':
-    case 'await runner':
-    case 'await wipe':
-      return requeue(intervals.otherController);
-    case 'cannot claim':
-      return requeue(decision.reason === 'NoAvailableHost' ? intervals.freeHost : intervals.manualFix);
-    case 'lost host':
-    case 'refuse':
-      return requeue(intervals.manualFix);
-    case 'back off':
-    case 'wait':
-      return requeue(decision.forMs);
     case 'reserve':
       return reserve(context);
     case 'take':

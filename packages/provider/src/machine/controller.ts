@@ -1,4 +1,5 @@
-import { type MacFleet, machine as machineKind, type MachineStatus } from '@tartan/api';
+import { isDeepStrictEqual } from 'node:util';
+import { annotations, type MacFleet, machine as machineKind, type MachineStatus, macHost } from '@tartan/api';
 import {
   annotationsChanged,
   anyOf,
@@ -14,8 +15,10 @@ import {
   nameOf,
   ownersChanged,
   type Reconciler,
+  type ReconcileResult,
   requestForObject,
   requeueOnConflict,
+  secrets,
   type Source,
 } from '@tartan/kube';
 import type { Machine, Node } from '../controller-deps.ts';
@@ -23,17 +26,18 @@ import type { CoreCluster } from '../core/kinds.ts';
 import { hardwareKey } from '../indexes.ts';
 import { cachedPauseReasons, clusterNameOf, pauseReasonsOf, readCluster } from '../pause/pauses.ts';
 import { createMissingNodeTracker } from '../pods/missing-nodes.ts';
-import { carryOut } from './act.ts';
+import { createCacheReader, NotCachedError } from '../cache-reader.ts';
+import { carryOut, waitOf } from './act.ts';
 import type { ActContext, MachineControllerOptions, MachineDeps } from './options.ts';
 import { createPushSlots, createRunningPushes } from './act/running-pushes.ts';
 import { decide } from './decide.ts';
-import { type ActionResult, type Decision, isPassive } from './decision.ts';
+import { type ActionResult, type Decision, isPassive, succeeded } from './decision.ts';
 import { type AttemptResult, withAttempt, withoutRunning } from './last-attempt.ts';
 import { createMachinePatcher } from './machine.ts';
-import { observe, remember } from './observe.ts';
+import { type Observation, observe, remember } from './observe.ts';
 import { nodeAddresses } from './observe/node.ts';
 import { createRunnerLastSeen } from './observe/runner.ts';
-import { createRequeueLimiter } from './requeue.ts';
+import { createRequeueLimiter, createSeenVersions } from './requeue.ts';
 import type { Snapshot } from './snapshot.ts';
 import { statusOf } from './status.ts';
 import { eventsOf } from './status/events.ts';
@@ -55,6 +59,7 @@ export const createMachineController = (options: MachineControllerOptions): Cont
     missingNodes: createMissingNodeTracker(clock),
     runnerLastSeen: createRunnerLastSeen(clock),
     requeueLimiter: createRequeueLimiter(),
+    versions: createSeenVersions(),
     slots: createPushSlots(settings.machineWorkers),
     pushes: createRunningPushes(),
   };
@@ -73,6 +78,9 @@ export const createMachineController = (options: MachineControllerOptions): Cont
  */
 const reconciler = (deps: MachineDeps): Reconciler =>
   requeueOnConflict(async (key, signal) => {
+    const cached = deps.machines.get(key);
+    const settled = cached && (await settledByCaches(deps, cached, signal));
+    if (settled !== undefined) return settled;
     const machine = await readMachine(deps, key, signal);
     return machine === undefined ? done : reconcileMachine(deps, machine, signal);
   });
@@ -80,6 +88,52 @@ const reconciler = (deps: MachineDeps): Reconciler =>
 /** A live read: with a stale machine a pass could claim twice, or push an outdated state. */
 const readMachine = ({ client }: MachineDeps, key: string, signal: AbortSignal): Promise<Machine | undefined> =>
   ignoreNotFound(client.get(machineKind.resource, nameOf(key), { signal }));
+
+/**
+ * When to reconcile a machine again that, by the caches, needs no action and no report: such a pass costs no request. Undefined: read it
+ * live. Caches may be old, so they decide nothing else. All that they hold of a machine triggers when it changes, except the machine's own
+ * status, which `versions` guards.
+ */
+const settledByCaches = async (
+  deps: MachineDeps,
+  machine: Machine,
+  signal: AbortSignal,
+): Promise<ReconcileResult | undefined> => {
+  if (machine.metadata.deletionTimestamp !== undefined || deps.versions.isOutdated(machine)) return undefined;
+  const { macHosts, machineSecrets, tailscaleSecrets } = deps;
+  const client = createCacheReader({
+    [macHost.resource.kind]: [macHosts],
+    [secrets.kind]: [machineSecrets, ...(tailscaleSecrets ? [tailscaleSecrets] : [])],
+  });
+  try {
+    const observation = await observe({ ...deps, client, redactor: { add: () => {} } }, machine, signal);
+    const decision = decide(observation.snapshot);
+    if (!isPassive(decision)) return undefined;
+    const { status = {} } = machine;
+    const next = statusOf(withoutRunning(status), machine, outcomeOf(deps, observation, decision, succeeded));
+    if (!isDeepStrictEqual(next, status)) return undefined;
+    remember(deps, machine, observation.snapshot);
+    return deps.requeueLimiter.limit(machine.metadata.uid, waitOf(decision));
+  } catch (error) {
+    if (error instanceof NotCachedError) return undefined;
+    throw error;
+  }
+};
+
+/** What `statusOf` and `eventsOf` derive from. */
+const outcomeOf = (
+  deps: MachineDeps,
+  { snapshot, host, node }: Observation,
+  decision: Decision,
+  result: ActionResult,
+) => ({
+  snapshot,
+  decision,
+  result,
+  ip: host?.status?.ip,
+  nodeAddresses: nodeAddresses(node, snapshot.node),
+  releaseID: deps.options.releaseID,
+});
 
 /** The Cluster comes from a watch: before any action it is read from the server too. */
 const decideUnlessPaused = async (
@@ -98,22 +152,14 @@ const decideUnlessPaused = async (
 const reconcileMachine = async (deps: MachineDeps, machine: Machine, signal: AbortSignal): ReturnType<Reconciler> => {
   const patcher = createMachinePatcher(deps.client, machine, signal);
   const observation = await observe(deps, machine, signal);
-  const { snapshot, host, node } = observation;
+  const { snapshot } = observation;
   remember(deps, machine, snapshot);
   const decision = await decideUnlessPaused(deps, machine, snapshot, signal);
   const { name, namespace } = machine.metadata;
   deps.log.debug('Looked at a machine', { namespace, name, decision });
 
-  const resultOf = (result: ActionResult) => ({
-    snapshot,
-    decision,
-    result,
-    ip: host?.status?.ip,
-    nodeAddresses: nodeAddresses(node, snapshot.node),
-    releaseID: deps.options.releaseID,
-  });
   const publish = async (result: ActionResult, attempt: AttemptResult | undefined, exists = true): Promise<void> => {
-    const reconciled = resultOf(result);
+    const reconciled = outcomeOf(deps, observation, decision, result);
     const before = patcher.machine.status ?? {};
     const update = (status: MachineStatus): MachineStatus =>
       attempt === undefined ? withoutRunning(status) : withAttempt(status, attempt, deps.clock.now());
@@ -131,12 +177,14 @@ const reconcileMachine = async (deps: MachineDeps, machine: Machine, signal: Abo
   };
   const { result, next, attempt, finalizerRemoved } = await carryOut(context, decision);
   await publish(result, attempt, finalizerRemoved !== true);
+  deps.versions.record(patcher.machine);
   return deps.requeueLimiter.limit(machine.metadata.uid, next);
 };
 
 /** What may change a decision. The machine's own status does not trigger: only this controller writes it. */
 const sourcesOf = (deps: MachineDeps): readonly Source[] => {
-  const { machines, macHosts, macFleets, nodes, clusters, fleetKeys, missingNodes, pushes } = deps;
+  const { machines, macHosts, macFleets, machineSecrets, nodes, clusters, fleetKeys, missingNodes, pushes, slots } =
+    deps;
   const keysBy = (...[index, value]: Parameters<typeof machines.byIndex>): string[] =>
     machines.byIndex(index, value).map(({ metadata }) => keyOf(metadata));
   const applyPause = (machine: Machine): void =>
@@ -170,6 +218,7 @@ const sourcesOf = (deps: MachineDeps): readonly Source[] => {
       ...keysBy('serverID', metadata.name),
       ...(status?.state === 'pool' ? keysBy('withoutHost', hardwareKey(spec.zone, status.type)) : []),
     ]),
+    fromInformer(machineSecrets, ({ metadata }) => keysBy('uid', metadata.annotations?.[annotations.machineUID] ?? '')),
     fromInformer(nodes, ({ metadata }) => keysBy('name', metadata.name), nodeChanged),
     fromInformer(
       macFleets,
@@ -177,6 +226,7 @@ const sourcesOf = (deps: MachineDeps): readonly Source[] => {
       turnsChanged,
     ),
     fromInformer(clusters, ({ metadata }) => keysBy('cluster', keyOf(metadata)), clusterChanged),
+    (enqueue) => slots.subscribe(enqueue),
     (enqueue) =>
       fleetKeys.subscribe((fleet) => {
         for (const key of keysBy('sshKey', fleet)) enqueue(key);
@@ -184,9 +234,11 @@ const sourcesOf = (deps: MachineDeps): readonly Source[] => {
   ];
 };
 
-const forgetMachine = (deps: MachineDeps, { metadata: { name, uid } }: Machine): void => {
+const forgetMachine = (deps: MachineDeps, { metadata }: Machine): void => {
+  const { name, uid } = metadata;
   deps.missingNodes.forget(name);
-  for (const memory of [deps.pushes, deps.runnerLastSeen, deps.requeueLimiter]) memory.forget(uid);
+  deps.slots.forget(keyOf(metadata));
+  for (const memory of [deps.pushes, deps.runnerLastSeen, deps.requeueLimiter, deps.versions]) memory.forget(uid);
 };
 
 /** The fields that `clusterFacts` reads. Core counts machines in the status, which changes with each of them. */

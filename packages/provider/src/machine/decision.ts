@@ -64,7 +64,7 @@ export type Decision =
   | { readonly kind: 'roll'; readonly hash: string; readonly idle: boolean }
   | { readonly kind: 'wait'; readonly drift: Drift; readonly forMs: number };
 
-const passive: ReadonlySet<Decision['kind']> = new Set([
+const passive = [
   'ignore',
   'pause',
   'await cluster',
@@ -76,10 +76,13 @@ const passive: ReadonlySet<Decision['kind']> = new Set([
   'lost host',
   'back off',
   'wait',
-]);
+] as const satisfies readonly Decision['kind'][];
 
 /** Decisions that only wait and report. */
-export const isPassive = ({ kind }: Decision): boolean => passive.has(kind);
+export type WaitingDecision = Extract<Decision, { readonly kind: (typeof passive)[number] }>;
+
+export const isPassive = (decision: Decision): decision is WaitingDecision =>
+  passive.some((kind) => kind === decision.kind);
 
 /** What happens to the Mac of a deleted machine. */
 export type CleanUpReason =

@@ -1,5 +1,5 @@
 import { annotations, finalizers, parseProviderID, secretNames } from '@tartan/api';
-import { hasFinalizer, ignoreNotFound, keyOf, leases, pods } from '@tartan/kube';
+import { type Client, hasFinalizer, ignoreNotFound, keyOf, leases, pods } from '@tartan/kube';
 import { isVersionedPin } from '@tartan/scaleway';
 import { readHost } from '../claim/claim-host.ts';
 import { findTurn, fleetNameOf } from '../fleet/turns.ts';
@@ -29,11 +29,12 @@ export interface ProcessMemory {
   readonly runnerLastSeen: RunnerLastSeen;
 }
 
-type ObserveDeps = MachineControllerOptions & ProcessMemory;
+type ObserveDeps = Omit<MachineControllerOptions, 'client'> &
+  ProcessMemory & { readonly client: Pick<Client, 'get' | 'list'> };
 
 /**
- * Observes a machine. The objects that protect from a wrong wipe or overwrite are read live: the machine (by the caller), its Mac, its
- * Secret. The rest comes from caches, and is read again right before a critical action.
+ * Observes a machine. The objects that protect from a wrong wipe or overwrite are read by `client`, which is live before any action: the
+ * machine (by the caller), its Mac, its Secret. The rest comes from caches, and is read again right before a critical action.
  */
 export const observe = async (deps: ObserveDeps, machine: Machine, signal: AbortSignal) => {
   const { client, options, nodes, clock } = deps;
@@ -186,7 +187,7 @@ const needsIdle = (provisioned: boolean, turn: unknown, node: NodeFacts): boolea
 
 /** Uncached. A Pod that has ended has no virtual machine. */
 const hasNoRunningPods = async (
-  { client }: Pick<MachineControllerOptions, 'client'>,
+  { client }: Pick<ObserveDeps, 'client'>,
   nodeName: string,
   signal: AbortSignal,
 ): Promise<boolean> => {

@@ -23,11 +23,15 @@ import { type ActionResult, stale, succeeded } from './decision.ts';
 import type { AttemptResult } from './last-attempt.ts';
 import type { MachinePatcher } from './machine.ts';
 import type { Observation, ProcessMemory } from './observe.ts';
-import { intervals, type RequeueLimiter } from './requeue.ts';
+import { intervals, type RequeueLimiter, type SeenVersions } from './requeue.ts';
 
 export interface MachineControllerOptions
   extends ControllerDeps,
-    Pick<Informers, 'machines' | 'macHosts' | 'macFleets' | 'nodes' | 'clusters' | 'certificateRequests'> {
+    Pick<
+      Informers,
+      'machines' | 'macHosts' | 'macFleets' | 'nodes' | 'clusters' | 'certificateRequests' | 'machineSecrets'
+    >,
+    Partial<Pick<Informers, 'tailscaleSecrets'>> {
   /** The resource of `clusters`, for live reads. */
   readonly coreClusters: Resource<CoreCluster>;
   /** Read-only: only the MacHost controller changes servers. */
@@ -59,6 +63,7 @@ export interface MachineControllerOptions
 export type MachineDeps = MachineControllerOptions &
   ProcessMemory & {
     readonly requeueLimiter: RequeueLimiter;
+    readonly versions: SeenVersions;
     readonly slots: PushSlots;
     readonly pushes: RunningPushes;
   };

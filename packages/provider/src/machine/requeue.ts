@@ -1,4 +1,5 @@
-import { type ReconcileResult, requeueAfter } from '@tartan/kube';
+import { isNewerResourceVersion, type ReconcileResult, requeueAfter } from '@tartan/kube';
+import type { Machine } from '../controller-deps.ts';
 
 /** How long the machine controller waits for what, if nothing triggers before. In milliseconds. */
 export const intervals = {
@@ -16,8 +17,8 @@ export const intervals = {
   locked: 30_000,
   /** The agent restarts after a push, and then reports its state. */
   afterPush: 60_000,
-  /** The maximum number of pushes is running. */
-  pushSlot: 5000,
+  /** The maximum number of pushes is running. The end of one triggers; the machine that it woke may not have needed it any more. */
+  pushSlot: 60_000,
   /** A restart. A Mac that takes longer counts as unreachable. */
   reboot: 10 * 60_000,
   /** How long a Node may be missing before its agent is made to register again: it tries that itself first. */
@@ -52,5 +53,23 @@ export const createRequeueLimiter = () => {
     forget: (uid: string): unknown => immediateRequeues.delete(uid),
   };
 };
+
+/**
+ * The version in which a pass has last read or written each machine. Its own writes do not trigger a pass, so a pass that decided by an
+ * older one from the cache would miss them.
+ */
+export const createSeenVersions = () => {
+  const versions = new Map<string, string>();
+  return {
+    record: ({ metadata }: Machine): unknown => versions.set(metadata.uid, metadata.resourceVersion),
+    isOutdated: ({ metadata }: Machine): boolean => {
+      const seen = versions.get(metadata.uid);
+      return seen !== undefined && isNewerResourceVersion(seen, metadata.resourceVersion);
+    },
+    forget: (uid: string): unknown => versions.delete(uid),
+  };
+};
+
+export type SeenVersions = ReturnType<typeof createSeenVersions>;
 
 export type RequeueLimiter = ReturnType<typeof createRequeueLimiter>;

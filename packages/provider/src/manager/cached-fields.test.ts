@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { finalizers } from '@tartan/api';
+import { annotations, finalizers, secretKeys } from '@tartan/api';
+import { withoutSecretValues } from '../host-work/secrets.ts';
 import { trimNode, trimObject, trimPod, trimSecret } from './caches.ts';
 
+const keys = secretKeys.machine;
 const metadata = {
   name: 'it',
   uid: 'u',
@@ -58,21 +60,57 @@ describe('the fields that caches keep', () => {
   });
 
   test('of a Secret exclude its data, also in the last-applied annotation', () => {
-    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"value":"c2VjcmV0"}}' };
+    const applied = { 'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"value":"c2VjcmV0"}}' };
     const secret = trimSecret({
       apiVersion: 'v1',
       kind: 'Secret',
-      metadata: { ...metadata, namespace: 'n', annotations },
+      metadata: { ...metadata, namespace: 'n', annotations: applied },
       data: { value: 'c2VjcmV0' },
     });
     assert.doesNotMatch(JSON.stringify(secret), /c2VjcmV0/);
     assert.equal(secret.metadata.name, 'it');
   });
 
-  test('of our own kinds are all but managedFields and the last-applied annotation', () => {
-    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}', mine: 'stays' };
+  test('of the Secret of a machine are its user, its server and its machine, and whether there is a password', () => {
+    const encode = (text: string): string => Buffer.from(text).toString('base64');
+    const trimmed = (password: string) =>
+      withoutSecretValues({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: {
+          ...metadata,
+          namespace: 'n',
+          labels: { a: 'b' },
+          annotations: {
+            [annotations.serverID]: 'server-1',
+            [annotations.machineUID]: 'uid-1',
+            'kubectl.kubernetes.io/last-applied-configuration': password,
+          },
+        },
+        data: {
+          [keys.username]: encode('m1'),
+          [keys.sudoPassword]: encode(password),
+          [keys.hostFingerprint]: encode('SHA256:x'),
+        },
+      });
+    const kept = trimmed('hunter2');
+    assert.doesNotMatch(JSON.stringify(kept), /hunter2|aHVudGVyMg|SHA256/);
     const { managedFields: _, ...rest } = metadata;
-    assert.deepEqual(trimObject({ metadata: { ...metadata, annotations } }), {
+    assert.deepEqual(kept.metadata, {
+      ...rest,
+      namespace: 'n',
+      annotations: { [annotations.serverID]: 'server-1', [annotations.machineUID]: 'uid-1' },
+    });
+    assert.equal(kept.data?.[keys.username], encode('m1'));
+    assert.ok(kept.data?.[keys.sudoPassword]);
+    // What counts as no password when the Secret itself is read.
+    for (const none of ['', '\n', '<sealed>\n']) assert.equal(trimmed(none).data?.[keys.sudoPassword], undefined);
+  });
+
+  test('of our own kinds are all but managedFields and the last-applied annotation', () => {
+    const applied = { 'kubectl.kubernetes.io/last-applied-configuration': '{}', mine: 'stays' };
+    const { managedFields: _, ...rest } = metadata;
+    assert.deepEqual(trimObject({ metadata: { ...metadata, annotations: applied } }), {
       metadata: { ...rest, annotations: { mine: 'stays' } },
     });
   });

@@ -1,4 +1,13 @@
-import { cluster, externalControlPlane, finalizers, labels, macFleet, machine, macHost } from '@tartan/api';
+import {
+  cluster,
+  externalControlPlane,
+  finalizers,
+  labels,
+  labelValues,
+  macFleet,
+  machine,
+  macHost,
+} from '@tartan/api';
 import {
   certificateSigningRequests,
   type Client,
@@ -18,6 +27,7 @@ import {
 import type { Clock, Random } from '@tartan/kube/clock';
 import type { Node, Pod, SecretObject } from '../controller-deps.ts';
 import { coreClusters, coreMachineDeployments } from '../core/kinds.ts';
+import { withoutSecretValues } from '../host-work/secrets.ts';
 import { clientRequests, servingRequests } from '../identity/csr/controller.ts';
 import { indexesOf } from '../indexes.ts';
 import type { CoreVersion } from './core-version.ts';
@@ -29,14 +39,16 @@ interface CacheOptions {
   readonly log: Logger;
   readonly coreVersion: CoreVersion;
   readonly secretsNamespace: string;
+  /** The Secret with the key of the tailnet. */
+  readonly tailscaleSecretName?: string | undefined;
 }
 
 /**
- * The caches of all controllers. Secrets are read one by one when needed; only the kubeconfigs in the namespace of our Secrets are watched,
- * without their content.
+ * The caches of all controllers. Of Secrets, those that we manage and the key of the tailnet are watched, without their content: that is
+ * read from the server when needed.
  */
 export const createCaches = (options: CacheOptions) => {
-  const { client, clock, random, log, coreVersion, secretsNamespace } = options;
+  const { client, clock, random, log, coreVersion, secretsNamespace, tailscaleSecretName } = options;
   const cacheOf = <T extends KubeObject>(
     resource: Resource<T>,
     more: Partial<
@@ -70,6 +82,18 @@ export const createCaches = (options: CacheOptions) => {
       namespace: secretsNamespace,
       labelSelector: labels.clusterName,
       transform: trimSecret,
+    }),
+    machineSecrets: cacheOf(secrets, {
+      namespace: secretsNamespace,
+      labelSelector: `${labels.managedBy}=${labelValues.managedBy}`,
+      transform: withoutSecretValues,
+    }),
+    ...(tailscaleSecretName !== undefined && {
+      tailscaleSecrets: cacheOf(secrets, {
+        namespace: secretsNamespace,
+        fieldSelector: `metadata.name=${tailscaleSecretName}`,
+        transform: withoutSecretValues,
+      }),
     }),
   };
 };

@@ -83,7 +83,8 @@ export const createProvider = (deps: ProviderDeps) => {
 
   const runControllers = (coreVersion: CoreVersion, signal: AbortSignal): Promise<ManagerResult> => {
     const { secretsNamespace } = options;
-    const caches = createCaches({ client, clock, random, log, coreVersion, secretsNamespace });
+    const tailscaleSecretName = deps.settings.tailscale?.authKeySecretName;
+    const caches = createCaches({ client, clock, random, log, coreVersion, secretsNamespace, tailscaleSecretName });
     const controllers = createControllers({
       parts: deps,
       hostLimits: hostLimitsOf(deps),

@@ -1,5 +1,5 @@
 import type { OnDemandSecrets } from '@tartan/host';
-import { requeueAfter } from '@tartan/kube';
+import { keyOf, requeueAfter } from '@tartan/kube';
 import type { Machine } from '../../controller-deps.ts';
 import type { HostJob, WorkOutcome } from '../../host-work/host-work.ts';
 import { writeMachineSecret } from '../../host-work/secrets.ts';
@@ -116,7 +116,7 @@ export const withPushSlot = async (
   attempt: Pick<AttemptResult, 'task' | 'message'>,
   work: () => Promise<ActionOutput>,
 ): Promise<ActionOutput> => {
-  const release = context.deps.slots.acquire();
+  const release = context.deps.slots.acquire(keyOf(context.patcher.machine.metadata));
   if (release === undefined) return { result: noSlot, next: requeueAfter(intervals.pushSlot) };
   try {
     context.deps.gate.pass();

@@ -4,17 +4,38 @@
  */
 export const createPushSlots = (limit: number) => {
   let taken = 0;
+  /** In the order of their first request. */
+  const waiting = new Set<string>();
+  const subscribers = new Set<(key: string) => void>();
+  const wakeNext = (): void => {
+    const [next] = waiting;
+    if (next === undefined) return;
+    waiting.delete(next);
+    for (const wake of subscribers) wake(next);
+  };
   return {
-    /** Undefined if all are taken. The returned function releases the slot and is idempotent. */
-    acquire: (): (() => void) | undefined => {
-      if (taken >= limit) return undefined;
+    /** Undefined if all are taken: `key` waits for a free one. The returned function releases the slot and is idempotent. */
+    acquire: (key: string): (() => void) | undefined => {
+      if (taken >= limit) {
+        waiting.add(key);
+        return undefined;
+      }
+      waiting.delete(key);
       taken += 1;
       let released = false;
       return () => {
-        if (!released) taken -= 1;
+        if (released) return;
         released = true;
+        taken -= 1;
+        wakeNext();
       };
     },
+    /** `wake` gets the key that has waited longest, for each slot that becomes free. Returns how to unsubscribe. */
+    subscribe: (wake: (key: string) => void): (() => void) => {
+      subscribers.add(wake);
+      return () => void subscribers.delete(wake);
+    },
+    forget: (key: string): unknown => waiting.delete(key),
   };
 };
 

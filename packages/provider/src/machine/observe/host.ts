@@ -1,6 +1,6 @@
 import { type MacHost, parseProviderID } from '@tartan/api';
 import { type HostSecrets, type HostSpec, summaryHash } from '@tartan/host';
-import type { CallOptions } from '@tartan/kube';
+import type { CallOptions, Client } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { ScalewayError } from '@tartan/scaleway';
 import { chooseHost, type HostRequirements } from '../../claim/choose-host.ts';
@@ -173,7 +173,7 @@ export const planHost = async (
     settings,
     options,
     redactor,
-  }: Pick<MachineControllerOptions, 'client' | 'settings' | 'options' | 'redactor'>,
+  }: Pick<MachineControllerOptions, 'settings' | 'options' | 'redactor'> & { readonly client: Pick<Client, 'get'> },
   machine: Machine,
   { login, joinVersion }: { login: MachineSecret; joinVersion: string },
   call: CallOptions,

@@ -24,6 +24,7 @@ import {
   getCondition,
   ignoreNotFound,
   type Informer,
+  type InformerOptions,
   inProcessTransport,
   isKubeError,
   type KubeObject,
@@ -46,6 +47,7 @@ import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { coreClusters } from '../../core/kinds.ts';
 import { clusterMember } from '../../core/testing/cluster-member.ts';
+import { withoutSecretValues } from '../../host-work/secrets.ts';
 import { makeCSR, subjectOf } from '../../identity/testing/make-csr.ts';
 import { createMachineController } from '../controller.ts';
 import type { MachineControllerOptions } from '../options.ts';
@@ -67,6 +69,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
     user: { commonName: 'admin', organizations: ['system:masters'] },
   });
   let between: (send: Send) => Send = (send) => send;
+  let staleMachine: Awaited<ReturnType<typeof get>> | undefined;
   let underWay = 0;
   let meanwhile = false;
   const writes: string[] = [];
@@ -138,7 +141,10 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
   const startProcess = async () => {
     const stopping = new AbortController();
     const running: Promise<void>[] = [];
-    const follow = async <T extends KubeObject>(resource: Resource<T>): Promise<Informer<T>> => {
+    const follow = async <T extends KubeObject>(
+      resource: Resource<T>,
+      more: Partial<Pick<InformerOptions<T>, 'namespace' | 'transform'>> = {},
+    ): Promise<Informer<T>> => {
       const cache = createInformer({
         client: controllerClient,
         resource,
@@ -146,20 +152,23 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
         clock,
         random: () => 0.5,
         log,
+        ...more,
       });
       running.push(cache.run(stopping.signal));
       await cache.synced;
       return cache;
     };
+    const machines = await follow(machineKind.resource);
     const controller = createMachineController({
       client: controllerClient,
-      machines: await follow(machineKind.resource),
+      machines: { ...machines, get: (key) => staleMachine ?? machines.get(key) },
       macHosts: await follow(macHost.resource),
       macFleets: await follow(macFleet.resource),
       nodes: await follow(nodes),
       clusters: await follow(clusters),
       coreClusters: clusters,
       certificateRequests: await follow(certificateSigningRequests),
+      machineSecrets: await follow(secrets, { namespace: secretsNamespace, transform: withoutSecretValues }),
       pool: pool.pool,
       fleetKeys: keys.keys,
       hostWork: work,
@@ -212,6 +221,10 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
       meanwhile = true;
       await happen();
       meanwhile = false;
+    },
+    /** From now on the cache has the machine as it is now. */
+    freezeMachineCache: async () => {
+      staleMachine = await get();
     },
     start: async () => {
       stop = await startProcess();
