@@ -30,7 +30,7 @@ describe('the login of a Mac', () => {
       assert.deepEqual(await harness.secretText(), { password: undefined, username: 'm1', hostKey: undefined });
       assert.equal(harness.work.jobs.length, 0);
       await harness.putPassword('by hand');
-      await harness.pass(6);
+      await harness.settle();
       assert.equal((await harness.status()).initialization?.provisioned, true);
       assert.equal((await harness.secretText()).password, 'by hand');
     });
