@@ -137,7 +137,7 @@ for (const reason of ['unauthorized', 'forbidden', 'notFound'] satisfies KubeErr
     const done = run();
     await pass(0);
     assert.equal(cache.lastError, refusal);
-    for (const wait of [400, 800, 1600]) {
+    for (const wait of [800, 1600, 3200]) {
       assert.equal(cache.hasSynced, false);
       await pass(wait);
     }
@@ -146,7 +146,7 @@ for (const reason of ['unauthorized', 'forbidden', 'notFound'] satisfies KubeErr
     const warnings = lines.filter(({ level }) => level === 'warn');
     assert.deepEqual(
       warnings.map(({ fields }) => [fields['resource'], fields['reason'], fields['failures'], fields['waitMs']]),
-      [1, 2, 3].map((failures) => ['things.test.example', reason, failures, 200 * 2 ** failures]),
+      [1, 2, 3].map((failures) => ['things.test.example', reason, failures, 400 * 2 ** failures]),
     );
     assert.equal(typeof warnings[0]?.fields['advice'], 'string');
     stop.abort();

@@ -5,7 +5,13 @@ import type { Logger } from '../logs/logger.ts';
 import type { KubeObject, Live, Resource } from '../objects/object.ts';
 import { createIndexedStore, type IndexFunction } from './indexed-store.ts';
 import type { Informer, InformerEvent } from './informer.ts';
-import { initialState, type ReflectorEvent, type ReflectorState } from './reflector-state.ts';
+import {
+  type BackingOff,
+  initialState,
+  isVersionUnusable,
+  type ReflectorEvent,
+  type ReflectorState,
+} from './reflector-state.ts';
 import { type ListerWatcher, runReflector } from './reflector.ts';
 import { createListeners, createStoreUpdater } from './store-updater.ts';
 
@@ -129,15 +135,15 @@ const advice: Partial<Record<KubeErrorReason, string>> = {
   notFound: 'install the CustomResourceDefinition, or check group, version and plural',
 };
 
-const reportFailure = (error: Error, state: ReflectorState, log: Logger): void => {
+const reportFailure = (error: Error, state: BackingOff, log: Logger): void => {
   const reason = isKubeError(error) ? error.reason : 'defect';
-  const fields = { reason, error, failures: state.failures };
-  if (state.kind !== 'backingOff') return log.info('The server no longer knows our version; listing anew', fields);
+  const fields = { reason, error, failures: state.failures, waitMs: Math.round(state.delayMs) };
+  if (isVersionUnusable(error) && state.failures === 1)
+    return log.info('The server no longer knows our version; listing anew', fields);
   const next = state.version === undefined ? 'list' : 'resume';
   const hint = reason === 'defect' ? undefined : advice[reason];
   log.warn('Listing or watching failed; trying again after a wait', {
     ...fields,
-    waitMs: Math.round(state.delayMs),
     next,
     ...(hint === undefined ? {} : { advice: hint }),
   });
@@ -149,7 +155,8 @@ const reportTransitions =
   (state: ReflectorState, event: ReflectorEvent): void => {
     if (event.type === 'received' || state.kind === 'stopped') return;
     if (event.type === 'listed') log.debug('Listed', { objects: size() });
-    if (event.type === 'inactive') log.info('Watch inactive, reconnecting', { next: state.kind });
-    if (state.kind !== 'watching' && state.error && (event.type === 'failed' || event.type === 'ended'))
+    if (event.type === 'inactive')
+      log.info('Watch inactive, reconnecting', { next: state.kind === 'watching' ? 'resume' : 'list' });
+    if (state.kind === 'backingOff' && state.error && (event.type === 'failed' || event.type === 'ended'))
       reportFailure(state.error, state, log);
   };

@@ -217,7 +217,7 @@ test('when the version has expired, the informer lists again and notifies the di
   }
   seen.length = 0;
   await pass(400);
-  await pass(800);
+  await pass(1600);
   assert.deepEqual(
     lines.flatMap(({ fields }) => fields['reason'] ?? []),
     ['aborted', 'expired'],

@@ -146,7 +146,9 @@ test('an inactive watch resumes from the last version, or lists again if it neve
   assert.equal(nextState(watching, { type: 'inactive' }, at(240_000)).kind, 'watching');
   const quiet: Watching = { ...watching, receivedAny: false, failures: 2, error: failure };
   assert.deepEqual(nextState(quiet, { type: 'inactive' }, at(healthyMs - 1)), {
-    kind: 'listing',
+    kind: 'backingOff',
+    delayMs: 1600,
+    version: undefined,
     failures: 2,
     error: failure,
   });
@@ -182,12 +184,50 @@ test('Retry-After is a lower bound of the back-off', () => {
   assert.equal(delay(1), 400);
 });
 
-test('an expired version leads to a list at once, and after a back-off when it happens again', () => {
-  const first = nextState(watching, { type: 'failed', error: expired }, at(0));
-  assert.deepEqual(first, { kind: 'listing', failures: 1, error: expired });
-  const again = nextState({ ...watching, failures: 1 }, { type: 'failed', error: expired }, at(0));
-  assert.ok(again.kind === 'backingOff' && again.version === undefined);
-  assert.equal(nextState(again, { type: 'backedOff' }, at(0)).kind, 'listing');
+test('an expired version leads to a list, after a back-off', () => {
+  for (const failures of [0, 1]) {
+    const next = nextState({ ...watching, failures }, { type: 'failed', error: expired }, at(0));
+    assert.deepEqual(next, {
+      kind: 'backingOff',
+      delayMs: [800, 1600][failures],
+      version: undefined,
+      failures: failures + 1,
+      error: expired,
+    });
+    assert.equal(nextState(next, { type: 'backedOff' }, at(0)).kind, 'listing');
+  }
+});
+
+/** A server ends its watches when it stops; the one that starts in its place keeps no old versions, or is a restored one. */
+const cuts: readonly [what: string, event: ReflectorEvent, watch: Partial<Watching>, next: 'resume' | 'list'][] = [
+  ['the connection breaks', { type: 'failed', error: failure }, {}, 'resume'],
+  ['the server ends the watch at once', { type: 'ended' }, { since: 240_000 }, 'resume'],
+  ['the version has expired', { type: 'failed', error: expired }, {}, 'list'],
+  ['the version has expired again', { type: 'failed', error: expired }, { since: 240_000, failures: 1 }, 'list'],
+  ['the watch never received anything', { type: 'inactive' }, { receivedAny: false }, 'list'],
+];
+for (const [what, event, watch, next] of cuts)
+  test(`100 watches go on at 100 moments when ${what}`, () => {
+    const delays = Array.from({ length: 100 }, (_, index) => {
+      const state = nextState({ ...watching, ...watch }, event, at(240_000, index / 100));
+      assert.ok(state.kind === 'backingOff');
+      const after = nextState(state, { type: 'backedOff' }, at(240_000));
+      assert.equal(after.kind, next === 'resume' ? 'watching' : 'listing');
+      return Math.round(state.delayMs);
+    });
+    const first = { resume: 400, list: 800 }[next] * 2 ** (watch.failures ?? 0);
+    assert.deepEqual(
+      delays,
+      Array.from({ length: 100 }, (_, index) => Math.round(first * (1 + index / 100))),
+    );
+  });
+
+test('from a watch, no event leads to a list without a back-off', () => {
+  for (const receivedAny of [true, false])
+    for (const failures of [0, 3])
+      for (const error of [failure, expired])
+        for (const event of [...Object.values(events), { type: 'failed', error } as const])
+          assert.notEqual(nextState({ ...watching, receivedAny, failures }, event, at(60_000)).kind, 'listing');
 });
 
 test('a version that the server has not reached leads to a list as well: its storage may have been restored', () => {
@@ -195,7 +235,8 @@ test('a version that the server has not reached leads to a list as well: its sto
     code: 504,
     causes: [{ reason: 'ResourceVersionTooLarge' }],
   });
-  assert.equal(nextState(watching, { type: 'failed', error }, at(0)).kind, 'listing');
+  const next = nextState(watching, { type: 'failed', error }, at(0));
+  assert.ok(next.kind === 'backingOff' && next.version === undefined);
   for (const causes of [[], [{ reason: 'Timeout' }]]) {
     const plain = new KubeError('timeout', 'no answer', { causes });
     const next = nextState(watching, { type: 'failed', error: plain }, at(0));
@@ -210,20 +251,32 @@ test('a list that fails is tried again after a wait', () => {
 });
 
 test('the back-off doubles from the first failure up to its maximum', () => {
-  const waits = [1, 2, 3, 4, 5, 6, 7, 8].map((failures) => retryDelayMs(failures, 1));
-  assert.deepEqual(waits, [800, 1600, 3200, 6400, 12800, 25600, 30_000, 30_000]);
+  const waits = [1, 2, 3, 4, 5, 6, 7, 8].map((failures) => [
+    retryDelayMs('resume', failures, 1),
+    retryDelayMs('list', failures, 1),
+  ]);
+  assert.deepEqual(waits, [
+    [800, 1600],
+    [1600, 3200],
+    [3200, 6400],
+    [6400, 12_800],
+    [12_800, 25_600],
+    [25_600, 30_000],
+    [30_000, 30_000],
+    [30_000, 30_000],
+  ]);
 });
 
-test('for any number of failures and jitter, the back-off is between half the initial step and the maximum', () => {
+test('for any number of failures and jitter, the back-off is between the initial step and the maximum', () => {
   fc.assert(
     fc.property(fc.nat(), fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (failures, jitter) => {
-      const wait = retryDelayMs(failures, jitter);
-      assert.ok(wait >= 400 && wait <= 30_000, `${wait}`);
+      const [resume, list] = [retryDelayMs('resume', failures, jitter), retryDelayMs('list', failures, jitter)];
+      assert.ok(resume >= 400 && resume <= list && list >= 800 && list <= 30_000, `${resume}, ${list}`);
     }),
   );
 });
 
-test('jitter spreads a wait over half of its step', () => {
-  assert.equal(retryDelayMs(2, 0), 800);
-  assert.equal(retryDelayMs(2, 0.5), 1200);
+test('jitter spreads a wait over its whole step', () => {
+  assert.equal(retryDelayMs('list', 2, 0), 1600);
+  assert.equal(retryDelayMs('list', 2, 0.5), 2400);
 });

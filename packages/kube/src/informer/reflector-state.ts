@@ -23,8 +23,8 @@ interface Listing extends FailureState {
 
 /**
  * One watch connection, from its start to its end. Each connection is a new state.
- * Goes to `watching` (a new connection) when the server ends it normally or it is inactive, to `listing` when the version cannot
- * be used, to `backingOff` when it fails.
+ * Goes to `watching` (a new connection) when the server ends it normally or it is inactive, to `backingOff` when it fails or the version
+ * cannot be used. Never to `listing`: a server that restarts ends all watches at once, and lists cost it far more than watches.
  */
 export interface Watching extends FailureState {
   kind: 'watching';
@@ -40,7 +40,7 @@ export interface Watching extends FailureState {
  * Waits before the next request.
  * Goes to `watching` when there is a version to resume from, else to `listing`.
  */
-interface BackingOff extends FailureState {
+export interface BackingOff extends FailureState {
   kind: 'backingOff';
   delayMs: number;
   version: string | undefined;
@@ -83,7 +83,7 @@ const minWatchMs = 1000;
  * The server can never serve a watch from this version: it was compacted (410), or is in the future, because etcd was restored from
  * a backup. Only a relist helps.
  */
-const isVersionUnusable = (error: Error): boolean =>
+export const isVersionUnusable = (error: Error): boolean =>
   isKubeError(error, 'expired') ||
   (isKubeError(error, 'timeout') && error.causes.some(({ reason }) => reason === 'ResourceVersionTooLarge'));
 
@@ -103,23 +103,18 @@ const backingOff = (version: string | undefined, failure: FailureState, { jitter
   const asked = (isKubeError(failure.error) && failure.error.retryAfterMs) || 0;
   return {
     kind: 'backingOff',
-    delayMs: Math.max(asked, retryDelayMs(failure.failures, jitter)),
+    delayMs: Math.max(asked, retryDelayMs(version === undefined ? 'list' : 'resume', failure.failures, jitter)),
     version,
     ...failure,
   };
 };
 
-/** Relists at once after the first unusable version; consecutive ones back off like failures. */
 const afterFailure = (
   version: string | undefined,
   before: number,
   error: Error,
   context: TransitionContext,
-): ReflectorState => {
-  const failure = { failures: before + 1, error };
-  if (!isVersionUnusable(error)) return backingOff(version, failure, context);
-  return before === 0 ? listing(failure) : backingOff(undefined, failure, context);
-};
+): BackingOff => backingOff(isVersionUnusable(error) ? undefined : version, { failures: before + 1, error }, context);
 
 const fromListing = (state: Listing, event: ReflectorEvent, context: TransitionContext): ReflectorState => {
   if (event.type === 'failed') return afterFailure(undefined, state.failures, event.error, context);
@@ -142,7 +137,8 @@ const fromWatching = (state: Watching, event: ReflectorEvent, context: Transitio
     return afterFailure(state.version, failures, error, context);
   }
   // Without any event, the connection may wait for a version that a restored server will not reach for years.
-  if (event.type === 'inactive') return state.receivedAny ? reconnect() : listing({ ...state, failures });
+  if (event.type === 'inactive')
+    return state.receivedAny ? reconnect() : backingOff(undefined, { failures, error: state.error }, context);
   return state;
 };
 
@@ -160,14 +156,18 @@ export const nextState = (state: ReflectorState, event: ReflectorEvent, context:
   return state;
 };
 
-/** client-go's defaults. */
-const backoff = { baseMs: 800, maxMs: 30_000 };
-
 /** A watch this long resets the count: its own failure is the first again. */
 export const healthyMs = 30_000;
 
-/** The upper half of each delay is random (`jitter` in [0, 1)), so that clients that failed together do not retry together. */
-export const retryDelayMs = (failures: number, jitter: number): number => {
-  const step = backoffMs(backoff, failures);
-  return step / 2 + (step / 2) * jitter;
-};
+/** In milliseconds. client-go waits 800 ms for both, but a watch from a known version costs the server far less than a list. */
+const baseDelay = { resume: 400, list: 800 };
+
+/** With the random part, 30 s: how long a cache is stale at most after the server is back. */
+const maxMs = 15_000;
+
+/**
+ * Doubles with each failure, and up to as much again is random (`jitter` in [0, 1)), as in client-go: watches that ended together list at
+ * moments spread over 800 ms and more.
+ */
+export const retryDelayMs = (next: keyof typeof baseDelay, failures: number, jitter: number): number =>
+  backoffMs({ baseMs: baseDelay[next], maxMs }, failures) * (1 + jitter);
