@@ -4,7 +4,8 @@ import type { Clock, Random } from '../clock/clock.ts';
 export interface RequestKind {
   /** Verb and kind: `get pods`. */
   name: string;
-  readOnly: boolean;
+  /** Of HTTP. */
+  method: string;
 }
 
 /** Which requests the server wants later, and how many of them at a time. */
@@ -16,6 +17,8 @@ interface Refusals {
   add(kind: RequestKind, scope: 'kind' | 'priorityLevel', retryAfterMs: number | undefined): number;
   /** 0: the request may go. Infinity: not before another one has left. */
   waitMs(kind: RequestKind): number;
+  /** When the latest pause of this kind ends or ended, monotonic clock; undefined: there is none, or it has no effect any more. */
+  pausedUntil(kind: RequestKind): number | undefined;
 }
 
 interface Pause {
@@ -43,8 +46,8 @@ export const createRefusals = (options: { clock: Clock; random: Random; maxInFli
   const pauses = new Map<string, Pause>();
   const inFlight = new Map<string, { kind: RequestKind; count: number }>();
 
-  const levelOf = ({ name, readOnly }: RequestKind): string =>
-    `level ${levels.get(name) ?? (readOnly ? 'read' : 'write')}`;
+  const levelOf = ({ name, method }: RequestKind): string =>
+    `level ${levels.get(name) ?? (method === 'GET' ? 'read' : 'write')}`;
   const scopesOf = (kind: RequestKind): readonly string[] => [kind.name, levelOf(kind)];
   const inFlightOf = (scope: string): number =>
     inFlight.values().reduce((sum, { kind, count }) => sum + (scopesOf(kind).includes(scope) ? count : 0), 0);
@@ -80,5 +83,9 @@ export const createRefusals = (options: { clock: Clock; random: Random; maxInFli
       return until - clock.monotonic();
     },
     waitMs: (kind) => (pauses.size === 0 ? 0 : Math.max(...scopesOf(kind).map(waitFor))),
+    pausedUntil: (kind) => {
+      const ends = scopesOf(kind).flatMap((scope) => pauses.get(scope)?.until ?? []);
+      return ends.length === 0 ? undefined : Math.max(...ends);
+    },
   };
 };

@@ -5,11 +5,13 @@ import { manualClock } from '../clock/manual-clock.ts';
 import { settle } from '../clock/testing/real-time.ts';
 import { createRequestLimiter, type Place, type RequestLimits } from './request-limiter.ts';
 
-const kind = { name: 'get pods', readOnly: true };
+const kind = { name: 'get pods', method: 'GET' };
 
 /** Records who gets a place, in order. */
 const harness = (limits: Partial<RequestLimits> = {}) => {
   const clock = manualClock();
+  /** What was reported, in milliseconds. */
+  const waits: number[] = [];
   const limiter = createRequestLimiter({
     clock,
     random: () => 0,
@@ -17,6 +19,7 @@ const harness = (limits: Partial<RequestLimits> = {}) => {
     burst: 1000,
     maxInFlight: 1000,
     ...limits,
+    onWait: (_, milliseconds) => waits.push(milliseconds),
   });
   const entered: string[] = [];
   const places: Place[] = [];
@@ -28,7 +31,7 @@ const harness = (limits: Partial<RequestLimits> = {}) => {
         entered.push(name);
         places.push(place);
       });
-  return { clock, limiter, entered, places, request };
+  return { clock, limiter, entered, places, waits, request };
 };
 
 describe('the request limiter', () => {
@@ -99,6 +102,47 @@ describe('the request limiter', () => {
     void request('machine', 'c');
     await settle();
     assert.deepEqual(entered, ['a', 'c']);
+  });
+
+  test('reports how long each request waited for a token or a place, also when it gives up', async () => {
+    const { clock, places, waits, request } = harness({ qps: 1, burst: 1, maxInFlight: 2 });
+    const abort = new AbortController();
+    for (const name of ['a', 'b', 'c']) void request('machine', name);
+    const gone = assert.rejects(request('machine', 'd', abort.signal));
+    await settle();
+    assert.deepEqual(waits, [0]);
+    clock.advance(1000);
+    await settle();
+    assert.deepEqual(waits, [0, 1000], 'a token');
+    clock.advance(4000);
+    places[0]?.release();
+    await settle();
+    assert.deepEqual(waits, [0, 1000, 5000], 'a place');
+    clock.advance(2000);
+    abort.abort();
+    await gone;
+    assert.deepEqual(waits, [0, 1000, 5000, 7000], 'in vain');
+  });
+
+  test('does not report a pause that the server asked for', async () => {
+    const { clock, places, waits, request } = harness({ qps: 1, burst: 1 });
+    const abort = new AbortController();
+    void request('machine', 'a');
+    await settle();
+    places[0]?.refused('kind', 60_000);
+    void request('machine', 'b');
+    const gone = assert.rejects(request('machine', 'c', abort.signal));
+    clock.advance(30_000);
+    abort.abort();
+    await gone;
+    clock.advance(30_000);
+    void request('machine', 'd');
+    await settle();
+    assert.deepEqual(waits, [0, 0, 0]);
+    clock.advance(1000);
+    places[1]?.release();
+    await settle();
+    assert.deepEqual(waits, [0, 0, 0, 1000], 'the pause is over: the limit of this process counts again');
   });
 });
 

@@ -14,6 +14,11 @@ export interface RequestLimits {
 interface RequestLimiterOptions extends RequestLimits {
   clock: Clock;
   random: Random;
+  /**
+   * Called once for each request, when it gets its place or gives up, with the time for which these limits held it back. A pause that the
+   * server asked for does not count.
+   */
+  onWait?: (kind: RequestKind, milliseconds: number) => void;
 }
 
 /**
@@ -50,7 +55,7 @@ interface Waiter {
 }
 
 export const createRequestLimiter = (options: RequestLimiterOptions): RequestLimiter => {
-  const { clock, random, qps, burst, maxInFlight } = options;
+  const { clock, random, qps, burst, maxInFlight, onWait = () => {} } = options;
   const bucket = createTokenBucket(clock, { perSecond: qps, burst });
   const refusals = createRefusals({ clock, random, maxInFlight });
   /** Only flows with waiting requests. The flow that was served last is at the end. */
@@ -136,14 +141,21 @@ export const createRequestLimiter = (options: RequestLimiterOptions): RequestLim
       acquire: (kind, signal) =>
         new Promise((resolve, reject) => {
           if (signal.aborted) return reject(abortError(signal));
+          const since = clock.monotonic();
+          const report = (): void => {
+            const heldSince = Math.max(since, refusals.pausedUntil(kind) ?? since);
+            onWait(kind, Math.max(0, clock.monotonic() - heldSince));
+          };
           const abort = (): void => {
             dequeue(name, waiter);
+            report();
             reject(abortError(signal));
           };
           const waiter: Waiter = {
             kind,
             enter: (place) => {
               signal.removeEventListener('abort', abort);
+              report();
               resolve(place);
             },
           };

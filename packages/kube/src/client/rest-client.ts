@@ -129,7 +129,7 @@ export const createRestClient = (transport: Transport, options: ClientOptions): 
   ): Promise<{ response: TransportResponse; place: Place }> => {
     const { what, method } = request;
     // `get pods`: with the user, this decides the priority level.
-    const kind = { name: what.split(' ', 2).join(' '), readOnly: method === 'GET' };
+    const kind = { name: what.split(' ', 2).join(' '), method };
     let refusal = new KubeError(
       'timeout',
       `Cannot ${what}: not sent in time. This process limits its requests, or the server refuses them for now`,

@@ -17,6 +17,7 @@ test('controllers share the limits of the process, and leader election never wai
     const metadata = { name: 'lease', namespace: 'n', uid: 'u', resourceVersion: '1', creationTimestamp: '' };
     return { code: 201, body: { ...Object(lease), metadata } };
   });
+  const metrics = createMetrics({ clock });
   const manager = assembleManager(
     {
       options: {
@@ -37,7 +38,7 @@ test('controllers share the limits of the process, and leader election never wai
       log: recordedLog().log,
       identity: 'me',
     },
-    createMetrics({ clock }),
+    metrics,
     { component: 'test', lease: 'lease' },
   );
   const sent = (kind: string): number => transport.seen.filter(({ path }) => path.includes(kind)).length;
@@ -58,6 +59,11 @@ test('controllers share the limits of the process, and leader election never wai
   clock.advance(1000);
   await settle();
   assert.equal(sent('configmaps'), 2);
+  const waited = /^rest_client_rate_limiter_duration_seconds_(?:sum|count).*$/gm;
+  assert.deepEqual((await metrics.text()).body.match(waited), [
+    'rest_client_rate_limiter_duration_seconds_sum{verb="GET",host="api"} 1',
+    'rest_client_rate_limiter_duration_seconds_count{verb="GET",host="api"} 2',
+  ]);
   stop.abort();
   await settle();
   clock.advance(30_000);

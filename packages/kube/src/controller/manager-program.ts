@@ -48,7 +48,13 @@ const eventFlushMs = 2_000;
 export const assembleManager = (deps: ManagerDeps, metrics: Metrics, { component, lease }: ManagerNames) => {
   const { options, clock, random, log, identity } = deps;
   const transport = withRequestMetrics(deps.transport, { host: deps.apiHost, count: metrics.countRequest });
-  const limiter = createRequestLimiter({ clock, random, ...options.requestLimits });
+  const limiter = createRequestLimiter({
+    clock,
+    random,
+    ...options.requestLimits,
+    onWait: ({ method }, milliseconds) =>
+      metrics.requestWaited({ verb: method, host: deps.apiHost, seconds: milliseconds / 1000 }),
+  });
   const clientOptions = (flow: string) => ({ clock, userAgent: component, flow: limiter.flow(flow) });
   const clientFor = (flow: string) => createClient(transport, clientOptions(flow));
   const events = createEventRecorder({

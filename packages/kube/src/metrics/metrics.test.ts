@@ -13,7 +13,7 @@ const read = async (metrics: Metrics, series: string): Promise<number | 'absent'
   return line === undefined ? 'absent' : Number(line.slice(series.length + 1));
 };
 
-/** Names, types, labels and histogram bounds as controller-runtime 0.24 registers them. */
+/** Names, types, labels and histogram bounds as controller-runtime 0.24 and Kubernetes (waits for the client's limit) register them. */
 const promised: readonly [string, string, string][] = [
   ['controller_runtime_reconcile_total', 'counter', 'controller,result'],
   ['controller_runtime_reconcile_errors_total', 'counter', 'controller'],
@@ -31,6 +31,7 @@ const promised: readonly [string, string, string][] = [
   ['workqueue_longest_running_processor_seconds', 'gauge', 'controller,name'],
   ['workqueue_retries_total', 'counter', 'controller,name'],
   ['rest_client_requests_total', 'counter', 'code,host,method'],
+  ['rest_client_rate_limiter_duration_seconds', 'histogram', 'host,verb'],
   ['leader_election_master_status', 'gauge', 'name'],
 ];
 
@@ -45,6 +46,7 @@ test('names, types and labels are those of controller-runtime', async () => {
   queue.add('a');
   queue.done((await queue.get()) ?? '');
   metrics.countRequest({ code: 200, method: 'GET', host: 'h:1' });
+  metrics.requestWaited({ verb: 'GET', host: 'h:1', seconds: 0 });
   metrics.setLeader('lease', true);
   const { body } = await metrics.text();
   const found = promised.map(([name]) => {
@@ -79,6 +81,10 @@ test('histograms have the bounds of controller-runtime and client-go', async () 
   assert.equal(queueBounds.length, 13);
   assert.equal(queueBounds[0], 1e-8);
   assert.ok(Math.abs((queueBounds[11] ?? 0) - 1000) < 1e-6);
+  metrics.requestWaited({ verb: 'GET', host: 'h:1', seconds: 0 });
+  const waits = [...(await metrics.text()).body.matchAll(/^rest_client_rate_limiter_\w+_bucket\{le="([^"]+)"/gm)];
+  const waitBounds = waits.map(([, bound]) => bound).join(' ');
+  assert.equal(waitBounds, '0.005 0.025 0.1 0.25 0.5 1 2 4 8 15 30 60 +Inf');
 });
 
 test('only the leader reports the lease transitions', async () => {

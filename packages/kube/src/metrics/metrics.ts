@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../clock/clock.ts';
 import type { ReconcileObserver } from '../controller/reconcile.ts';
 import type { LeaderMetric } from '../leader/election.ts';
@@ -15,6 +15,7 @@ export interface Metrics {
   /** A new queue replaces the previous one of that name. */
   queue(name: string): QueueObserver;
   countRequest(request: RequestSample): void;
+  requestWaited(wait: RequestWait): void;
   readonly setLeader: LeaderMetric;
   /** Prometheus' text format. */
   text(): Promise<{ contentType: string; body: string }>;
@@ -29,6 +30,7 @@ export const createMetrics = ({ clock, process = false }: { clock: Clock; proces
     controller: createControllerMetrics(registry),
     queue: createQueueMetrics(registry, clock),
     countRequest: createRequestMetrics(registry),
+    requestWaited: createRequestWaitMetrics(registry),
     setLeader: createLeaderMetrics(registry),
     text: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   };
@@ -51,6 +53,29 @@ const createRequestMetrics = (registry: Registry): ((request: RequestSample) => 
   });
   return ({ code, method, host }) =>
     requests.inc({ code: code === undefined ? '<error>' : String(code), method, host });
+};
+
+/** For how long the limits of this process held a request back. */
+interface RequestWait {
+  /** The method of HTTP, as in client-go. */
+  verb: string;
+  /** Host and port. */
+  host: string;
+  seconds: number;
+}
+
+/** Exactly client-go's, as Kubernetes registers them. */
+const waitBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+
+const createRequestWaitMetrics = (registry: Registry): ((wait: RequestWait) => void) => {
+  const waits = new Histogram({
+    name: 'rest_client_rate_limiter_duration_seconds',
+    help: 'How long requests to the API server waited for the limits of this process (--kube-api-qps and others)',
+    labelNames: ['verb', 'host'],
+    buckets: waitBuckets,
+    registers: [registry],
+  });
+  return ({ verb, host, seconds }) => waits.observe({ verb, host }, seconds);
 };
 
 /** Counts every request of a transport when its response begins, or when it fails. `host` is for the label. */
