@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { chart, helm } from './chart/helm.ts';
-import { refusal, render } from './chart/render.ts';
+import { deploymentOf, refusal, render } from './chart/render.ts';
 import { allFleets, fleetWith, production, type Values } from './chart/value-sets.ts';
 
 const sweeping = { orphanReclaim: { activeReclaim: true } };
@@ -15,14 +15,17 @@ describe('rejected values', () => {
     ['one in a fleet', fleetWith('macosFleet', { replica: 1 }), /\/macosFleet': additional properties 'replica' not/],
     ['one far down', { runnersFleet: { machine: { os: 'Tahoe', cpu: 1 } } }, /\/runnersFleet\/machine'.*'cpu' not/],
     ['what only another fleet has', fleetWith('runnersFleet', { ghOrg: 'o' }), /'ghOrg' not allowed/],
-    ['memory beyond 512Mi', { provider: { resources: { limits: { memory: '513Mi' } } } }, /limits\/memory.*513Mi/],
-    [
-      'more memory than the runners controller needs',
-      { runnersController: { resources: { limits: { memory: '257Mi' } } } },
-      /limits\/memory.*257Mi/,
-    ],
+    ...['512MB', '1 Gi', '-1Gi', 'Gi', '1e', '0x10', 'lots'].flatMap((quantity): [string, Values, RegExp][] =>
+      ['provider', 'runnersController'].map((program) => [
+        `memory of ${program} that is no quantity, ${quantity}`,
+        { [program]: { resources: { limits: { memory: quantity } } } },
+        new RegExp(`${program}/resources/limits/memory.*${quantity}`),
+      ]),
+    ),
+    ['a CPU limit that is no quantity', { provider: { resources: { limits: { cpu: '2 cores' } } } }, /limits\/cpu'/],
+    ['a negative CPU limit', { provider: { resources: { limits: { cpu: -1 } } } }, /limits\/cpu'/],
+    ['a request that is no quantity', { provider: { resources: { requests: { cpu: true } } } }, /requests\/cpu'/],
     ['a GitHub that is none', { runnersController: { githubApiUrl: 'github.example.com' } }, /githubApiUrl'/],
-    ['memory in other words', { provider: { resources: { limits: { memory: '1Gi' } } } }, /limits\/memory.*1Gi/],
     ['a number as text', fleetWith('macosFleet', { replicas: '3' }), /\/macosFleet\/replicas'.*got string/],
     ['fewer than none', fleetWith('macosFleet', { replicas: -1 }), /\/macosFleet\/replicas'/],
     ['a version of macOS', fleetWith('macosFleet', { machine: { os: 'macOS 26' } }), /\/macosFleet\/machine\/os'/],
@@ -116,7 +119,6 @@ describe('rejected values', () => {
 
 describe('accepted values', () => {
   const taken: readonly [what: string, values: Values][] = [
-    ['half a gigabyte of memory', { provider: { resources: { limits: { memory: '512Mi' } } } }],
     ['names of anybody when nothing is given back', fleetWith('runnersFleet', { name: 'others' })],
     ['machines that may take for ever', fleetWith('macosFleet', { healthCheck: { nodeStartupTimeoutSeconds: 0 } })],
     ['what Helm hands to charts in charts', { global: { anything: true } }],
@@ -134,6 +136,45 @@ describe('accepted values', () => {
       const runner = template?.['spec'].template.spec.ghActionsRunner;
       if (runner) assert.deepEqual(runner, { ghOrg: 'no', ghAppSecretName: 'y', ghRunnerLabels: 'off' });
     });
+
+  /** As the API server reads quantities: a number of YAML is text in the manifest. */
+  const quantities: readonly [given: string | number, manifest: string][] = [
+    ['513Mi', '513Mi'],
+    ['1Gi', '1Gi'],
+    ['1.5G', '1.5G'],
+    ['.5Gi', '.5Gi'],
+    ['128974848', '128974848'],
+    ['129e6', '129e6'],
+    ['1E+9', '1E+9'],
+    ['128974848000m', '128974848000m'],
+    [2, '2'],
+    [0.5, '0.5'],
+  ];
+  for (const [given, manifest] of quantities)
+    test(`the quantity ${JSON.stringify(given)} in every request and limit`, async () => {
+      const both = { cpu: given, memory: given };
+      const resources = { requests: both, limits: both };
+      const programs = { provider: { resources }, runnersController: { enabled: true, resources } };
+      const written = { cpu: manifest, memory: manifest };
+      const objects = await render(programs);
+      for (const component of ['provider', 'runners-controller'])
+        assert.deepEqual(deploymentOf(objects, component)['spec'].template.spec.containers[0].resources, {
+          requests: written,
+          limits: written,
+        });
+    });
+
+  test('an empty quantity sets nothing, and by default there is a memory limit of 256Mi and no CPU limit', async () => {
+    const resourcesWith = async (limits: Values) => {
+      const objects = await render({ provider: { resources: { limits } } });
+      return deploymentOf(objects, 'provider')['spec'].template.spec.containers[0].resources;
+    };
+    assert.deepEqual(await resourcesWith({}), {
+      requests: { cpu: '50m', memory: '192Mi' },
+      limits: { memory: '256Mi' },
+    });
+    assert.deepEqual((await resourcesWith({ memory: '' })).limits, null);
+  });
 
   test('are those of the schema, each with its default', () => {
     interface Schema {

@@ -135,7 +135,14 @@ spec:
             periodSeconds: 5
             timeoutSeconds: 5
           resources:
-            {{- toYaml $values.resources | nindent 12 }}
+            {{- range $kind, $quantities := $values.resources }}
+            {{ $kind }}:
+              {{- range $resource, $quantity := $quantities }}
+              {{- if ne (toString $quantity) "" }}
+              {{ $resource }}: {{ $quantity | quote }}
+              {{- end }}
+              {{- end }}
+            {{- end }}
           securityContext:
             {{- include "tartan.container.security" . | nindent 12 }}
 {{- /* maxUnavailable: 1 of one replica limits nothing. */}}

@@ -1,17 +1,20 @@
-import { choice, flag, group, integer, object, objects, stringList, stringMap, text, type Value } from './value.ts';
-
-const cpu = { pattern: '^[0-9]+(\\.[0-9]+|m)?$' } as const;
+import {
+  choice,
+  flag,
+  group,
+  integer,
+  object,
+  objects,
+  quantityOrEmpty,
+  stringList,
+  stringMap,
+  text,
+  type Value,
+} from './value.ts';
 
 interface ProgramOptions {
   readonly replicas: number;
-  /** Memory: description, defaults, maximum in words, and a pattern for the allowed quantities. */
-  readonly memory: {
-    readonly why: string;
-    readonly request: string;
-    readonly limit: string;
-    readonly most: string;
-    readonly pattern: string;
-  };
+  readonly memory: { readonly why: string; readonly request: string; readonly limit: string };
   /** Page with the flags of the program. */
   readonly flags: string;
   /** What the program uses GitHub for. */
@@ -22,12 +25,16 @@ interface ProgramOptions {
 const program = ({ replicas, memory, flags, github }: ProgramOptions): Readonly<Record<string, Value>> => ({
   replicas: integer('Number of replicas. One leads, the others are standby.', replicas, { minimum: 1 }),
   resources: group(memory.why, {
-    requests: group('Resource requests.', {
-      cpu: text('CPU request.', '50m', cpu),
-      memory: text('Memory request.', memory.request, { pattern: memory.pattern }),
+    requests: group('Resource requests. Empty: none.', {
+      cpu: quantityOrEmpty('CPU request.', '50m'),
+      memory: quantityOrEmpty('Memory request.', memory.request),
     }),
-    limits: group('Resource limits. A CPU limit is not allowed: throttling would delay lease renewals.', {
-      memory: text(`Memory limit, at most ${memory.most}.`, memory.limit, { pattern: memory.pattern }),
+    limits: group('Resource limits. Empty: none.', {
+      cpu: quantityOrEmpty('CPU limit. Best left empty: throttling delays lease renewals, and the leader changes.', ''),
+      memory: quantityOrEmpty(
+        'Memory limit. The default has room beyond what was measured. If the program needs far more, please report a leak.',
+        memory.limit,
+      ),
     }),
   }),
   logLevel: choice('Minimum log level.', 'info', ['debug', 'info', 'warn', 'error']),
@@ -57,13 +64,10 @@ export const provider = group('The provider (the manager Deployment), which mana
   }),
   ...program({
     replicas: 2,
-    // Less is not enough for a rollout; more points to a leak.
     memory: {
       why: 'Resources. The manager needs at most 160 MB while it updates 16 Macs at once (`npm run bench -- roll-memory`), and 180 MB in a cluster with 20,000 other Pods (`npm run bench -- foreign-pods`).',
       request: '192Mi',
       limit: '256Mi',
-      most: '512Mi',
-      pattern: '^(12[89]|1[3-9][0-9]|[234][0-9][0-9]|50[0-9]|51[0-2])Mi$',
     },
     flags: 'provider-flags.md',
     github: 'the runners of builders',
@@ -83,8 +87,6 @@ export const runnersController = group(
         why: 'Resources. The caches hold the runner Pods of one namespace, and the Nodes.',
         request: '128Mi',
         limit: '256Mi',
-        most: '256Mi',
-        pattern: '^(9[6-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-6])Mi$',
       },
       flags: 'runners-flags.md',
       github: 'the runners of pools',

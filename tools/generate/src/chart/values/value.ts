@@ -58,3 +58,10 @@ export const objectOrEmpty = { pattern: '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$', m
 export const nameOrEmpty = { pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$', maxLength: 63 } as const;
 /** Ends with a dash: `tuist-pool-` must not match `tuist-pooling`. */
 export const prefixOrEmpty = { pattern: '^([a-z0-9][-a-z0-9]*-)?$', maxLength: 63 } as const;
+
+/** A quantity of Kubernetes that is not negative, as text or as a number, or empty. */
+export const quantityOrEmpty = leaf({
+  type: ['string', 'number'],
+  pattern: '^([+]?([0-9]+([.][0-9]*)?|[.][0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?)?$',
+  minimum: 0,
+});
