@@ -227,6 +227,8 @@ export const metricNames = {
   podsReaped: 'tart_pods_reaped_total',
   scalewayRequests: 'scaleway_api_requests_total',
   scalewayRequestSeconds: 'scaleway_api_request_duration_seconds',
+  scalewayWaitSeconds: 'scaleway_api_rate_limiter_duration_seconds',
+  scalewayNotSent: 'scaleway_api_requests_not_sent_total',
   podsTerminating: 'tart_pods_terminating',
   podsTerminatingSeconds: 'tart_pods_oldest_terminating_seconds',
   controlPlaneCondition: 'capt_external_control_plane_condition',

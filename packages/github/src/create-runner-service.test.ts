@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createSecret } from '@tartan/kube';
+import type { CallReport } from './http/exchange.ts';
 import { createHarness, labels, organization, pkcs8, repository } from './testing/harness.ts';
 
 describe('runners of GitHub', () => {
@@ -161,7 +162,7 @@ describe('runners of GitHub', () => {
 /** A service that records the status of each answer. */
 const stageReports = (
   service: ReturnType<typeof createHarness>['service'],
-): { service: ReturnType<typeof service>; statuses: (number | undefined)[] } => {
-  const statuses: (number | undefined)[] = [];
+): { service: ReturnType<typeof service>; statuses: CallReport['status'][] } => {
+  const statuses: CallReport['status'][] = [];
   return { statuses, service: service({ onCall: ({ status }) => statuses.push(status) }) };
 };

@@ -19,7 +19,7 @@ export interface RunnerServiceOptions {
   readonly fetch?: typeof fetch;
   /** `https://api.github.com`, or that of a GitHub Enterprise Server. */
   readonly apiURL?: string;
-  /** For metrics: called for each request, including those for tokens. */
+  /** For metrics: called for each request, including those for tokens and those that a rate limit blocks. */
   readonly onCall?: (report: CallReport) => void;
 }
 

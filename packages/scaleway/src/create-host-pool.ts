@@ -5,7 +5,7 @@ import { createRedaction } from './errors/redaction.ts';
 import { ScalewayError } from './errors/scaleway-error.ts';
 import type { HostPool } from './host-pool.ts';
 import { createRateLimit } from './http/rate-limit.ts';
-import { type CallContext, type CallReport, send, type TransportOptions } from './http/transport.ts';
+import { type CallContext, type CallReport, send, type TransportOptions, type WaitReport } from './http/transport.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -38,6 +38,8 @@ export interface HostPoolOptions {
   readonly maxAttempts?: number;
   /** Called for each request that was sent. Must not throw. */
   readonly onCall?: (report: CallReport) => void;
+  /** Called for each wait for the rate limit, which may be zero. Must not throw. */
+  readonly onWait?: (report: WaitReport) => void;
   readonly clock?: Clock;
   readonly random?: Random;
   /** Default: that of Node.js, which keeps connections alive. */
@@ -61,6 +63,7 @@ export const createHostPool = (options: HostPoolOptions): HostPool => {
     maxAttempts: options.maxAttempts ?? 4,
     redaction,
     onCall: options.onCall ?? (() => {}),
+    onWait: options.onWait ?? (() => {}),
   };
 
   const context: CallContext = {

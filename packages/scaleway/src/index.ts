@@ -2,7 +2,7 @@
 
 export { checkPermissions, type HostPool, type Image, type RegisteredKey, type Server } from './host-pool.ts';
 export { createHostPool } from './create-host-pool.ts';
-export type { CallReport } from './http/transport.ts';
+export type { CallReport, WaitReport } from './http/transport.ts';
 export { isVersionedPin, matchesFamily, newestImage, osFamilyKey } from './images.ts';
 export { operations } from './operations.ts';
 export { ScalewayError, type ScalewayErrorKind } from './errors/scaleway-error.ts';

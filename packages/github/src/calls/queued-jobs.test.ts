@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { CallReport } from '../http/exchange.ts';
 import type { Repository } from '../http/responses.ts';
 import { createHarness, labels, organization, repository } from '../testing/harness.ts';
 import { chooseRepositories, matchingJobs, maxRepositories, maxRuns } from './queued-jobs.ts';
@@ -82,7 +83,7 @@ describe('queued jobs', () => {
     const { github, clock, service } = createHarness(installation(['app', 'site', 'tools']));
     github.queueJob({ repository: 'acme/site', labels });
     github.queueJob({ repository: 'acme/tools', labels });
-    const statuses: (number | undefined)[] = [];
+    const statuses: CallReport['status'][] = [];
     const runners = service({ onCall: ({ status }) => statuses.push(status) });
     const first = await runners.queue(labels);
     assert.ok(first.kind === 'known' && first.queue.jobs === 2);

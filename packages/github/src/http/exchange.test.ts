@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSecret } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
-import { exchange, type RequestParameters } from './exchange.ts';
+import { type CallReport, exchange, type RequestParameters } from './exchange.ts';
 import { createRateLimiter } from './rate-limit.ts';
 
 const constantHeaders = {
@@ -57,3 +57,29 @@ for (const [route, parameters, url, body] of [
     assert.equal(got.redirect, 'manual');
   });
 }
+
+test('a request that a rate limit blocks is reported as blocked, and not sent', async () => {
+  const reports: CallReport[] = [];
+  let sent = 0;
+  const send: typeof fetch = async () => {
+    sent += 1;
+    return Response.json({}, { status: 429, headers: { 'retry-after': '60' } });
+  };
+  const clock = manualClock();
+  const options = {
+    fetch: send,
+    clock,
+    apiURL: 'https://github.invalid',
+    deadline: 1000,
+    rateLimiter: createRateLimiter(clock),
+    onCall: (report: CallReport) => reports.push(report),
+  };
+  const request = { parameters: {}, token: createSecret('ghs_1'), etag: undefined, signal: undefined };
+  const operation = { route: 'GET /x', permission: '', purpose: 'required' } as const;
+  for (let call = 0; call < 2; call += 1) await assert.rejects(exchange(operation, 'answer', request, options));
+  assert.equal(sent, 1);
+  assert.deepEqual(
+    reports,
+    [429, 'blocked' as const].map((status) => ({ method: 'GET', route: '/x', status, remaining: undefined })),
+  );
+});

@@ -23,13 +23,13 @@ const errorMessageIn = (body: unknown): string => {
   return clean.length > maxMessageLength ? `${clean.slice(0, maxMessageLength)}…` : clean;
 };
 
-/** One request that was sent, for metrics. */
+/** One request, for metrics. */
 export interface CallReport {
   readonly method: string;
   /** With placeholders: `/orgs/{org}/actions/runners/{runner_id}`. */
   readonly route: string;
-  /** Undefined: no answer. */
-  readonly status: number | undefined;
+  /** Undefined: no answer. `blocked`: not sent, because of a rate limit. */
+  readonly status: number | 'blocked' | undefined;
   /** Remaining calls of the installation in this hour, if the response has the header. */
   readonly remaining: number | undefined;
 }
@@ -66,8 +66,13 @@ export const exchange = async (
 ) => {
   const { route, isAsApp = false } = operation;
   const closedUntil = rateLimiter.blockedUntil(operation);
-  if (closedUntil !== undefined) throw rateLimited(what, closedUntil);
   const { method, path, body } = expandRoute(route, parameters);
+  const report = (status: CallReport['status'], remaining: CallReport['remaining']): void =>
+    onCall({ method, route: route.replace(/^\S+ /, ''), status, remaining });
+  if (closedUntil !== undefined) {
+    report('blocked', undefined);
+    throw rateLimited(what, closedUntil);
+  }
   const init = {
     method,
     headers: {
@@ -96,7 +101,7 @@ export const exchange = async (
     return classified;
   } finally {
     const quota = answered && !isAsApp ? readQuota(answered.headers, connection.clock.now()) : undefined;
-    onCall({ method, route: route.replace(/^\S+ /, ''), status: answered?.status, remaining: quota?.remaining });
+    report(answered?.status, quota?.remaining);
   }
 };
 

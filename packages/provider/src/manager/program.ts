@@ -29,6 +29,7 @@ const provider: ManagerProgram<ProviderOptions & { readonly credentials: Credent
       projectID,
       apiURL,
       onCall: metrics.scalewayCall,
+      onWait: metrics.scalewayWait,
     });
     return createProvider({ ...deps, ca, pool, settings: await loadHostSettings(deps.options), metrics });
   },

@@ -1,7 +1,7 @@
 import { metricNames } from '@tartan/api';
 import { createMetrics, describeMetrics, getCondition, type MetricDescription, untilAborted } from '@tartan/kube';
 import { type Clock, manualClock } from '@tartan/kube/clock';
-import { type CallReport, operations } from '@tartan/scaleway';
+import { type CallReport, operations, type WaitReport } from '@tartan/scaleway';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Informers, Machine } from '../controller-deps.ts';
 import type { ReleaseCause } from '../pods/act.ts';
@@ -19,6 +19,8 @@ export const createProviderMetrics = (options: { clock: Clock; process?: boolean
     ...metrics,
     /** For `onCall` of the pool. */
     scalewayCall: createScalewayMetrics(registry),
+    /** For `onWait` of the pool. */
+    scalewayWait: createScalewayWaitMetrics(registry),
     zoneListFailed: createZoneListErrorCounter(registry),
     sweep: createSweepMetrics(registry),
     podReleased: createReleaseCounter(registry),
@@ -58,6 +60,33 @@ export const createScalewayMetrics = (registry: Registry): ((report: CallReport)
   return ({ operation, outcome, milliseconds }) => {
     requests.inc({ operation, outcome: outcome.replaceAll(' ', '_') });
     seconds.observe({ operation }, milliseconds / 1000);
+  };
+};
+
+/** A pause of more than 20 s refuses a request; further pauses may follow. */
+const waitBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40];
+
+/** For `onWait` of the pool. */
+export const createScalewayWaitMetrics = (registry: Registry): ((report: WaitReport) => void) => {
+  const registers = [registry];
+  const labelNames = ['operation'] as const;
+  const seconds = new Histogram({
+    name: metricNames.scalewayWaitSeconds,
+    help: 'How long requests to Scaleway waited for the rate limit of this process, or for a pause that Scaleway asked for.',
+    labelNames,
+    buckets: waitBuckets,
+    registers,
+  });
+  const notSent = new Counter({
+    name: metricNames.scalewayNotSent,
+    help: 'Requests to Scaleway that were not sent: Scaleway asked for a longer pause than they may wait, or they were aborted.',
+    labelNames,
+    registers,
+  });
+  for (const operation of Object.keys(operations)) notSent.inc({ operation }, 0);
+  return ({ operation, milliseconds, isSent }) => {
+    seconds.observe({ operation }, milliseconds / 1000);
+    if (!isSent) notSent.inc({ operation });
   };
 };
 

@@ -207,9 +207,11 @@ describe('GitHub metrics', () => {
     metrics.setPoolReader(() => []);
     metrics.github.call('github-app', { ...report, status: 200, remaining: 4711 });
     metrics.github.call('github-app', { ...report, status: undefined, remaining: undefined });
+    metrics.github.call('github-app', { ...report, status: 'blocked', remaining: undefined });
     assert.deepEqual(await linesOf(metrics), [
       'tuist_runners_github_requests_total{method="GET",route="/orgs/{org}/actions/runners",code="200"} 1',
       'tuist_runners_github_requests_total{method="GET",route="/orgs/{org}/actions/runners",code="none"} 1',
+      'tuist_runners_github_requests_total{method="GET",route="/orgs/{org}/actions/runners",code="blocked"} 1',
       'tuist_runners_github_rate_limit_remaining{app="github-app"} 4711',
     ]);
   });

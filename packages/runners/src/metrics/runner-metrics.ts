@@ -12,7 +12,7 @@ const limitWindowMs = 3_600_000;
 const createGitHubMetrics = (registry: Registry, clock: Clock, leads: () => boolean) => {
   const requests = new Counter({
     name: runnerMetricNames.githubRequests,
-    help: 'Requests to GitHub. code is that of the answer, or none when there was no answer.',
+    help: 'Requests to GitHub. code is that of the answer, none when there was no answer, or blocked when a request was not sent because of a rate limit: of GitHub, or of the share for background requests.',
     labelNames: ['method', 'route', 'code'],
     registers: [registry],
   });

@@ -4,7 +4,7 @@ import type { HostPool } from '../host-pool.ts';
 import type { OperationName } from '../operations.ts';
 import { type ScriptedReply, type ScriptedScaleway, startScriptedScaleway } from '../testing/scripted-scaleway.ts';
 import { failureOf, projectID, serverID, testPool, wireServer, zone } from '../testing/test-pool.ts';
-import { maxResponseBytes } from './transport.ts';
+import { maxResponseBytes, type WaitReport } from './transport.ts';
 
 const key = { id: 'key-1', name: 'fleet', public_key: 'ssh-ed25519 AAAA', project_id: projectID };
 const calls: [operation: OperationName, call: (pool: HostPool) => Promise<unknown>, answer: unknown][] = [
@@ -124,6 +124,20 @@ describe('requests to a failing Scaleway', () => {
     scaleway.respondWith({ body: wireServer() });
     await Promise.all(Array.from({ length: 5 }, () => pool.getServer(zone, serverID)));
     assert.deepEqual(pool.clock.waits, [500, 1000, 1500]);
+  });
+
+  test('each wait for the rate limit or a pause is reported, and whether the request was sent then', async () => {
+    const waits: WaitReport[] = [];
+    const pool = testPool(scaleway.url, { onWait: (report) => waits.push(report) });
+    scaleway.respondWith(tooMany({ reset_seconds: 5 }), tooMany({ reset_seconds: 45 }));
+    await failureOf(pool.reboot(zone, serverID));
+    await failureOf(pool.reboot(zone, serverID));
+    await failureOf(pool.reboot(zone, serverID));
+    assert.deepEqual(waits, [
+      { operation: 'reboot', milliseconds: 0, isSent: true },
+      { operation: 'reboot', milliseconds: 5000, isSent: true },
+      { operation: 'reboot', milliseconds: 0, isSent: false },
+    ]);
   });
 
   test('a request without a response fails at its deadline', async () => {

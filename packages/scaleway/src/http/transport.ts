@@ -49,6 +49,14 @@ export interface CallReport {
   readonly milliseconds: number;
 }
 
+/** The wait of one request for the rate limit, before it was sent. */
+export interface WaitReport {
+  readonly operation: OperationName;
+  readonly milliseconds: number;
+  /** Whether the request was sent then; else it was refused because of a long pause, or aborted. */
+  readonly isSent: boolean;
+}
+
 export interface TransportOptions {
   readonly apiURL: string;
   readonly secretKey: string;
@@ -61,6 +69,7 @@ export interface TransportOptions {
   readonly maxAttempts: number;
   readonly redaction: Redaction;
   readonly onCall: (report: CallReport) => void;
+  readonly onWait: (report: WaitReport) => void;
 }
 
 export interface Call<S extends z.ZodType> {
@@ -141,13 +150,21 @@ const sendOnce = async <S extends z.ZodType>(call: Call<S>, options: TransportOp
   return parseResponse(call.response, response, what);
 };
 
-type Waiting = Pick<Call<z.ZodType>, 'what' | 'signal'>;
+type Waiting = Pick<Call<z.ZodType>, 'operation' | 'what' | 'signal'>;
 
 const waitForRateLimit = async (call: Waiting, options: TransportOptions): Promise<void> => {
-  await waitWhilePaused(call, options);
-  await sleepFor(options.clock, options.rateLimit.reserve(), call.signal);
-  // Another call may have been rate limited meanwhile.
-  await waitWhilePaused(call, options);
+  const { clock, rateLimit, onWait } = options;
+  const start = clock.monotonic();
+  let isSent = false;
+  try {
+    await waitWhilePaused(call, options);
+    await sleepFor(clock, rateLimit.reserve(), call.signal);
+    // Another call may have been rate limited meanwhile.
+    await waitWhilePaused(call, options);
+    isSent = true;
+  } finally {
+    onWait({ operation: call.operation, milliseconds: clock.monotonic() - start, isSent });
+  }
 };
 
 const waitWhilePaused = async ({ what, signal }: Waiting, { clock, rateLimit }: TransportOptions): Promise<void> => {
