@@ -13,6 +13,7 @@ const ofMachine = { ...inFleet, machine: 'mac-1' };
 const ofControlPlane = { namespace: 'tartan', control_plane: 'tartan-capi' };
 const ofLease = { namespace: 'tartan', name: leaderElectionID };
 const onManager = { job: 'tartan', namespace: 'tartan', pod: 'manager-0', instance: '192.0.2.0:8080' };
+const ofManagerProcess = { namespace: onManager.namespace, instance: onManager.instance };
 const onMac = { job: 'macs', instance: 'mac-1:10250' };
 
 const notReady = (why: string) => condition('Ready', 'False', why);
@@ -42,6 +43,31 @@ const certificateFor = (left: number): Fault =>
     const notAfter = clock.now() + left;
     agent.certificates = { ...agent.certificates, serving: { notBefore: notAfter - 7 * day, notAfter } };
   });
+/** So many of 10 workers have an object from the first minute on, and another object waits. */
+const allWorkersBusy = (busy: number): Fault =>
+  once(({ leader: { metrics } }) => {
+    const controller = metrics.controller('machine');
+    const queue = metrics.queue('machine');
+    for (let worker = 0; worker < busy; worker += 1) {
+      queue.added(`${worker}`);
+      queue.taken(`${worker}`);
+      controller.began();
+    }
+    queue.added('waits');
+  });
+/** Each of ten requests a minute. */
+const requestsWait =
+  (seconds: number): Fault =>
+  ({ leader }) => {
+    for (let request = 0; request < 10; request += 1)
+      leader.metrics.requestWaited({ verb: 'GET', host: 'api', seconds });
+  };
+/** Once in so many minutes. */
+const throttled =
+  (minutes: number): Fault =>
+  ({ leader }, since) => {
+    if (since % minutes === 0) leader.metrics.countRequest({ code: 429, method: 'GET', host: 'api' });
+  };
 /** By the name of the alert. */
 export const cases: Readonly<Record<string, Case>> = {
   TartanMacsStranded: {
@@ -193,6 +219,27 @@ export const cases: Readonly<Record<string, Case>> = {
     labels: { ...onMac, name: 'pods', controller: 'pods' },
     // It waits, but no worker has taken it.
     nearMiss: once(({ agents: [agent] }) => agent.metrics.queue('pods').added('a')),
+  },
+  TartanReconcilesWait: {
+    fault: allWorkersBusy(10),
+    // With the minute of the fault, nine of the ten minutes of the window after eight; then 15 more.
+    after: 23,
+    labels: { ...onManager, name: 'machine', controller: 'machine' },
+    // Two workers are free: the object that waits is one that a worker has.
+    nearMiss: allWorkersBusy(8),
+  },
+  TartanRequestsWait: {
+    fault: requestsWait(1.5),
+    after: 15,
+    labels: ofManagerProcess,
+    nearMiss: requestsWait(0.9),
+  },
+  TartanAPIServerThrottles: {
+    fault: throttled(1),
+    // Nine of them in ten minutes, extrapolated to ten, after eight minutes; then ten more.
+    after: 18,
+    labels: ofManagerProcess,
+    nearMiss: throttled(2),
   },
   TartanCertificateNearExpiry: {
     fault: certificateFor(1.3 * day),

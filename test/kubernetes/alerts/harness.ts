@@ -48,6 +48,8 @@ const createManager = (clock: ManualClock, state: () => FleetState, leads: boole
   metrics.sweep.stranded(leads ? 0 : undefined);
   metrics.controller('machine').started(10);
   metrics.queue('machine');
+  metrics.requestWaited({ verb: 'GET', host: 'api', seconds: 0 });
+  metrics.countRequest({ code: 429, method: 'GET', host: 'api' });
   metrics.scalewayCall({ operation: 'listServers', outcome: 'ok', milliseconds: 200 });
   return manager;
 };
@@ -59,6 +61,8 @@ const createStranger = (clock: ManualClock): { metrics: Metrics; scraped: boolea
   const queue = metrics.queue('other');
   queue.added('a');
   queue.taken('a');
+  queue.added('b');
+  metrics.controller('other').began();
   let changes = 0;
   return {
     metrics,
@@ -66,6 +70,8 @@ const createStranger = (clock: ManualClock): { metrics: Metrics; scraped: boolea
     suffer: () => {
       metrics.setLeader('other-leader', true, changes++);
       metrics.setLeader('another-leader', false);
+      metrics.requestWaited({ verb: 'GET', host: 'api', seconds: 30 });
+      for (let request = 0; request < 10; request += 1) metrics.countRequest({ code: 429, method: 'GET', host: 'api' });
       metrics.controller('other').ended({ result: 'error', seconds: 1, terminal: false, defect: true });
     },
   };

@@ -38,7 +38,9 @@ const rules = alertsIn(read('charts/tartan/files/alerts.yaml'));
 
 const { own, runtime } = metricsTable();
 const table = new Map(
-  [...own, ...runtime, ...agentMetricRows(), ...runnerMetricsTable()].map(({ name, labels }) => [name, labels]),
+  [...own, ...runtime, ...agentMetricRows(), ...runnerMetricsTable()].flatMap(({ name, type, labels }) =>
+    (type === 'histogram' ? ['_sum', '_count'] : ['']).map((suffix) => [`${name}${suffix}`, labels] as const),
+  ),
 );
 /** Labels that Prometheus adds by target. */
 const ofTargets = ['namespace', 'instance'];
