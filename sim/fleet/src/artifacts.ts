@@ -72,6 +72,11 @@ export const agentText = async (version: string): Promise<string> => {
 export const managerProgram = async (folder: string): Promise<string> =>
   shipped('manager/manager.mjs') ?? (await import('@tartan/tools-build')).buildManager(join(folder, 'manager'));
 
+/** The bundle of the provider with played hosts. */
+export const playedHostsProgram = async (folder: string): Promise<string> =>
+  shipped('played-hosts/played-hosts.mjs') ??
+  (await import('@tartan/tools-build')).buildPlayedHosts(join(folder, 'manager'));
+
 /** The bundle of the runners controller. */
 export const runnersProgram = async (folder: string): Promise<string> =>
   shipped('runners.mjs') ?? (await import('@tartan/tools-build')).buildRunners(folder);

@@ -22,6 +22,13 @@ export { type MacPool, ensureSSHKey, startMacPool } from './mac-pool.ts';
 export { createManagerDeployment, type ManagerProcess } from './manager-deployment.ts';
 export { installProvider, providerFlags, writeProviderKubeconfig } from './provider.ts';
 export { poolName, runnerImage, type SimulatedRunners } from './runners.ts';
-export { type Progress, type Simulation, type SimulationOptions, startSimulation } from './simulation.ts';
+export {
+  type HostKind,
+  hostKinds,
+  type Progress,
+  type Simulation,
+  type SimulationOptions,
+  startSimulation,
+} from './simulation.ts';
 export { startEmbedded, useExistingCluster } from './start-control-plane.ts';
 export { untilObjects } from './wait.ts';

@@ -36,26 +36,30 @@ export const startMacPool = async (options: {
   folder: string;
   /** Continues with servers, keys and disks of an earlier start in that folder. */
   persistent?: boolean;
+  /** False: servers are only records, and nobody answers at their addresses. Default: true. */
+  reachable?: boolean;
   /** 1: as slow as real Macs. */
   pace: number;
   scalewayPace?: number;
   /** Additional environment of every process on the Macs. */
   environment?: Readonly<Record<string, string>>;
 }): Promise<MacPool> => {
-  const { folder, pace, scalewayPace = pace, persistent = false, environment = {} } = options;
+  const { folder, pace, scalewayPace = pace, persistent = false, reachable = true, environment = {} } = options;
   const scaleway = await startScaleway({
     ...credentials,
     pace: scalewayPace,
     ...(persistent && { data: folder }),
-    startMac: ({ id, password, authorizedKeys, port }) =>
-      startMac({
-        folder: join(folder, id),
-        pace,
-        user: { password },
-        authorizedKeys,
-        environment: { ...sharedHostEnvironment, ...environment },
-        ...(port !== undefined && { port }),
-      }),
+    ...(reachable && {
+      startMac: ({ id, password, authorizedKeys, port }) =>
+        startMac({
+          folder: join(folder, id),
+          pace,
+          user: { password },
+          authorizedKeys,
+          environment: { ...sharedHostEnvironment, ...environment },
+          ...(port !== undefined && { port }),
+        }),
+    }),
   });
   const orderOne = (): Promise<SimulatedServer> =>
     scaleway.order({ zone, name: `${serverNames.defaultPoolPrefix}${randomBytes(4).toString('hex')}` });

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FakeRunnerOptions } from '@tartan/sim-github';
-import { type AgentRelease, artifactFlags, managerProgram, runnersProgram } from './artifacts.ts';
+import { type AgentRelease, artifactFlags, managerProgram, playedHostsProgram, runnersProgram } from './artifacts.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { ensureFleets, type FleetSizes, fleetsOf } from './fleets.ts';
 import { githubURLVariable, simulatedWork, startGitHubFor } from './github.ts';
@@ -10,6 +10,7 @@ import { demoGuestScript, openRunnerBridge, runnerGuestScript } from './guests.t
 import { createInstaller } from './installer.ts';
 import { ensureSSHKey, type MacPool, startMacPool } from './mac-pool.ts';
 import { createManagerDeployment, type ManagerDeployment } from './manager-deployment.ts';
+import { playedHostsVariable } from './played-hosts/variable.ts';
 import {
   deleteRuntimeObjects,
   installProvider,
@@ -20,6 +21,9 @@ import {
 import { deleteRunners, ensureRunnerPool, installRunners, type SimulatedRunners, startRunners } from './runners.ts';
 import { startClusterApi, startEmbedded, startReal, useExistingCluster } from './start-control-plane.ts';
 
+export const hostKinds = ['simulated', 'played'] as const;
+export type HostKind = (typeof hostKinds)[number];
+
 export interface SimulationOptions {
   /** The folder of all files. An earlier simulation in it is continued. */
   readonly folder: string;
@@ -28,6 +32,11 @@ export interface SimulationOptions {
   readonly kubernetes?: 'embedded' | 'real' | { readonly kubeconfig: string };
   /** Of the embedded Kubernetes; 0: any free port. */
   readonly port?: number;
+  /**
+   * `simulated`: Macs with SSH, a shell and the agent as a process. `played`: Macs of which only the agents' part exists, in the process
+   * of the provider. Default: simulated.
+   */
+  readonly hosts?: HostKind;
   /** Minimum number of Macs. */
   readonly pool: number;
   /** Desired machines. */
@@ -93,13 +102,14 @@ const startControlPlane = (options: SimulationOptions): Promise<ControlPlane> =>
 /** Starts a simulation. Stops all parts if one fails to start. */
 export const startSimulation = async (options: SimulationOptions): Promise<Simulation> => {
   const { folder, persistent = false, pool, fleets, pace, version = '0.1.0', progress = () => {} } = options;
+  const arePlayed = options.hosts === 'played';
   const stops: (() => unknown)[] = [];
   const stop = async (): Promise<void> => {
     for (const each of stops.splice(0).toReversed()) await each();
   };
   try {
     await mkdir(folder, { recursive: true });
-    const program = managerProgram(folder);
+    const program = arePlayed ? playedHostsProgram(folder) : managerProgram(folder);
     const runnersFile = options.runners && runnersProgram(folder);
     runnersFile?.catch(() => {});
     // The builds must not write into a removed folder.
@@ -132,6 +142,7 @@ export const startSimulation = async (options: SimulationOptions): Promise<Simul
       folder: join(folder, 'macs'),
       pace,
       persistent,
+      reachable: !arePlayed,
       scalewayPace: options.scalewayPace ?? pace,
       ...(github && { environment: { [githubURLVariable]: github.url } }),
     });
@@ -151,7 +162,10 @@ export const startSimulation = async (options: SimulationOptions): Promise<Simul
     const log = join(folder, 'provider.log');
     const managerDeployment = createManagerDeployment({
       program: await program,
-      environment: macs.environment,
+      environment: {
+        ...macs.environment,
+        ...(arePlayed && { [playedHostsVariable]: join(folder, 'played-hosts') }),
+      },
       log,
       onCrash: options.onCrash,
     });

@@ -30,6 +30,15 @@ export const buildAgent = async (
 export const buildManager = (folder: string): Promise<string> =>
   bundle({ program: 'packages/provider/src/main.ts', folder, name: 'manager', copyFolders: ['packages/host/scripts'] });
 
+/** The provider with played hosts, `played-hosts.mjs`, for `tartan up --hosts played`. */
+export const buildPlayedHosts = (folder: string): Promise<string> =>
+  bundle({
+    program: 'sim/fleet/src/played-hosts/main.ts',
+    folder,
+    name: 'played-hosts',
+    copyFolders: ['packages/host/scripts'],
+  });
+
 /** The installer of custom resource definitions, `install-crds.mjs`: one file beside the manager. */
 export const buildInstaller = (folder: string): Promise<string> =>
   bundle({ program: 'packages/provider/src/crds/main.ts', folder, name: 'install-crds', single: true });
@@ -58,6 +67,7 @@ export const buildTartan = async (folder: string): Promise<string> => {
   // An executable of this name on the PATH is `kubectl tartan`.
   await symlink('tartan.mjs', join(folder, 'kubectl-tartan'));
   await buildManager(join(folder, filesFolder, 'manager'));
+  await buildPlayedHosts(join(folder, filesFolder, 'played-hosts'));
   await buildRunners(join(folder, filesFolder));
   await buildAgent(join(folder, filesFolder), { version: placeholderVersion });
   return program;

@@ -1,14 +1,21 @@
 import { type ManagerProgram, type ProcessContext, runManagerProgram } from '@tartan/kube';
-import { createHostPool } from '@tartan/scaleway';
+import { createHostPool, type HostPool } from '@tartan/scaleway';
 import packageFile from '../../package.json' with { type: 'json' };
 import { type Credentials, parseCredentials } from '../flags/parse-credentials.ts';
 import { parseFlags } from '../flags/parse-flags.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
 import { loadHostSettings } from '../host-work/host-settings.ts';
-import { createProvider } from './create-provider.ts';
+import { createProvider, type ProviderDeps } from './create-provider.ts';
 import { createProviderMetrics } from './provider-metrics.ts';
 
-const provider: ManagerProgram<ProviderOptions & { readonly credentials: Credentials }> = {
+/** Hosts that are reached in another way than over SSH. */
+interface Hosts extends Required<Pick<ProviderDeps, 'hostWork'>> {
+  poolOf(pool: HostPool): HostPool;
+}
+
+const createProgram = (
+  hosts: Hosts | undefined,
+): ManagerProgram<ProviderOptions & { readonly credentials: Credentials }> => ({
   title: 'The manager',
   version: packageFile.version,
   parse: (argv, env) => {
@@ -31,10 +38,17 @@ const provider: ManagerProgram<ProviderOptions & { readonly credentials: Credent
       onCall: metrics.scalewayCall,
       onWait: metrics.scalewayWait,
     });
-    return createProvider({ ...deps, ca, pool, settings: await loadHostSettings(deps.options), metrics });
+    return createProvider({
+      ...deps,
+      ca,
+      pool: hosts?.poolOf(pool) ?? pool,
+      settings: await loadHostSettings(deps.options),
+      ...(hosts && { hostWork: hosts.hostWork }),
+      metrics,
+    });
   },
-};
+});
 
-/** The manager as a program. */
-export const runManager = (argv: readonly string[], context: ProcessContext): Promise<number> =>
-  runManagerProgram(provider, argv, context);
+/** The manager as a program. `hosts` is for simulations. */
+export const runManager = (argv: readonly string[], context: ProcessContext, hosts?: Hosts): Promise<number> =>
+  runManagerProgram(createProgram(hosts), argv, context);

@@ -1,0 +1,2 @@
+/** The environment variable with the folder of the played Macs. */
+export const playedHostsVariable = 'TARTAN_PLAYED_HOSTS';
