@@ -35,6 +35,7 @@ describe('tartan', () => {
     [['doktor'], /Did you mean doctor\?\)\n\(see tartan --help\)\n$/],
     [['pods', 'unstik'], /Did you mean unstick\?\)\n\(see tartan pods --help\)\n$/],
     [['pods', 'unstick', 'all'], /too many arguments[^]*\(see tartan pods unstick --help\)\n$/],
+    [['up', '--hosts', 'real'], /Allowed choices are simulated, played\.\n\(see tartan up --help\)\n$/],
     [['up', '--pool', '100'], /a whole number from 1 to 64\.\n\(see tartan up --help\)\n$/],
   ];
   for (const [args, said] of mistakes)

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { integerBetween, parsePort } from '../command-options.ts';
 import { textStyleFor } from '../output/terminal-text.ts';
 import type { Shell } from '../shell.ts';
@@ -8,8 +8,16 @@ export const addUpCommand = (program: Command, { stdin, stdout, env, signal, run
   program
     .command('up')
     .description('Start a fleet of simulated Macs on this machine and keep it running until Ctrl-C.')
-    .option('--pool <count>', 'rented Macs', integerBetween(1, 64), 5)
+    .option('--pool <count>', 'rented Macs (default: one more than machines)', integerBetween(1, 64))
     .option('--machines <count>', 'machines in the fleets macos, runners and builders', integerBetween(1, 64), 4)
+    .addOption(
+      new Option(
+        '--hosts <kind>',
+        'simulated: Macs with SSH, a shell and the agent; played: only what agents tell Kubernetes, for large fleets',
+      )
+        .choices(['simulated', 'played'])
+        .default('simulated'),
+    )
     .option(
       '--builders <count>',
       'machines that bake images, 0 or 1 (default: 1 if there are at least 3 machines)',
@@ -38,11 +46,16 @@ machines of a simulated tart. A simulated GitHub queues a few jobs a minute. The
 runners, a virtual machine per job; the Mac of the fleet builders has its own runner. There are no containers and no downloads. All
 files are in one temporary folder, which is removed at the end. kubectl works with this cluster.
 
+With --hosts played no Mac has SSH, a shell or virtual machines: pushes succeed after a second, the Node and its Lease come from the
+agent's own code, and Pods run in name only. All machines are in the fleet macos, there is no GitHub, and tartan fault and kubectl logs
+and exec do not work. A Mac takes a few megabytes instead of a few processes.
+
 With --data the next start continues from the stored state. Only GitHub starts anew: its runners are replaced.
 
 Examples:
   $ tartan up                             start, show what happens and what to try, run until Ctrl-C
   $ tartan up --pool 8 --machines 6       a larger fleet
+  $ tartan up --machines 50 --hosts played  a large fleet on a laptop
   $ tartan up --data ./fleet              stop it today, continue tomorrow
   $ tartan up --speed 10                  slow enough to watch a Mac being wiped
   $ tartan up --port 6443                 always at the same address

@@ -39,8 +39,13 @@ export const createDemoPod = async (client: Client): Promise<string> => {
   return name;
 };
 
-/** Waits until the guest runs and its log can be read. False: the signal fired before. */
-export const untilDemoPodRuns = async (client: Client, name: string, signal: AbortSignal): Promise<boolean> => {
+/** Waits until the guest runs and, `withLog`, its log can be read. False: the signal fired before. */
+export const untilDemoPodRuns = async (
+  client: Client,
+  name: string,
+  signal: AbortSignal,
+  { withLog }: { readonly withLog: boolean },
+): Promise<boolean> => {
   let mac: string | undefined;
   const runs = await untilObjects(
     client,
@@ -52,6 +57,7 @@ export const untilDemoPodRuns = async (client: Client, name: string, signal: Abo
     },
     signal,
   );
+  if (!withLog) return runs;
   // The log is read through the kubelet API, whose port the Node reports.
   const isReached = ({ metadata, status }: Node): boolean =>
     metadata?.name === mac && (status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 0) > 0;

@@ -18,4 +18,17 @@ const cases: readonly [
 ];
 for (const [machines, wanted, [macos, runners, builders]] of cases)
   test(`${machines} machines${wanted === undefined ? '' : `, ${wanted} of them a builder`}: ${macos}, ${runners} and ${builders}`, () =>
-    assert.deepEqual(fleetSizes(machines, wanted), { macos, runners, builders }));
+    assert.deepEqual(fleetSizes({ machines, hosts: 'simulated', ...(wanted !== undefined && { builders: wanted }) }), {
+      macos,
+      runners,
+      builders,
+    }));
+
+test('played hosts are all in the first fleet', () =>
+  assert.deepEqual(fleetSizes({ machines: 50, hosts: 'played' }), { macos: 50, runners: 0, builders: 0 }));
+
+test('a played builder is refused with the reason and what to do', () =>
+  assert.throws(
+    () => fleetSizes({ machines: 3, hosts: 'played', builders: 1 }),
+    /played hosts run nothing\. Leave --builders out/,
+  ));

@@ -5,6 +5,7 @@ import { type Client, errorMessage } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
 import {
   freePort,
+  type HostKind,
   type Progress,
   type Simulation,
   startSimulation,
@@ -30,10 +31,11 @@ import { keepQueueing } from './queue-jobs.ts';
 
 export interface UpOptions {
   readonly port: number;
-  /** Macs in the pool. */
-  readonly pool: number;
+  /** Macs in the pool. Undefined: one more than machines. */
+  readonly pool?: number;
   /** Wanted machines. */
   readonly machines: number;
+  readonly hosts: HostKind;
   /** Machines that bake images. Undefined: depends on the number of machines. */
   readonly builders?: number;
   /** Ends when a Pod runs on the first machine, and its log can be read. */
@@ -71,8 +73,9 @@ export const up = async (options: UpOptions, context: UpContext): Promise<number
     const metricsPort = await freePort();
     const { simulation, nextVersion } = await startFleet(options, folder, metricsPort, view);
     undo.push(simulation.stop);
-    const faults = await startFaultServer(simulation);
-    undo.push(faults.stop);
+    const arePlayed = options.hosts === 'played';
+    // Incidents happen to processes and files of Macs.
+    if (!arePlayed) undo.push((await startFaultServer(simulation)).stop);
     const { client, transport } = simulation.controlPlane;
     undo.push(startLogging(simulation, 1 / options.speed, view, signal));
     const orBroken = <T>(waiting: Promise<T>): Promise<T> => Promise.race([waiting, simulation.failure]);
@@ -88,16 +91,18 @@ export const up = async (options: UpOptions, context: UpContext): Promise<number
     await orBroken(untilMachinesReady(client, first, signal));
     if (!signal.aborted) ready.done(`${counted(first, 'machine')} Ready`);
     const runs = view.step(`Waiting for the Pod ${pod} to run`);
-    await orBroken(untilDemoPodRuns(client, pod, signal));
+    await orBroken(untilDemoPodRuns(client, pod, signal, { withLog: !arePlayed }));
     if (!signal.aborted) {
-      runs.done(`The Pod ${pod} runs, as a virtual machine`);
+      runs.done(`The Pod ${pod} runs, ${arePlayed ? 'without a virtual machine' : 'as a virtual machine'}`);
       if (!isInteractive) await printFleet(client, view, signal);
+    }
+    if (!signal.aborted && !arePlayed) {
       view.podLog(`kubectl logs ${pod}`, await demoPodLog(transport, pod, signal));
     }
     if (options.once && !signal.aborted) return 0;
     enter = () => void roll(simulation, nextVersion, view);
     if (!signal.aborted) {
-      view.commands(await suggestedCommands(simulation, pod));
+      view.commands(await suggestedCommands(simulation, pod, options.hosts));
       const rolls = isInteractive ? 'Enter rolls out a new agent version. ' : '';
       view.keys(`${rolls}Ctrl-C stops the fleet and ${options.data === undefined ? 'removes' : 'keeps'} its files.`);
     }
@@ -123,8 +128,8 @@ const startFleet = async (
   metricsPort: number,
   view: UpView,
 ): Promise<{ simulation: Simulation; nextVersion: () => Promise<string> }> => {
-  const { kubernetes, machines, builders, pool, speed, data } = options;
-  const fleets = fleetSizes(machines, builders);
+  const { kubernetes, machines, hosts, pool = machines + 1, speed, data } = options;
+  const fleets = fleetSizes(options);
   const saved = data === undefined ? undefined : await readSavedState(folder);
   if (saved !== undefined) view.step('').done(`The fleet in ${view.paint('bold', folder)} is continued`);
   let release = saved?.release ?? 1;
@@ -134,12 +139,13 @@ const startFleet = async (
     kubernetes: kubernetes === 'embedded' || kubernetes === 'real' ? kubernetes : { kubeconfig: resolve(kubernetes) },
     port: portFor(saved, options.port, folder),
     pool,
+    hosts,
     fleets,
     ...(fleets.runners + fleets.builders > 0 && { runners: {} }),
     pace: 1 / speed,
     version: versionOf(release),
     flags: [`--metrics-bind-address=127.0.0.1:${metricsPort}`],
-    progress: logProgress(view, metricsPort),
+    progress: logProgress(view, metricsPort, hosts),
     onCrash: (code, what) =>
       view.writeLine(view.paint('warn', `${upperFirst(what)} has exited with code ${code} and is restarted.`)),
   });
@@ -158,7 +164,7 @@ const startFleet = async (
   };
 };
 
-const logProgress = (view: UpView, metricsPort: number): ((progress: Progress) => void) => {
+const logProgress = (view: UpView, metricsPort: number, hosts: HostKind): ((progress: Progress) => void) => {
   let current = view.step('Kubernetes starts');
   return (progress) => {
     switch (progress.what) {
@@ -167,7 +173,7 @@ const logProgress = (view: UpView, metricsPort: number): ((progress: Progress) =
         current = view.step('Macs are rented and installed');
         return;
       case 'pool':
-        current.done(`${counted(progress.macs, 'simulated Mac')} at a simulated Scaleway, ${progress.url}`);
+        current.done(`${counted(progress.macs, `${hosts} Mac`)} at a simulated Scaleway, ${progress.url}`);
         current = view.step('The provider starts');
         return;
       case 'provider':
