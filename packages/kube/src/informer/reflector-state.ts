@@ -24,7 +24,8 @@ interface Listing extends FailureState {
 /**
  * One watch connection, from its start to its end. Each connection is a new state.
  * Goes to `watching` (a new connection) when the server ends it normally or it is inactive, to `backingOff` when it fails or the version
- * cannot be used. Never to `listing`: a server that restarts ends all watches at once, and lists cost it far more than watches.
+ * cannot be used: a server that restarts ends all watches at once, and lists cost it far more than watches. To `listing` only when it was
+ * inactive from its start, which each watch notices at a moment of its own.
  */
 export interface Watching extends FailureState {
   kind: 'watching';
@@ -137,8 +138,7 @@ const fromWatching = (state: Watching, event: ReflectorEvent, context: Transitio
     return afterFailure(state.version, failures, error, context);
   }
   // Without any event, the connection may wait for a version that a restored server will not reach for years.
-  if (event.type === 'inactive')
-    return state.receivedAny ? reconnect() : backingOff(undefined, { failures, error: state.error }, context);
+  if (event.type === 'inactive') return state.receivedAny ? reconnect() : listing({ ...state, failures });
   return state;
 };
 
