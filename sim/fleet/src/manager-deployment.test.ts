@@ -51,6 +51,8 @@ describe('a manager deployment', { timeout: 60_000 }, () => {
   const next = async (): Promise<Socket> => {
     const [socket] = (await once(server, 'connection')) as [Socket];
     socket.on('error', () => {});
+    // A socket that nobody reads does not close when its manager has ended.
+    socket.resume();
     return socket;
   };
 
