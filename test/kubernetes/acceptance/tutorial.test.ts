@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { eventually } from '@tartan/kube/testing';
 import { ensureBinaries } from '@tartan/tools-kubernetes';
 import { commandsOf } from './tutorial/commands.ts';
 
@@ -32,11 +33,13 @@ const isDone = (command: string): boolean => command === 'npm ci';
 describe('docs/tutorial.md', () => {
   // A checkout like a new user's, with links to our folders: files that the tutorial creates stay out of the repository.
   const checkout = mkdtempSync(join(tmpdir(), 'tartan-tutorial-'));
+  const temporary = join(checkout, 'tmp');
   let fleet: ChildProcess | undefined;
   let said = '';
   let path: string;
 
   before(async () => {
+    mkdirSync(temporary);
     for (const name of readdirSync(root))
       if (name !== 'fleet' && name !== '.git') symlinkSync(join(root, name), join(checkout, name));
     // npm resolves paths relative to it.
@@ -46,7 +49,7 @@ describe('docs/tutorial.md', () => {
     path = `${dirname(kubectl)}:${process.env['PATH']}`;
   });
   after(async () => {
-    if (fleet !== undefined && fleet.exitCode === null) {
+    if (fleet !== undefined && fleet.exitCode === null && fleet.signalCode === null) {
       process.kill(-(fleet.pid ?? 0), 'SIGTERM');
       await once(fleet, 'close');
     }
@@ -56,7 +59,7 @@ describe('docs/tutorial.md', () => {
   const shell = (command: string): ChildProcess =>
     spawn('sh', ['-c', command], {
       cwd: checkout,
-      env: { ...process.env, PATH: path, HOME: checkout },
+      env: { ...process.env, PATH: path, HOME: checkout, TMPDIR: temporary },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });
@@ -108,4 +111,22 @@ describe('docs/tutorial.md', () => {
       }
       return undefined;
     });
+
+  test('Ctrl-C ends the fleet, and leaves no process and no temporary file', async () => {
+    assert.ok(fleet?.pid !== undefined);
+    const ended = once(fleet, 'close');
+    // A terminal sends it to all processes of the foreground.
+    process.kill(-fleet.pid, 'SIGINT');
+    await ended;
+    const ourProcesses = (): string[] =>
+      execFileSync('ps', ['-A', '-o', 'command='], { encoding: 'utf8' })
+        .split('\n')
+        .filter((line) => line.includes(checkout));
+    await eventually(`no process is left of ${checkout}`, () => ourProcesses().length === 0);
+    const ofNpm = ['node-compile-cache'];
+    assert.deepEqual(
+      readdirSync(temporary).filter((name) => !ofNpm.includes(name)),
+      [],
+    );
+  });
 });
