@@ -1,7 +1,7 @@
-import type { z } from 'zod';
+import type * as z from 'zod/mini';
 
 /** Parses and validates JSON. `undefined` for invalid JSON, or another shape. */
-export const parseJson = <T>(schema: z.ZodType<T>, text: string): T | undefined => {
+export const parseJson = <T>(schema: z.ZodMiniType<T>, text: string): T | undefined => {
   try {
     return schema.safeParse(JSON.parse(text)).data;
   } catch {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 
 /** `unknown` if the output does not contain a state: code that deletes must treat it as running. */
 export type VmState = 'running' | 'stopped' | 'suspended' | 'unknown';
@@ -20,13 +20,13 @@ export interface VmDetails {
 }
 
 /** Invalid values count as absent: field types differ between versions of tart (INC-49). */
-const optionalNumber = z.number().nonnegative().optional().catch(undefined);
-const optionalString = z.string().optional().catch(undefined);
-const optionalBoolean = z.boolean().optional().catch(undefined);
+const optionalNumber = z.catch(z.optional(z.number().check(z.nonnegative())), undefined);
+const optionalString = z.catch(z.optional(z.string()), undefined);
+const optionalBoolean = z.catch(z.optional(z.boolean()), undefined);
 
 const entrySchema = z.object({
   Source: z.enum(['local', 'OCI', 'oci']),
-  Name: z.string().min(1),
+  Name: z.string().check(z.minLength(1)),
   Accessed: optionalString,
   Running: optionalBoolean,
   State: optionalString,

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { parseJson } from '../json.ts';
 import type { ConfigContext, Credentials } from './cluster-config.ts';
 import { ConfigError, type ConfigLocation, fieldOf } from './config-file.ts';
@@ -91,10 +91,10 @@ const outputOf = (
 };
 
 const textNamed = (name: string) =>
-  z
-    .string(`with a ${name} that is not text`)
-    .nullish()
-    .transform((value) => value || undefined);
+  z.pipe(
+    z.nullish(z.string(`with a ${name} that is not text`)),
+    z.transform((value) => value || undefined),
+  );
 
 /** Date.parse accepts far more than RFC 3339. */
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
@@ -111,20 +111,24 @@ const execCredential = (apiVersion: string) =>
             token: textNamed('token'),
             clientCertificateData: textNamed('clientCertificateData'),
             clientKeyData: textNamed('clientKeyData'),
-            expirationTimestamp: textNamed('expirationTimestamp').refine(
-              (time) => time === undefined || (rfc3339.test(time) && !Number.isNaN(Date.parse(time))),
-              'with an expirationTimestamp that is not an RFC 3339 time',
+            expirationTimestamp: textNamed('expirationTimestamp').check(
+              z.refine(
+                (time) => time === undefined || (rfc3339.test(time) && !Number.isNaN(Date.parse(time))),
+                'with an expirationTimestamp that is not an RFC 3339 time',
+              ),
             ),
           },
           'without a status',
         )
-        .refine(
-          ({ clientCertificateData: cert, clientKeyData: key }) => (cert === undefined) === (key === undefined),
-          'with one of clientCertificateData and clientKeyData, but not both',
-        )
-        .refine(
-          ({ token, clientCertificateData: cert }) => token !== undefined || cert !== undefined,
-          'with neither a token nor a client certificate',
+        .check(
+          z.refine(
+            ({ clientCertificateData: cert, clientKeyData: key }) => (cert === undefined) === (key === undefined),
+            'with one of clientCertificateData and clientKeyData, but not both',
+          ),
+          z.refine(
+            ({ token, clientCertificateData: cert }) => token !== undefined || cert !== undefined,
+            'with neither a token nor a client certificate',
+          ),
         ),
     },
     'something that is not a JSON object',

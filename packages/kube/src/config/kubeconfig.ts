@@ -1,22 +1,26 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { formatPath } from '../json.ts';
 import { ConfigError, type ConfigLocation, parseYaml } from './config-file.ts';
 
 /** Empty strings and null count as absent, as in kubectl. */
-const text = z
-  .string()
-  .nullish()
-  .transform((value) => value || undefined);
-const flag = z
-  .boolean()
-  .nullish()
-  .transform((value) => value ?? false);
-const requiredText = z.string().min(1, 'is missing.');
-const listOf = <Item extends z.ZodType>(item: Item) =>
-  z
-    .array(item)
-    .nullish()
-    .transform((items) => items ?? []);
+const text = z.pipe(
+  z.nullish(z.string()),
+  z.transform((value) => value || undefined),
+);
+const textOrEmpty = z.pipe(
+  text,
+  z.transform((value) => value ?? ''),
+);
+const flag = z.pipe(
+  z.nullish(z.boolean()),
+  z.transform((value) => value ?? false),
+);
+const requiredText = z.string().check(z.minLength(1, 'is missing.'));
+const listOf = <Item extends z.ZodMiniType>(item: Item) =>
+  z.pipe(
+    z.nullish(z.array(item)),
+    z.transform((items) => items ?? []),
+  );
 
 const clusterSchema = z.object({
   server: text,
@@ -25,14 +29,14 @@ const clusterSchema = z.object({
   'insecure-skip-tls-verify': flag,
   'tls-server-name': text,
   'proxy-url': text,
-  extensions: listOf(z.object({ name: text, extension: z.unknown().optional() })),
+  extensions: listOf(z.object({ name: text, extension: z.optional(z.unknown()) })),
 });
 
 const execSchema = z.object({
   apiVersion: text,
   command: text,
-  args: listOf(text.transform((value) => value ?? '')),
-  env: listOf(z.object({ name: requiredText, value: text.transform((value) => value ?? '') })),
+  args: listOf(textOrEmpty),
+  env: listOf(z.object({ name: requiredText, value: textOrEmpty })),
   installHint: text,
   interactiveMode: text,
   provideClusterInfo: flag,
@@ -46,7 +50,10 @@ const userSchema = z.looseObject({
   'client-certificate': text,
   'client-key-data': text,
   'client-key': text,
-  exec: execSchema.nullish().transform((value) => value ?? undefined),
+  exec: z.pipe(
+    z.nullish(execSchema),
+    z.transform((value) => value ?? undefined),
+  ),
 });
 
 const contextSchema = z.object({ cluster: text, user: text, namespace: text });
@@ -58,7 +65,11 @@ export type UserEntry = Located<z.output<typeof userSchema>>;
 export type ContextEntry = Located<z.output<typeof contextSchema>>;
 export type ExecEntry = z.output<typeof execSchema>;
 
-const orEmpty = <Schema extends z.ZodType>(schema: Schema) => z.preprocess((value) => value ?? {}, schema);
+const orEmpty = <Schema extends z.ZodMiniType>(schema: Schema) =>
+  z.pipe(
+    z.transform((value): unknown => value ?? {}),
+    schema,
+  );
 
 const kubeconfigSchema = orEmpty(
   z.object({

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { dispatchAudience, guestNames } from '@tartan/api';
 import { isKubeError, type Live, type Subresources } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { parseJson } from '../parse-json.ts';
 import type { Pod } from '../pods/snapshot.ts';
 import { type GuestFolder, replaceFile } from './guest-folder.ts';

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { createRecordFiles } from '../journal/record-files.ts';
 import { formatDigestReference, type PinnedImage } from './image-reference.ts';
 
 const recordSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('making'), name: z.string(), image: z.string() }),
   z.object({ kind: z.literal('made'), name: z.string(), image: z.string() }),
-  z.object({ kind: z.literal('fetching'), name: z.string(), before: z.string().optional() }),
+  z.object({ kind: z.literal('fetching'), name: z.string(), before: z.optional(z.string()) }),
 ]);
 
 /** A separate file, so that an image of ours stays ours while it is pulled again. */

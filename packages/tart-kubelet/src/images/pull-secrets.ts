@@ -1,6 +1,6 @@
 import { type Client, ignoreNotFound, secrets } from '@tartan/kube';
 import type { RegistryCredentials } from '@tartan/tart';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { parseJson } from '../parse-json.ts';
 import type { Pod } from '../pods/snapshot.ts';
 import type { ImageReference } from './image-reference.ts';
@@ -17,11 +17,11 @@ interface FoundCredentials {
   readonly problems: readonly string[];
 }
 
-const optionalString = z.string().optional().catch(undefined);
+const optionalString = z.catch(z.optional(z.string()), undefined);
 const authSchema = z.object({ username: optionalString, password: optionalString, auth: optionalString });
 const authsSchema = z.record(
   z.string(),
-  authSchema.catch({ username: undefined, password: undefined, auth: undefined }),
+  z.catch(authSchema, { username: undefined, password: undefined, auth: undefined }),
 );
 const configSchema = z.object({ auths: authsSchema });
 

@@ -1,15 +1,16 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { createRecordFiles } from './record-files.ts';
 
-const timeSchema = z.number().int().nonnegative();
-const countSchema = z.number().int().nonnegative();
+const timeSchema = z.int().check(z.nonnegative());
+const nameSchema = z.string().check(z.minLength(1));
+const countSchema = z.int().check(z.nonnegative());
 
 /** How one run of a VM ended. Recorded before the evidence is deleted (INC-18). */
 const terminationSchema = z.object({
-  exitCode: z.number().int(),
+  exitCode: z.int(),
   reason: z.string(),
-  message: z.string().optional(),
-  startedAt: timeSchema.optional(),
+  message: z.optional(z.string()),
+  startedAt: z.optional(timeSchema),
   finishedAt: timeSchema,
 });
 
@@ -23,28 +24,28 @@ const stateSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('starting'), at: timeSchema }),
   z.object({
     kind: z.literal('running'),
-    process: z.object({ pid: z.number().int().positive(), startedAt: timeSchema }),
+    process: z.object({ pid: z.int().check(z.positive()), startedAt: timeSchema }),
     since: timeSchema,
     /** Its last known address: an unreadable lease does not remove it (INC-410). */
-    address: z.string().optional(),
+    address: z.optional(z.string()),
   }),
   z.object({ kind: z.literal('ended'), ending: terminationSchema }),
 ]);
 
 export const recordSchema = z.object({
   version: z.literal(1),
-  vm: z.string().min(1),
-  pod: z.object({ uid: z.string().min(1), namespace: z.string().min(1), name: z.string().min(1) }),
-  image: z.object({ reference: z.string(), digest: z.string().optional() }),
+  vm: nameSchema,
+  pod: z.object({ uid: nameSchema, namespace: nameSchema, name: nameSchema }),
+  image: z.object({ reference: z.string(), digest: z.optional(z.string()) }),
   /** When the agent first handled the Pod: decides who gets a slot first. */
   createdAt: timeSchema,
   /** Starts at 0, and each restart increases it: this is `restartCount`. */
   run: countSchema,
   state: stateSchema,
   /** When the guest was asked to shut down. */
-  stopRequestedAt: timeSchema.optional(),
+  stopRequestedAt: z.optional(timeSchema),
   /** How the previous run ended. */
-  previous: terminationSchema.optional(),
+  previous: z.optional(terminationSchema),
 });
 
 export type VmRecord = Readonly<z.infer<typeof recordSchema>>;

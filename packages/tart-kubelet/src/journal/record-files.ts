@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage } from '@tartan/kube';
-import type { z } from 'zod';
+import type * as z from 'zod/mini';
 import { listFolder, undefinedIfMissing } from '../file-errors.ts';
 import { readGuestFile } from '../guest/guest-file.ts';
 import { parseJson } from '../parse-json.ts';
@@ -9,7 +9,7 @@ import { syncFolder, temporarySuffix, writeFileAtomic } from './atomic-write.ts'
 
 interface RecordFilesOptions<T> {
   readonly folder: string;
-  readonly schema: z.ZodType<T>;
+  readonly schema: z.ZodMiniType<T>;
   /** The file name of a record. Throws for an invalid key. */
   readonly fileOf: (key: string) => string;
   /** Other files are ignored. */

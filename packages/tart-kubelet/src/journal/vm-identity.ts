@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { readGuestFile } from '../guest/guest-file.ts';
 import { parseJson } from '../parse-json.ts';
 import { writeFileAtomic } from './atomic-write.ts';
@@ -30,10 +30,11 @@ export const vmNameOf = (pod: {
  */
 const markerFile = 'tartan.json';
 
-const common = { version: z.literal(1), agent: z.string().min(1), vm: z.string() };
-const podMarkerSchema = z.object({ ...common, podUID: z.string().min(1) });
+const name = z.string().check(z.minLength(1));
+const common = { version: z.literal(1), agent: name, vm: z.string() };
+const podMarkerSchema = z.object({ ...common, podUID: name });
 /** A golden base belongs to no Pod, but to an image: `repository@digest`. */
-const goldenMarkerSchema = z.object({ ...common, goldenOf: z.string().min(1) });
+const goldenMarkerSchema = z.object({ ...common, goldenOf: name });
 const markerSchema = z.union([podMarkerSchema, goldenMarkerSchema]);
 
 type PodMarker = Readonly<z.infer<typeof podMarkerSchema>>;

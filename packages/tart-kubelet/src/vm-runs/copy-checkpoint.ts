@@ -1,9 +1,9 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync } from 'node:fs';
 import { rename, stat, writeFile } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { openIfPresent, readAt } from '../logs/read-log.ts';
 
-const count = z.number().int().nonnegative();
+const count = z.int().check(z.nonnegative());
 
 /** A file and the offset in it. */
 const position = z.object({ file: count, offset: count });
@@ -15,11 +15,11 @@ const checkpointSchema = z.object({
   /** The guest's log. */
   guest: position,
   /** The end of the truncated raw output: it may show how a run ended. */
-  cutOff: z.string().optional(),
+  cutOff: z.optional(z.string()),
   /** The raw output is about to be truncated, or was. */
-  cutting: z.literal(true).optional(),
+  cutting: z.optional(z.literal(true)),
   /** Copying is complete. */
-  finished: z.literal(true).optional(),
+  finished: z.optional(z.literal(true)),
 });
 
 export type Position = Readonly<z.infer<typeof position>>;

@@ -1,5 +1,5 @@
 import type { TartReason } from '@tartan/tart';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { parseJson } from '../parse-json.ts';
 
 /**
@@ -20,18 +20,18 @@ import { parseJson } from '../parse-json.ts';
  * the taint would keep that Pod away. A waiting Pod retries at least every five minutes, so after ten minutes none is left.
  */
 
-const count = z.number().int().nonnegative();
+const count = z.int().check(z.nonnegative());
 
 const startHistory = z.object({
   bootID: z.string(),
   /** Images of which a guest ran since the Mac booted. */
   started: z.array(z.string()),
   /** Refusals since the last successful start. */
-  refused: z
-    .object({ count, images: z.array(z.string()), noSession: z.boolean(), lastAt: z.number(), message: z.string() })
-    .optional(),
+  refused: z.optional(
+    z.object({ count, images: z.array(z.string()), noSession: z.boolean(), lastAt: z.number(), message: z.string() }),
+  ),
   /** Refused as too many although fewer ran than the Mac allows: `running` is the lowest count. */
-  leaked: z.object({ count, running: count }).optional(),
+  leaked: z.optional(z.object({ count, running: count })),
 });
 
 export type StartHistory = Readonly<z.infer<typeof startHistory>>;

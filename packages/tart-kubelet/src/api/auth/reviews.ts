@@ -1,6 +1,6 @@
 import { createRestClient, KubeError, type Transport } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import type { Route } from '../parse-request.ts';
 
 /** A permission on `nodes/<subresource>` of this node. */
@@ -37,18 +37,18 @@ export interface User {
 
 const tokenReview = z.object({
   status: z.object({
-    authenticated: z.boolean().optional(),
-    user: z
-      .object({
-        username: z.string().optional(),
-        uid: z.string().optional(),
-        groups: z.array(z.string()).nullish(),
-        extra: z.record(z.string(), z.array(z.string())).nullish(),
-      })
-      .optional(),
+    authenticated: z.optional(z.boolean()),
+    user: z.optional(
+      z.object({
+        username: z.optional(z.string()),
+        uid: z.optional(z.string()),
+        groups: z.nullish(z.array(z.string())),
+        extra: z.nullish(z.record(z.string(), z.array(z.string()))),
+      }),
+    ),
   }),
 });
-const accessReview = z.object({ status: z.object({ allowed: z.boolean(), denied: z.boolean().optional() }) });
+const accessReview = z.object({ status: z.object({ allowed: z.boolean(), denied: z.optional(z.boolean()) }) });
 
 const deadlineMs = 10_000;
 
@@ -57,7 +57,7 @@ export const createReviews = (options: { transport: Transport; clock: Clock; nod
   const { transport, clock, nodeName } = options;
   const rest = createRestClient(transport, { clock, userAgent: 'tart-kubelet', defaultDeadlineMs: deadlineMs });
 
-  const post = async <T>(group: string, plural: string, review: object, shape: z.ZodType<T>): Promise<T> => {
+  const post = async <T>(group: string, plural: string, review: object, shape: z.ZodMiniType<T>): Promise<T> => {
     const what = `create ${plural}`;
     const body = { apiVersion: `${group}/v1`, ...review };
     const answer = await rest.request({ what, method: 'POST', path: `/apis/${group}/v1/${plural}`, body });

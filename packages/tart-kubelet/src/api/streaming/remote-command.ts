@@ -2,16 +2,17 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { untilAborted } from '@tartan/kube';
 import type { TerminalSize } from '@tartan/tart';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { parseJson } from '../../parse-json.ts';
 import { toHttpError } from '../http-response.ts';
 import type { RemoteResult, RemoteSession } from '../pod-runtime.ts';
 
 /** Clients that do not know their size send zeros. */
-const dimension = z.number().int().min(1).max(65_535);
-const sizeSchema = z
-  .object({ Width: dimension, Height: dimension })
-  .transform(({ Width, Height }) => ({ columns: Width, rows: Height }));
+const dimension = z.int().check(z.minimum(1), z.maximum(65_535));
+const sizeSchema = z.pipe(
+  z.object({ Width: dimension, Height: dimension }),
+  z.transform(({ Width, Height }) => ({ columns: Width, rows: Height })),
+);
 
 export const parseTerminalSize = (text: string): TerminalSize | undefined => parseJson(sizeSchema, text);
 
