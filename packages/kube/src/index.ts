@@ -53,4 +53,5 @@ export type { EventInput } from './events/event.ts';
 export { createLogger, type Fields, type Logger } from './logs/logger.ts';
 export { createRedactor, createSecret, type Redactor, type Secret } from './logs/redaction.ts';
 export * from './metrics/metrics.ts';
+export { Counter, Gauge, Histogram, type Registry } from './metrics/prometheus.ts';
 export { listen } from './health/listen.ts';

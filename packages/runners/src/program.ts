@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type ProcessContext, runManagerProgram } from '@tartan/kube';
+import { collectDefaultMetrics } from 'prom-client';
 import packageFile from '../package.json' with { type: 'json' };
 import { parseFlags } from './flags.ts';
 import { createRunnersManager } from './manager/runners-manager.ts';
@@ -12,12 +13,11 @@ export const runRunners = (argv: readonly string[], context: ProcessContext): Pr
       title: 'The runners controller',
       version: packageFile.version,
       parse: parseFlags,
-      create: async (deps) =>
-        createRunnersManager({
-          ...deps,
-          randomBytes,
-          metrics: createRunnerMetrics({ clock: deps.clock, process: true }),
-        }),
+      create: async (deps) => {
+        const metrics = createRunnerMetrics({ clock: deps.clock });
+        collectDefaultMetrics({ register: metrics.registry });
+        return createRunnersManager({ ...deps, randomBytes, metrics });
+      },
     },
     argv,
     context,

@@ -1,5 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { ReconcileObserver } from '../controller/reconcile.ts';
+import { Counter, Gauge, Histogram, type Registry } from './prometheus.ts';
 
 /** Exactly controller-runtime's buckets: existing dashboards and alerts use them. */
 const secondsBuckets = [

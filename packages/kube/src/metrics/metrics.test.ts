@@ -198,11 +198,6 @@ test('requests that got no answer are counted as client-go counts them', async (
   assert.equal(await read(metrics, 'rest_client_requests_total{code="<error>",method="GET",host="h:1"}'), 1);
 });
 
-test('process metrics are optional', async () => {
-  const { body } = await createMetrics({ clock: manualClock(0), process: true }).text();
-  assert.match(body, /^process_cpu_seconds_total /m);
-});
-
 const request: TransportRequest = { method: 'GET', path: '/', headers: {}, signal: new AbortController().signal };
 
 const setUp = (send: Transport['send']) => {

@@ -1,10 +1,10 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../clock/clock.ts';
 import type { ReconcileObserver } from '../controller/reconcile.ts';
 import type { LeaderMetric } from '../leader/election.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { QueueObserver } from '../workqueue/work-queue.ts';
 import { createControllerMetrics } from './controller-metrics.ts';
+import { Counter, Gauge, Histogram, Registry } from './prometheus.ts';
 import { createQueueMetrics } from './workqueue-metrics.ts';
 
 /** Metrics of a controller process, with the names, labels and buckets of controller-runtime. */
@@ -21,10 +21,8 @@ export interface Metrics {
   text(): Promise<{ contentType: string; body: string }>;
 }
 
-/** `process` adds the default metrics of the process (CPU, memory, files) and of Node, which use the real clock. */
-export const createMetrics = ({ clock, process = false }: { clock: Clock; process?: boolean }): Metrics => {
+export const createMetrics = ({ clock }: { clock: Clock }): Metrics => {
   const registry = new Registry();
-  if (process) collectDefaultMetrics({ register: registry });
   return {
     registry,
     controller: createControllerMetrics(registry),

@@ -1,6 +1,6 @@
-import { Counter, exponentialBuckets, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Clock } from '../clock/clock.ts';
 import type { QueueObserver } from '../workqueue/work-queue.ts';
+import { Counter, exponentialBuckets, Gauge, Histogram, type Registry } from './prometheus.ts';
 
 /** 10 ns to 1000 s, as in client-go. */
 const secondsBuckets = exponentialBuckets(10e-9, 10, 12);

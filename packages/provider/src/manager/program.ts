@@ -1,5 +1,6 @@
 import { type ManagerProgram, type ProcessContext, runManagerProgram } from '@tartan/kube';
 import { createHostPool, type HostPool } from '@tartan/scaleway';
+import { collectDefaultMetrics } from 'prom-client';
 import packageFile from '../../package.json' with { type: 'json' };
 import { type Credentials, parseCredentials } from '../flags/parse-credentials.ts';
 import { parseFlags } from '../flags/parse-flags.ts';
@@ -29,7 +30,8 @@ const createProgram = (
   create: async (deps, { ca }) => {
     const { accessKey, secretKey, projectID, apiURL } = deps.options.credentials;
     deps.redactor.add(secretKey.reveal());
-    const metrics = createProviderMetrics({ clock: deps.clock, process: true });
+    const metrics = createProviderMetrics({ clock: deps.clock });
+    collectDefaultMetrics({ register: metrics.registry });
     const pool = createHostPool({
       accessKey,
       secretKey: secretKey.reveal(),

@@ -10,9 +10,9 @@ import { createSweepMetrics } from '../sweep/metrics.ts';
 import { createStateMetrics } from './state-metrics.ts';
 
 /**
- * All metrics of the manager, in one registry. docs/reference/metrics.md is generated from it. `process` adds Prometheus' process metrics.
+ * All metrics of the manager, in one registry. docs/reference/metrics.md is generated from it.
  */
-export const createProviderMetrics = (options: { clock: Clock; process?: boolean }) => {
+export const createProviderMetrics = (options: { clock: Clock }) => {
   const metrics = createMetrics(options);
   const { registry } = metrics;
   return {

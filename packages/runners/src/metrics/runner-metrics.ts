@@ -38,8 +38,8 @@ export type RunnerMetrics = ReturnType<typeof createRunnerMetrics>;
 
 type ReadPools = () => readonly PoolState[] | undefined;
 
-/** All metrics of the runners controller. `process` adds the standard process metrics of Prometheus. */
-export const createRunnerMetrics = (options: { clock: Clock; process?: boolean }) => {
+/** All metrics of the runners controller. */
+export const createRunnerMetrics = (options: { clock: Clock }) => {
   const metrics = createMetrics(options);
   const { registry } = metrics;
   let read: ReadPools = () => undefined;

@@ -67,7 +67,6 @@ export const createAgent = ({ options, root, env, uid, log }: AgentDeps) => {
   const identity = createNodeIdentity({ ...common, nodeName, kubeconfig: `${root}${options.kubeconfig}` });
   const metrics = createAgentMetrics({
     clock,
-    process: true,
     oldestWaitingSince: () => vms.pods.lister.oldestWaitingSince(),
     pullsInProgress: () => vms.images.pulls.count(),
     certificates: () => ({ client: identity.validity, serving: api.validity() }),

@@ -55,6 +55,21 @@ describe('the metrics of the agent', () => {
     );
   });
 
+  test('CPU time, memory and start of the process, and no more', async (t) => {
+    t.mock.method(process, 'cpuUsage', () => ({ user: 2_000_000, system: 500_000 }));
+    t.mock.method(process.memoryUsage, 'rss', () => 80_000_000);
+    t.mock.method(process, 'uptime', () => 5);
+    const { clock, lines } = createHarness();
+    const shown = async (): Promise<string[]> => (await lines()).filter((line) => /^(process|nodejs)_/.test(line));
+    const expected = [
+      'process_cpu_seconds_total 2.5',
+      'process_resident_memory_bytes 80000000',
+      `process_start_time_seconds ${clock.now() / 1000 - 5}`,
+    ];
+    assert.deepEqual(await shown(), expected);
+    assert.deepEqual(await shown(), expected, 'a second scrape adds nothing');
+  });
+
   test('the age of the oldest waiting Pod grows until it starts, and is zero afterwards (INC-72)', async () => {
     const { clock, state, has } = createHarness();
     await has('tart_kubelet_oldest_waiting_pod_age_seconds 0');
