@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { createWebSocketStream, WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket, WebSocketServer } from 'ws';
 import type { RequestDeps } from '../handle-request.ts';
 import { badRequest, HttpError, rejectUpgrade, toHttpError } from '../http-response.ts';
 import { parseAttachQuery, parseExecQuery, parseRequest, type Route } from '../parse-request.ts';
@@ -46,37 +46,47 @@ const switchToSpdy = (socket: Duplex, head: Buffer, protocol: string): void => {
   if (head.length > 0) socket.unshift(head);
 };
 
+/** Loads `ws`, which takes a megabyte: most agents idle for days without a session. */
+const createWebSocketServers = async (maxPayload: number) => {
+  const { createWebSocketStream, WebSocketServer } = await import('ws');
+  const options = { noServer: true, perMessageDeflate: false, maxPayload, clientTracking: false };
+  const commands = new WebSocketServer({
+    ...options,
+    handleProtocols: (offered) => remoteCommandProtocols.find((protocol) => offered.has(protocol)) ?? false,
+  });
+  const forwards = new WebSocketServer(options);
+  // `ws` rejects protocol names with a slash, so the header is removed from the request and added to the response here.
+  forwards.on('headers', (headers) => headers.push(`Sec-WebSocket-Protocol: ${forwardProtocols.webSocket}`));
+  return { commands, forwards, createWebSocketStream };
+};
+
+type WebSocketServers = Awaited<ReturnType<typeof createWebSocketServers>>;
+
 interface Upgrade {
   readonly incoming: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
+  readonly webSockets: WebSocketServers;
 }
+
+/** The connection after the upgrade. */
+type Carrier =
+  | { readonly kind: 'websocket'; readonly socket: WebSocket }
+  | { readonly kind: 'spdy'; readonly socket: Duplex };
 
 /** exec, attach and port-forward, in both protocols. Unauthorized and invalid requests are rejected before the upgrade. */
 export const createUpgradeHandler = (deps: UpgradeDeps) => {
   const { runtime, auth, clock, maxSessions, maxMessageBytes, onError, closeWhenIdle } = deps;
-  const webSocketOptions = {
-    noServer: true,
-    perMessageDeflate: false,
-    maxPayload: maxMessageBytes,
-    clientTracking: false,
-  };
-  const commands = new WebSocketServer({
-    ...webSocketOptions,
-    handleProtocols: (offered) => remoteCommandProtocols.find((protocol) => offered.has(protocol)) ?? false,
-  });
-  const forwards = new WebSocketServer(webSocketOptions);
-  // `ws` rejects protocol names with a slash, so the header is removed from the request and added to the response here.
-  forwards.on('headers', (headers) => headers.push(`Sec-WebSocket-Protocol: ${forwardProtocols.webSocket}`));
+  let webSockets: Promise<WebSocketServers> | undefined;
   let sessions = 0;
 
-  const openWebSocket = (server: WebSocketServer, incoming: IncomingMessage, socket: Duplex, head: Buffer) =>
-    new Promise<WebSocket | undefined>((resolve) => {
+  const openWebSocket = (server: WebSocketServer, { incoming, socket, head }: Upgrade) =>
+    new Promise<Carrier | undefined>((resolve) => {
       socket.once('close', () => resolve(undefined));
       server.handleUpgrade(incoming, socket, head, (webSocket) => {
         // `ws` removes the idle timeout.
         closeWhenIdle(incoming);
-        resolve(webSocket);
+        resolve({ kind: 'websocket', socket: webSocket });
       });
     });
 
@@ -85,19 +95,20 @@ export const createUpgradeHandler = (deps: UpgradeDeps) => {
    * protocol.
    */
   const switchProtocol = async (
-    { incoming, socket, head }: Upgrade,
+    upgrade: Upgrade,
     server: WebSocketServer,
     webSocketProtocols: readonly string[],
     spdyProtocol: string,
-  ): Promise<WebSocket | Duplex | undefined> => {
+  ): Promise<Carrier | undefined> => {
+    const { incoming, socket, head, webSockets } = upgrade;
     const { headers } = incoming;
     if (transportOf(incoming) === 'spdy') {
       switchToSpdy(socket, head, negotiate(headers['x-stream-protocol-version'], [spdyProtocol]));
-      return socket;
+      return { kind: 'spdy', socket };
     }
     negotiate(headers['sec-websocket-protocol'], webSocketProtocols);
-    if (server === forwards) delete headers['sec-websocket-protocol'];
-    return openWebSocket(server, incoming, socket, head);
+    if (server === webSockets.forwards) delete headers['sec-websocket-protocol'];
+    return openWebSocket(server, upgrade);
   };
 
   const serveCommand = async (
@@ -105,22 +116,24 @@ export const createUpgradeHandler = (deps: UpgradeDeps) => {
     streams: StreamRequest,
     open: () => Promise<RemoteSession>,
   ): Promise<void> => {
+    const { commands } = upgrade.webSockets;
     const carrier = await switchProtocol(upgrade, commands, remoteCommandProtocols, spdyCommandProtocol);
     const client =
-      carrier instanceof WebSocket
-        ? webSocketClient(carrier, clock)
-        : carrier && (await spdyClient(carrier, streams, clock));
+      carrier?.kind === 'websocket'
+        ? webSocketClient(carrier.socket, clock)
+        : carrier && (await spdyClient(carrier.socket, streams, clock));
     if (client) await serveSession(client, open, onError);
   };
 
   const serveForward = async (upgrade: Upgrade, pod: PodName): Promise<void> => {
     const dial = (port: number, signal: AbortSignal): Promise<Duplex> => runtime.dial(pod, port, signal);
+    const { forwards, createWebSocketStream } = upgrade.webSockets;
     const carrier = await switchProtocol(upgrade, forwards, [forwardProtocols.webSocket], forwardProtocols.spdy);
-    if (carrier instanceof WebSocket) {
-      const stream = createWebSocketStream(carrier);
-      stream.on('error', () => carrier.terminate());
+    if (carrier?.kind === 'websocket') {
+      const stream = createWebSocketStream(carrier.socket);
+      stream.on('error', () => carrier.socket.terminate());
       await servePortForward(stream, { clock, dial, onError });
-    } else if (carrier) await servePortForward(carrier, { clock, dial, onError });
+    } else if (carrier) await servePortForward(carrier.socket, { clock, dial, onError });
   };
 
   /** Throws HttpError for a route without streaming, and for an invalid query. */
@@ -137,16 +150,16 @@ export const createUpgradeHandler = (deps: UpgradeDeps) => {
     throw badRequest('There is nothing to switch protocols for at this path');
   };
 
-  const serve = async (upgrade: Upgrade): Promise<void> => {
-    const { incoming, socket } = upgrade;
+  const serve = async (incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const { route, query } = parseRequest(incoming.method ?? '', incoming.url ?? '');
     await auth.authorize(incoming, route);
     const task = streamTaskFor(route, query);
+    const servers = await (webSockets ??= createWebSocketServers(maxMessageBytes));
     if (socket.destroyed) return;
     if (sessions >= maxSessions) throw new HttpError(503, `There are ${maxSessions} sessions already: end one of them`);
     sessions += 1;
     try {
-      await task(upgrade);
+      await task({ incoming, socket, head, webSockets: servers });
     } finally {
       sessions -= 1;
     }
@@ -155,7 +168,7 @@ export const createUpgradeHandler = (deps: UpgradeDeps) => {
   return (incoming: IncomingMessage, socket: Duplex, head: Buffer): void => {
     socket.on('error', () => socket.destroy());
     closeWhenIdle(incoming);
-    serve({ incoming, socket, head }).catch((error: unknown) => {
+    serve(incoming, socket, head).catch((error: unknown) => {
       const httpError = toHttpError(error);
       onError(error);
       if (!socket.destroyed) rejectUpgrade(socket, httpError);
