@@ -39,6 +39,14 @@ const partsIn = (file: string): Map<string, string> =>
     }),
   );
 
+/** The names of a part and of all that it imports statically. */
+const importedAtStart = (parts: ReadonlyMap<string, string>, name: string, found = new Set<string>()): Set<string> => {
+  found.add(name);
+  for (const [, imported = ''] of (parts.get(name) ?? '').matchAll(/\bimport(?:[^("'`]*from)?"(\.\/[^"]+)"/g))
+    if (!found.has(imported)) importedAtStart(parts, imported, found);
+  return found;
+};
+
 const behindLoader = (file: string): string[] => readFileSync(file, 'utf8').split('\n/*').slice(1);
 
 describe('the shipped bundles', () => {
@@ -83,6 +91,21 @@ describe('the shipped bundles', () => {
       assert.ok(names.includes(name), `${name} is not among ${names.join(', ')}`);
     const all = behindLoader(agent).reduce((sum, { length }) => sum + length, 0);
     assert.ok(statSync(agent).size - all < 2000, 'what is no comment is parsed at once');
+  });
+
+  test('the agent starts without what it rarely or never uses', async () => {
+    const parts = partsIn(await buildAgent(join(folder, 'start')));
+    const loaded = new Map(
+      [...importedAtStart(parts, './main.mjs')].map((name) => [name.replace(/-.{8}\.mjs$/, ''), parts.get(name) ?? '']),
+    );
+    const sizeOf = (name: string): number => loaded.get(name)?.length ?? 0;
+    assert.ok(sizeOf('./zod') < 40_000, `zod has ${sizeOf('./zod')} bytes: use zod/mini`);
+    assert.ok(sizeOf('./prom-client') < 20_000, `prom-client has ${sizeOf('./prom-client')} bytes: import parts of it`);
+    assert.deepEqual(
+      ['./packages-kube', './ws', './yaml'].filter((name) => loaded.has(name)),
+      ['./packages-kube'],
+      'the others are loaded on demand',
+    );
   });
 
   test('an agent has the version that it was built with, or gets one later', async () => {
