@@ -1,9 +1,9 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage } from '@tartan/kube';
 import type * as z from 'zod/mini';
-import { listFolder, undefinedIfMissing } from '../file-errors.ts';
-import { readGuestFile } from '../guest/guest-file.ts';
+import { errorCode, listFolder, undefinedIfMissing } from '../file-errors.ts';
 import { parseJson } from '../parse-json.ts';
 import { syncFolder, temporarySuffix, writeFileAtomic } from './atomic-write.ts';
 
@@ -20,6 +20,23 @@ interface RecordFilesOptions<T> {
 /** Records have some hundred bytes; a message of tart may add a few thousand. */
 const maxRecordBytes = 256 * 1024;
 
+/** Does not follow a link or block on a pipe. */
+const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/**
+ * Synchronous: it takes less than a turn of the event loop. Every observation of a Pod reads all records, and each asynchronous call would
+ * keep native memory until the next collection.
+ */
+const readSmallFile = (path: string): string => {
+  const file = openSync(path, openFlags);
+  try {
+    if (fstatSync(file).size > maxRecordBytes) throw new Error('it is too long');
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+};
+
 /**
  * Small persistent records: a folder with one JSON file per key.
  *
@@ -27,14 +44,17 @@ const maxRecordBytes = 256 * 1024;
  */
 export const createRecordFiles = <T>({ folder, schema, fileOf, filePattern, keyOf }: RecordFilesOptions<T>) => {
   const readRecord = async (file: string): Promise<T | undefined> => {
-    const content = await readGuestFile(folder, file, maxRecordBytes);
-    if (content.kind === 'missing') return undefined;
-    const isWhole = content.kind === 'read' && !content.truncated;
-    const record = isWhole ? parseJson(schema, content.bytes.toString('utf8')) : undefined;
+    const path = join(folder, file);
+    let record: T | undefined;
+    try {
+      record = parseJson(schema, readSmallFile(path));
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return undefined;
+      throw new Error(`${path} cannot be read: ${errorMessage(error)}`, { cause: error });
+    }
     // A copy under another name would count for the wrong key.
     if (record !== undefined && fileOf(keyOf(record)) === file) return record;
-    const why = content.kind === 'refused' ? content.reason : 'it holds no record of this name';
-    throw new Error(`${join(folder, file)} cannot be read: ${why}`);
+    throw new Error(`${path} cannot be read: it holds no record of this name`);
   };
   /** Removes temporary files of this record that a crash left. */
   const removeTemporaryFiles = async (key: string): Promise<void> => {
