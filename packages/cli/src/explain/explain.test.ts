@@ -184,7 +184,7 @@ describe('explain a machine', () => {
     const decisions: readonly MachineDecision[] = [
       { kind: 'ignore' },
       { kind: 'release', poolPrefix: 'p-' },
-      { kind: 'await wipe', message: 'm' },
+      { kind: 'await wipe', message: 'm', forMs: 1 },
       { kind: 'await runner', message: 'm' },
       { kind: 'remove runner', id: 7 },
       ...(['no host', 'released', 'skipped', 'host gone'] as const).map(

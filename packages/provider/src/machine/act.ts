@@ -7,7 +7,7 @@ import { type ActContext, type ActionOutput, requeue } from './options.ts';
 import { cleanUp, detachHost, release, removeRunner } from './act/deletion.ts';
 import { reboot, releaseFailedHost } from './act/remediation.ts';
 import { clearFailedRoll, roll, rollBack, uncordon } from './act/roll.ts';
-import { type Decision, isPassive, succeeded, type WaitingDecision } from './decision.ts';
+import { type Decision, isPassive, succeeded, type WaitingDecision, waitsForHost } from './decision.ts';
 import { intervals } from './requeue.ts';
 
 /** When a machine that only waits is reconciled again, if nothing triggers before. */
@@ -18,14 +18,15 @@ export const waitOf = (decision: WaitingDecision): ReconcileResult => {
       return done;
     case 'await cluster':
     case 'await key':
-    case 'await host':
+      return requeueAfter(intervals.resync);
     case 'await runner':
-    case 'await wipe':
-      return requeueAfter(intervals.otherController);
+      return requeueAfter(intervals.poll);
     case 'cannot claim':
-      return requeueAfter(decision.reason === 'NoAvailableHost' ? intervals.freeHost : intervals.manualFix);
+      return requeueAfter(waitsForHost(decision) ? intervals.resync : intervals.manualFix);
     case 'lost host':
       return requeueAfter(intervals.manualFix);
+    case 'await host':
+    case 'await wipe':
     case 'back off':
     case 'wait':
       return requeueAfter(decision.forMs);

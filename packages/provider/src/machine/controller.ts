@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { annotations, type MacFleet, machine as machineKind, type MachineStatus, macHost } from '@tartan/api';
+import {
+  annotations,
+  type MacFleet,
+  machine as machineKind,
+  type MachineStatus,
+  macHost,
+  type ScalewayAppleSiliconMachine,
+} from '@tartan/api';
 import {
   annotationsChanged,
   anyOf,
@@ -10,6 +17,7 @@ import {
   fromInformer,
   generationChanged,
   ignoreNotFound,
+  type InformerEvent,
   keyOf,
   labelsChanged,
   nameOf,
@@ -22,16 +30,17 @@ import {
   type Source,
 } from '@tartan/kube';
 import type { Machine, Node } from '../controller-deps.ts';
+import { createHostOffers, type PassResult } from '../claim/host-offers.ts';
 import type { CoreCluster } from '../core/kinds.ts';
-import { hardwareKey } from '../indexes.ts';
 import { cachedPauseReasons, clusterNameOf, pauseReasonsOf, readCluster } from '../pause/pauses.ts';
 import { createMissingNodeTracker } from '../pods/missing-nodes.ts';
 import { createCacheReader, NotCachedError } from '../cache-reader.ts';
 import { carryOut, waitOf } from './act.ts';
-import type { ActContext, MachineControllerOptions, MachineDeps } from './options.ts';
+import { awaitSlot } from './act/push.ts';
+import type { ActContext, ActionOutput, MachineControllerOptions, MachineDeps } from './options.ts';
 import { createPushSlots, createRunningPushes } from './act/running-pushes.ts';
 import { decide } from './decide.ts';
-import { type ActionResult, type Decision, isPassive, succeeded } from './decision.ts';
+import { type ActionResult, type Decision, isPassive, needsSlot, succeeded, waitsForHost } from './decision.ts';
 import { type AttemptResult, withAttempt, withoutRunning } from './last-attempt.ts';
 import { createMachinePatcher } from './machine.ts';
 import { type Observation, observe, remember } from './observe.ts';
@@ -58,6 +67,7 @@ export const createMachineController = (options: MachineControllerOptions): Cont
     ...options,
     missingNodes: createMissingNodeTracker(clock),
     runnerLastSeen: createRunnerLastSeen(clock),
+    hostOffers: createHostOffers(options),
     requeueLimiter: createRequeueLimiter(),
     versions: createSeenVersions(),
     slots: createPushSlots(settings.machineWorkers),
@@ -78,27 +88,47 @@ export const createMachineController = (options: MachineControllerOptions): Cont
  */
 const reconciler = (deps: MachineDeps): Reconciler =>
   requeueOnConflict(async (key, signal) => {
-    const cached = deps.machines.get(key);
-    const settled = cached && (await settledByCaches(deps, cached, signal));
-    if (settled !== undefined) return settled;
-    const machine = await readMachine(deps, key, signal);
-    return machine === undefined ? done : reconcileMachine(deps, machine, signal);
+    let result: PassResult = { waits: false, serverID: undefined };
+    try {
+      const pass = await reconcileKey(deps, key, signal);
+      result = pass;
+      return pass.next;
+    } finally {
+      deps.hostOffers.passEnded(key, result);
+      deps.slots.passEnded(key);
+    }
   });
+
+interface Pass extends PassResult {
+  readonly next: ReconcileResult;
+}
+
+const passOf = ({ status }: Machine, decision: Decision, next: ReconcileResult): Pass => ({
+  next,
+  waits: waitsForHost(decision),
+  serverID: status?.serverID,
+});
+
+const reconcileKey = async (deps: MachineDeps, key: string, signal: AbortSignal): Promise<Pass> => {
+  const cached = deps.machines.get(key);
+  const settled = cached && (await settledByCaches(deps, cached, signal));
+  if (settled !== undefined) return settled;
+  const machine = await readMachine(deps, key, signal);
+  return machine === undefined
+    ? { next: done, waits: false, serverID: undefined }
+    : reconcileMachine(deps, machine, signal);
+};
 
 /** A live read: with a stale machine a pass could claim twice, or push an outdated state. */
 const readMachine = ({ client }: MachineDeps, key: string, signal: AbortSignal): Promise<Machine | undefined> =>
   ignoreNotFound(client.get(machineKind.resource, nameOf(key), { signal }));
 
 /**
- * When to reconcile a machine again that, by the caches, needs no action and no report: such a pass costs no request. Undefined: read it
+ * When to reconcile a machine again that, by the caches, can do nothing and needs no report: such a pass costs no request. Undefined: read it
  * live. Caches may be old, so they decide nothing else. All that they hold of a machine triggers when it changes, except the machine's own
  * status, which `versions` guards.
  */
-const settledByCaches = async (
-  deps: MachineDeps,
-  machine: Machine,
-  signal: AbortSignal,
-): Promise<ReconcileResult | undefined> => {
+const settledByCaches = async (deps: MachineDeps, machine: Machine, signal: AbortSignal): Promise<Pass | undefined> => {
   if (machine.metadata.deletionTimestamp !== undefined || deps.versions.isOutdated(machine)) return undefined;
   const { macHosts, machineSecrets, tailscaleSecrets } = deps;
   const client = createCacheReader({
@@ -108,16 +138,23 @@ const settledByCaches = async (
   try {
     const observation = await observe({ ...deps, client, redactor: { add: () => {} } }, machine, signal);
     const decision = decide(observation.snapshot);
-    if (!isPassive(decision)) return undefined;
+    const idle = idleOf(deps, machine, decision);
+    if (idle === undefined) return undefined;
     const { status = {} } = machine;
-    const next = statusOf(withoutRunning(status), machine, outcomeOf(deps, observation, decision, succeeded));
+    const next = statusOf(withoutRunning(status), machine, outcomeOf(deps, observation, decision, idle.result));
     if (!isDeepStrictEqual(next, status)) return undefined;
     remember(deps, machine, observation.snapshot);
-    return deps.requeueLimiter.limit(machine.metadata.uid, waitOf(decision));
+    return passOf(machine, decision, deps.requeueLimiter.limit(machine.metadata.uid, idle.next));
   } catch (error) {
     if (error instanceof NotCachedError) return undefined;
     throw error;
   }
+};
+
+/** The outcome of a decision that leads to no action: it only waits, or all slots are taken. Undefined: it leads to one. */
+const idleOf = ({ slots }: MachineDeps, { metadata }: Machine, decision: Decision): ActionOutput | undefined => {
+  if (isPassive(decision)) return { result: succeeded, next: waitOf(decision) };
+  return needsSlot(decision) && slots.mustWait(keyOf(metadata)) ? awaitSlot : undefined;
 };
 
 /** What `statusOf` and `eventsOf` derive from. */
@@ -149,7 +186,7 @@ const decideUnlessPaused = async (
   return pauseReasons.length === 0 ? decision : decide({ ...snapshot, cluster: { ...snapshot.cluster, pauseReasons } });
 };
 
-const reconcileMachine = async (deps: MachineDeps, machine: Machine, signal: AbortSignal): ReturnType<Reconciler> => {
+const reconcileMachine = async (deps: MachineDeps, machine: Machine, signal: AbortSignal): Promise<Pass> => {
   const patcher = createMachinePatcher(deps.client, machine, signal);
   const observation = await observe(deps, machine, signal);
   const { snapshot } = observation;
@@ -178,13 +215,13 @@ const reconcileMachine = async (deps: MachineDeps, machine: Machine, signal: Abo
   const { result, next, attempt, finalizerRemoved } = await carryOut(context, decision);
   await publish(result, attempt, finalizerRemoved !== true);
   deps.versions.record(patcher.machine);
-  return deps.requeueLimiter.limit(machine.metadata.uid, next);
+  return passOf(patcher.machine, decision, deps.requeueLimiter.limit(machine.metadata.uid, next));
 };
 
 /** What may change a decision. The machine's own status does not trigger: only this controller writes it. */
 const sourcesOf = (deps: MachineDeps): readonly Source[] => {
-  const { machines, macHosts, macFleets, machineSecrets, nodes, clusters, fleetKeys, missingNodes, pushes, slots } =
-    deps;
+  const { machines, macHosts, macFleets, machineSecrets, nodes, clusters, fleetKeys } = deps;
+  const { missingNodes, hostOffers, pushes, slots } = deps;
   const keysBy = (...[index, value]: Parameters<typeof machines.byIndex>): string[] =>
     machines.byIndex(index, value).map(({ metadata }) => keyOf(metadata));
   const applyPause = (machine: Machine): void =>
@@ -195,8 +232,10 @@ const sourcesOf = (deps: MachineDeps): readonly Source[] => {
       missingNodes.clear();
       return () => {};
     },
+    (enqueue) => hostOffers.subscribe(enqueue),
     () =>
       machines.subscribe((change) => {
+        for (const serverID of changedReservations(change)) hostOffers.hostChanged(serverID);
         if (change.type === 'removed') return forgetMachine(deps, change.previous);
         if (change.object.metadata.deletionTimestamp !== undefined) pushes.cancel(change.object.metadata.uid);
         applyPause(change.object);
@@ -212,12 +251,16 @@ const sourcesOf = (deps: MachineDeps): readonly Source[] => {
       requestForObject,
       anyOf(generationChanged, annotationsChanged, labelsChanged, ownersChanged),
     ),
-    // Its holder, the machine that has reserved it, and all that wait for such a Mac.
-    fromInformer(macHosts, ({ metadata, spec, status }) => [
+    // Its holder, the machine that has reserved it, and one that waits for such a Mac.
+    fromInformer(macHosts, ({ metadata, spec }) => [
       ...(spec.consumerRef ? keysBy('uid', spec.consumerRef.uid) : []),
       ...keysBy('serverID', metadata.name),
-      ...(status?.state === 'pool' ? keysBy('withoutHost', hardwareKey(spec.zone, status.type)) : []),
     ]),
+    () =>
+      macHosts.subscribe((change) => {
+        const { metadata } = change.type === 'removed' ? change.previous : change.object;
+        hostOffers.hostChanged(metadata.name);
+      }),
     fromInformer(machineSecrets, ({ metadata }) => keysBy('uid', metadata.annotations?.[annotations.machineUID] ?? '')),
     fromInformer(nodes, ({ metadata }) => keysBy('name', metadata.name), nodeChanged),
     fromInformer(
@@ -232,6 +275,13 @@ const sourcesOf = (deps: MachineDeps): readonly Source[] => {
         for (const key of keysBy('sshKey', fleet)) enqueue(key);
       }),
   ];
+};
+
+/** The servers that the machine has reserved or given up with that change. */
+const changedReservations = (change: InformerEvent<ScalewayAppleSiliconMachine>): readonly string[] => {
+  const before = change.type === 'added' ? undefined : change.previous.status?.serverID;
+  const after = change.type === 'removed' ? undefined : change.object.status?.serverID;
+  return before === after ? [] : [before, after].filter((serverID) => serverID !== undefined);
 };
 
 const forgetMachine = (deps: MachineDeps, { metadata }: Machine): void => {

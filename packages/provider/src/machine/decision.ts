@@ -11,7 +11,7 @@ export type Decision =
   | { readonly kind: 'remove runner'; readonly id: number }
   /** `runnerLeft`: why GitHub still lists its runner, for users. */
   | { readonly kind: 'release'; readonly poolPrefix: string; readonly runnerLeft?: string }
-  | { readonly kind: 'await wipe'; readonly message: string }
+  | { readonly kind: 'await wipe'; readonly message: string; readonly forMs: number }
   | { readonly kind: 'clean up'; readonly reason: CleanUpReason; readonly runnerLeft?: string }
 
   // Before anything else.
@@ -37,7 +37,7 @@ export type Decision =
   | { readonly kind: 'await key'; readonly message: string }
   | { readonly kind: 'reserve'; readonly serverID: string }
   | { readonly kind: 'take' }
-  | { readonly kind: 'await host'; readonly message: string }
+  | { readonly kind: 'await host'; readonly message: string; readonly forMs: number }
   | { readonly kind: 'detach host'; readonly message: string }
   | { readonly kind: 'lost host'; readonly reason: 'HostGone' | 'HostReleased'; readonly message: string }
   | { readonly kind: 'fetch credentials' }
@@ -83,6 +83,14 @@ export type WaitingDecision = Extract<Decision, { readonly kind: (typeof passive
 
 export const isPassive = (decision: Decision): decision is WaitingDecision =>
   passive.some((kind) => kind === decision.kind);
+
+/** A free Mac is all that the machine lacks. */
+export const waitsForHost = (decision: Decision): boolean =>
+  decision.kind === 'cannot claim' && decision.reason === 'NoAvailableHost';
+
+/** The decision is carried out with a slot of `createPushSlots`. */
+export const needsSlot = ({ kind }: Decision): boolean =>
+  kind === 'bootstrap' || kind === 're-register' || kind === 'roll' || kind === 'roll back';
 
 /** What happens to the Mac of a deleted machine. */
 export type CleanUpReason =

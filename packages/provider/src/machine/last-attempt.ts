@@ -60,7 +60,7 @@ export const withoutRunning = (status: MachineStatus): MachineStatus =>
     ? { ...status, lastAttempt: { ...status.lastAttempt, outcome: 'Aborted' } }
     : status;
 
-const { afterFailure, afterPush, locked, manualFix, nodeMissing, otherController, unreachable } = intervals;
+const { afterFailure, afterPush, locked, manualFix, nodeMissing, poll, unreachable } = intervals;
 
 const afterUpdate: Partial<Record<Outcome, number>> = {
   Succeeded: afterPush,
@@ -84,9 +84,9 @@ const pauses: Readonly<Record<Task, Partial<Record<Outcome, number>>>> = {
     HostUnreachable: afterFailure,
     HostKeyMismatch: afterFailure,
     HostLocked: afterFailure,
-    InvalidSpec: otherController,
-    TailscaleAuthKeyUnavailable: otherController,
-    NodeIdentityUnavailable: otherController,
+    InvalidSpec: poll,
+    TailscaleAuthKeyUnavailable: poll,
+    NodeIdentityUnavailable: poll,
     GHRunnerRegistrationTokenUnavailable: manualFix,
   },
   Register: {

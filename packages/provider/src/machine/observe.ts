@@ -2,6 +2,7 @@ import { annotations, finalizers, parseProviderID, secretNames } from '@tartan/a
 import { type Client, hasFinalizer, ignoreNotFound, keyOf, leases, pods } from '@tartan/kube';
 import { isVersionedPin } from '@tartan/scaleway';
 import { readHost } from '../claim/claim-host.ts';
+import type { HostOffers } from '../claim/host-offers.ts';
 import { findTurn, fleetNameOf } from '../fleet/turns.ts';
 import { isSecretOf, type MachineSecret, readMachineSecret, type SecretClaimant } from '../host-work/secrets.ts';
 import { identityIssuedFor } from '../identity/decide-join.ts';
@@ -9,7 +10,7 @@ import type { MissingNodeTracker } from '../pods/missing-nodes.ts';
 import type { Machine } from '../controller-deps.ts';
 import { sshKeyName } from './machine.ts';
 import { clusterFacts } from './observe/cluster.ts';
-import { choiceFacts, findServer, hostFacts, type HostPlan, hostRequirements, planHost } from './observe/host.ts';
+import { choiceForPass, findServer, hostFacts, type HostPlan, hostRequirements, planHost } from './observe/host.ts';
 import { isNodeExpected, nodeFacts } from './observe/node.ts';
 import { isRunnerIdle, runnerFacts, type RunnerLastSeen } from './observe/runner.ts';
 import type { MachineControllerOptions } from './options.ts';
@@ -27,6 +28,7 @@ import {
 export interface ProcessMemory {
   readonly missingNodes: MissingNodeTracker;
   readonly runnerLastSeen: RunnerLastSeen;
+  readonly hostOffers: HostOffers;
 }
 
 type ObserveDeps = Omit<MachineControllerOptions, 'client'> &
@@ -49,7 +51,8 @@ export const observe = async (deps: ObserveDeps, machine: Machine, signal: Abort
     : reserved === undefined
       ? await findServer(deps, machine, call)
       : hostFacts(reserved, machine);
-  const [choice, chosen] = status.serverID ? notAsked : choiceFacts(deps, machine, wanted);
+  const claims = !status.serverID && metadata.deletionTimestamp === undefined;
+  const [choice, chosen] = claims ? choiceForPass(deps, machine, wanted) : notAsked;
   const isMine = stored !== undefined && isSecretOf(stored, secretClaimant(deps, machine));
   const login = status.serverID && isMine ? stored : undefined;
   const node = nodes.get(metadata.name);

@@ -5,10 +5,8 @@ import type { Machine } from '../controller-deps.ts';
 export const intervals = {
   /** Something that only a user can fix. */
   manualFix: 5 * 60_000,
-  /** A free Mac: changes of MacHosts trigger too. */
-  freeHost: 60_000,
-  /** Another controller of this manager, whose changes trigger too. */
-  otherController: 30_000,
+  /** Something that does not trigger: Scaleway, GitHub, a MacHost that the inventory creates again. */
+  poll: 30_000,
   /** After a failed bootstrap or roll. If dialled too often, a Mac's SSH server stops answering (INC-13). */
   afterFailure: 60_000,
   /** An unreachable Mac loses its turn to another one; it is retried after this. */
@@ -17,8 +15,6 @@ export const intervals = {
   locked: 30_000,
   /** The agent restarts after a push, and then reports its state. */
   afterPush: 60_000,
-  /** The maximum number of pushes is running. The end of one triggers; the machine that it woke may not have needed it any more. */
-  pushSlot: 60_000,
   /** A restart. A Mac that takes longer counts as unreachable. */
   reboot: 10 * 60_000,
   /** How long a Node may be missing before its agent is made to register again: it tries that itself first. */
@@ -27,7 +23,7 @@ export const intervals = {
   idlePoll: 15_000,
   /** The Lease and the certificate of a Node that has just joined. */
   afterJoin: 30_000,
-  /** The regular resync. */
+  /** The regular resync. Also of machines that wait for what triggers: a free Mac, a push slot, another controller of this manager. */
   resync: 5 * 60_000,
   /** After a conflict: read the machine again. */
   conflict: 1000,

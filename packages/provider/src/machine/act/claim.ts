@@ -43,8 +43,7 @@ export const take = async (context: ActContext): Promise<ActionOutput> => {
       return requeueStale;
     case 'lost':
       // A provisioned machine keeps its server for ever, even if another machine holds it: the next pass reports that.
-      if (isProvisioned(currentStatus(context)))
-        return { result: stale, next: requeueAfter(intervals.otherController) };
+      if (isProvisioned(currentStatus(context))) return { result: stale, next: requeueAfter(intervals.poll) };
       return { ...(await detachHost(context)), result: stale };
   }
 };
@@ -81,7 +80,7 @@ export const fetchCredentials = async (context: ActContext): Promise<ActionOutpu
 /** A provisioned machine works without credentials, and keeps the records of its updates. */
 const credentialsMissing = (context: ActContext, outcome: Outcome, message: string): ActionOutput => ({
   result: blocked,
-  next: requeueAfter(intervals.otherController),
+  next: requeueAfter(intervals.poll),
   ...(!isProvisioned(currentStatus(context)) && {
     attempt: { task: 'Credentials', outcome, message },
   }),

@@ -27,7 +27,7 @@ export const release = (
 ): Promise<ActionOutput> => {
   const { name, namespace } = context.patcher.machine.metadata;
   if (runnerLeft !== undefined) context.deps.log.warn('GitHub still lists the runner', { namespace, name, runnerLeft });
-  return requestRelease(context, { poolPrefix, reason: 'MachineDeleted' }, requeue(intervals.otherController));
+  return requestRelease(context, { poolPrefix, reason: 'MachineDeleted' }, requeue(intervals.resync));
 };
 
 /** Deletes all that is left, and then the finalizer: nothing outlives the machine. */
@@ -67,7 +67,7 @@ export const removeRunner = async (context: ActContext, id: number): Promise<Act
   const { deps, patcher } = context;
   deps.gate.pass();
   const seen = await deps.builderRunners.remove(patcher.machine, id, callOptions(context));
-  return requeue(seen.kind === 'none' ? 0 : intervals.otherController);
+  return requeue(seen.kind === 'none' ? 0 : intervals.poll);
 };
 
 /**

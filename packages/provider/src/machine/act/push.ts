@@ -107,6 +107,9 @@ export const runnerTokenSource = ({ deps, patcher }: ActContext) => {
   };
 };
 
+/** The maximum number of pushes is running. The end of one wakes the machine. */
+export const awaitSlot: ActionOutput = { result: noSlot, next: requeueAfter(intervals.resync) };
+
 /**
  * Limits how many Macs are worked on at a time, and reports the start to users. Only the leader starts: otherwise a manager that was frozen
  * would create and push join credentials beside its successor.
@@ -117,7 +120,7 @@ export const withPushSlot = async (
   work: () => Promise<ActionOutput>,
 ): Promise<ActionOutput> => {
   const release = context.deps.slots.acquire(keyOf(context.patcher.machine.metadata));
-  if (release === undefined) return { result: noSlot, next: requeueAfter(intervals.pushSlot) };
+  if (release === undefined) return awaitSlot;
   try {
     context.deps.gate.pass();
     await context.reportStarted(attempt);

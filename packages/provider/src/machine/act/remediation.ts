@@ -24,7 +24,7 @@ export const reboot = async (context: ActContext): Promise<ActionOutput> => {
   const change = { spec: { reboot: { requestedAt } } };
   await patchIfUnchanged(deps.client, macHost.resource, host, change, callOptions(context));
   await patcher.updateStatus((status) => ({ ...status, bootstrapRebootIssued: true }));
-  return requeue(intervals.otherController);
+  return requeue(intervals.poll);
 };
 
 /** The Mac cannot be provisioned: it is released and quarantined. Only requests the release; the next pass detaches the host. */

@@ -28,14 +28,43 @@ describe('push slots', () => {
     assert.deepEqual(woken.splice(0), ['b']);
     acquire('b')();
     assert.deepEqual(woken.splice(0), ['d']);
-    // The next one came by itself, before it was woken.
-    acquire('e')();
-    assert.deepEqual(woken.splice(0), []);
+    assert.equal(slots.acquire('f'), undefined, 'the slot is kept for the one that was woken');
+    acquire('d')();
+    assert.deepEqual(woken.splice(0), ['e']);
     unsubscribe();
-    const last = acquire('f');
-    slots.acquire('g');
-    last();
+    acquire('e')();
     assert.deepEqual(woken, []);
+  });
+
+  it('wake the next one if the machine that was woken does not need it', () => {
+    const slots = createPushSlots(1);
+    const woken: string[] = [];
+    slots.subscribe((key) => woken.push(key));
+    const release = slots.acquire('a') ?? assert.fail();
+    for (const key of ['b', 'c', 'd']) assert.equal(slots.mustWait(key), true);
+    release();
+    slots.passEnded('a');
+    assert.deepEqual(woken, ['b']);
+    slots.passEnded('b');
+    assert.deepEqual(woken, ['b', 'c']);
+    slots.passEnded('c');
+    assert.deepEqual(woken, ['b', 'c', 'd']);
+    assert.equal(slots.mustWait('d'), false);
+    const last = slots.acquire('d') ?? assert.fail();
+    slots.passEnded('d');
+    assert.deepEqual([slots.mustWait('e'), woken.length], [true, 3], 'a pass that got the slot passes nothing on');
+    last();
+    assert.deepEqual(woken, ['b', 'c', 'd', 'e']);
+  });
+
+  it('are not kept for a machine that an earlier run of the controller woke', () => {
+    const slots = createPushSlots(1);
+    const release = slots.acquire('a') ?? assert.fail();
+    slots.mustWait('b');
+    release();
+    assert.equal(slots.mustWait('c'), true);
+    slots.subscribe(() => {});
+    assert.equal(slots.mustWait('c'), false);
   });
 });
 

@@ -1,26 +1,36 @@
 /**
  * Limits how many Macs are worked on at a time: memory and network of the manager are sized by it (INC-11). There are more workers than
  * slots, so that other reconciles, such as deletions, do not wait for pushes.
+ * Guarantees: a free slot wakes the machine that has waited longest, and is kept for it until its pass has ended. If that machine did not
+ * need it, the next one is woken.
  */
 export const createPushSlots = (limit: number) => {
   let taken = 0;
   /** In the order of their first request. */
   const waiting = new Set<string>();
+  /** A slot is kept for each of them. */
+  const woken = new Set<string>();
   const subscribers = new Set<(key: string) => void>();
   const wakeNext = (): void => {
     const [next] = waiting;
-    if (next === undefined) return;
+    if (next === undefined || taken + woken.size >= limit) return;
     waiting.delete(next);
+    woken.add(next);
     for (const wake of subscribers) wake(next);
   };
+  /** Whether no slot is free for `key`, which then waits for one. */
+  const mustWait = (key: string): boolean => {
+    if (woken.has(key) || taken + woken.size < limit) return false;
+    waiting.add(key);
+    return true;
+  };
   return {
+    mustWait,
     /** Undefined if all are taken: `key` waits for a free one. The returned function releases the slot and is idempotent. */
     acquire: (key: string): (() => void) | undefined => {
-      if (taken >= limit) {
-        waiting.add(key);
-        return undefined;
-      }
+      if (mustWait(key)) return undefined;
       waiting.delete(key);
+      woken.delete(key);
       taken += 1;
       let released = false;
       return () => {
@@ -30,8 +40,16 @@ export const createPushSlots = (limit: number) => {
         wakeNext();
       };
     },
-    /** `wake` gets the key that has waited longest, for each slot that becomes free. Returns how to unsubscribe. */
+    /** Call it after every pass of a machine, also after one that failed. */
+    passEnded: (key: string): void => {
+      if (woken.delete(key)) wakeNext();
+    },
+    /**
+     * `wake` gets the key that has waited longest, for each slot that becomes free. Forgets who waited before: they may never be reconciled.
+     * Returns how to unsubscribe.
+     */
     subscribe: (wake: (key: string) => void): (() => void) => {
+      for (const memory of [waiting, woken]) memory.clear();
       subscribers.add(wake);
       return () => void subscribers.delete(wake);
     },

@@ -1,5 +1,6 @@
 import type { CleanUpReason, Decision } from '../decision.ts';
 import type { PresentHost } from '../observe/host.ts';
+import { intervals } from '../requeue.ts';
 import type { RunnerFacts, Snapshot } from '../snapshot.ts';
 
 const cleanUp = (reason: CleanUpReason): Extract<Decision, { kind: 'clean up' }> => ({ kind: 'clean up', reason });
@@ -30,7 +31,9 @@ export const decideDeletion = (snapshot: Snapshot): Decision => {
     case 'none':
       return cleanUp('no host');
     case 'absent':
-      return host.server === 'gone' ? cleanUp('host gone') : { kind: 'await wipe', message: host.message };
+      return host.server === 'gone'
+        ? cleanUp('host gone')
+        : { kind: 'await wipe', message: host.message, forMs: intervals.poll };
     case 'present':
       return decideHostRelease(snapshot, host);
   }
@@ -47,7 +50,9 @@ const decideHostRelease = ({ machine, runner }: Snapshot, host: PresentHost): De
     return poolPrefix === undefined ? { ...cleanUp('skipped'), ...left } : { kind: 'release', poolPrefix, ...left };
   }
   if (host.release === undefined || host.release.begun) return cleanUp('released');
-  return host.release.stuck ? cleanUp('not wiped') : { kind: 'await wipe', message: host.message };
+  return host.release.stuck
+    ? cleanUp('not wiped')
+    : { kind: 'await wipe', message: host.message, forMs: intervals.resync };
 };
 
 /** Nothing ends the job of its runner, so the deletion does not wait for it; an idle runner is removed, so that it gets no job. */

@@ -22,7 +22,7 @@ const rollBack = (snapshot: Snapshot): Decision | undefined => {
   const { turn, fleetKey, machine } = snapshot;
   const { status } = machine;
   if (turn?.rollBack !== true || status.failedHostConfigHash === turn.hash) return undefined;
-  if (fleetKey.kind !== 'ready') return wait('no key', intervals.otherController);
+  if (fleetKey.kind !== 'ready') return wait('no key', intervals.resync);
   const left = pauseLeftMs(snapshot, status);
   return left > 0 ? wait('pausing', left) : { kind: 'roll back', hash: turn.hash };
 };
@@ -38,7 +38,7 @@ const reregister = (snapshot: Snapshot): Decision | undefined => {
   // An existing Node registers again only if its identity can no longer be renewed. Whether its Mac is up is another question.
   const shutOut = joinReason === 'CertificateExpired' || joinReason === 'TokenLost';
   if (!missing && !shutOut) return undefined;
-  if (fleetKey.kind !== 'ready') return wait('no key', intervals.otherController);
+  if (fleetKey.kind !== 'ready') return wait('no key', intervals.resync);
   const left = pauseLeftMs(snapshot, machine.status);
   if (left > 0) return wait('pausing', left);
   return {
@@ -126,7 +126,7 @@ export const isUpToDate = (
 };
 
 const roll = ({ fleetKey, idle, node }: Snapshot, hash: string, cordoned: boolean): Decision => {
-  if (fleetKey.kind !== 'ready') return wait('no key', intervals.otherController);
+  if (fleetKey.kind !== 'ready') return wait('no key', intervals.resync);
   // What can be done beside virtual machines was done before the cordon.
   if (cordoned && idle !== true) return wait('waiting for idle', intervals.idlePoll);
   // A schedulable idle Node may get a Pod at any moment.

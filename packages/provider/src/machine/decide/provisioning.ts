@@ -12,13 +12,19 @@ export const decideClaim = (snapshot: Snapshot): Decision | undefined => {
     case 'none':
       return claimNew(snapshot);
     case 'absent':
-      return host.server === 'gone' ? hostLost(machine, 'HostGone', host.message) : awaitHost(host.message);
+      return host.server === 'gone'
+        ? hostLost(machine, 'HostGone', host.message)
+        : awaitHost(host.message, intervals.poll);
     case 'present':
       return checkHold(host, machine) ?? checkLogin(snapshot);
   }
 };
 
-const awaitHost = (message: string): Decision => ({ kind: 'await host', message });
+const awaitHost = (message: string, forMs: number = intervals.resync): Decision => ({
+  kind: 'await host',
+  message,
+  forMs,
+});
 
 /**
  * The machine no longer holds the Mac. If it was never provisioned, it claims another; otherwise Cluster API has its providerID for good,
@@ -139,7 +145,7 @@ export const decideBootstrap = (snapshot: Snapshot): Decision => {
     return { kind: 'reboot' };
   if (fleetKey.kind !== 'ready') return awaitKey(fleetKey);
   const reboot = rebootRemainingMs(snapshot);
-  if (reboot > 0) return { kind: 'back off', forMs: Math.min(reboot, intervals.otherController), reason: 'reboot' };
+  if (reboot > 0) return { kind: 'back off', forMs: Math.min(reboot, intervals.poll), reason: 'reboot' };
   const left = pauseAfterMs('Bootstrap', snapshot);
   return left > 0 ? { kind: 'back off', forMs: left, reason: 'failure' } : { kind: 'bootstrap' };
 };

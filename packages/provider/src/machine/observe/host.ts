@@ -1,10 +1,11 @@
 import { type MacHost, parseProviderID } from '@tartan/api';
 import { type HostSecrets, type HostSpec, summaryHash } from '@tartan/host';
-import type { CallOptions, Client } from '@tartan/kube';
+import { type CallOptions, type Client, keyOf } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { ScalewayError } from '@tartan/scaleway';
-import { chooseHost, type HostRequirements } from '../../claim/choose-host.ts';
+import { chooseHost, claimBlockedBy, type HostRequirements } from '../../claim/choose-host.ts';
 import type { Release } from '../../claim/claim-host.ts';
+import type { HostOffers } from '../../claim/host-offers.ts';
 import type { Host, Listers, Machine } from '../../controller-deps.ts';
 import { hostSpecOf } from '../../host-work/host-spec.ts';
 import { type MachineSecret, readTailscaleKey } from '../../host-work/secrets.ts';
@@ -105,6 +106,8 @@ interface ChoiceSources {
   readonly macHosts: Listers['macHosts'];
   readonly machines: Pick<Listers['machines'], 'byIndex'>;
   readonly clock: Pick<Clock, 'now'>;
+  /** Whether another pass is about to reserve that Mac. */
+  readonly isOfferedToOther?: (serverID: string) => boolean;
 }
 
 export const hostRequirements = (
@@ -123,14 +126,12 @@ export const hostRequirements = (
 
 /** Which Mac the machine would reserve now. */
 export const choiceFacts = (
-  { macHosts, machines, clock }: ChoiceSources,
-  { metadata, spec }: Machine,
+  { macHosts, machines, clock, isOfferedToOther = () => false }: ChoiceSources,
+  machine: Machine,
   wanted: HostRequirements,
 ): [ChoiceFacts, Host | undefined] => {
-  // Cluster API knows the server of such a machine, so it can no longer choose.
-  const bound = spec.providerID ? parseProviderID(spec.providerID) : undefined;
-  const mayHave = (host: Host): boolean =>
-    !isGone(host) && (!spec.providerID || host.metadata.name === bound?.serverID);
+  const { metadata } = machine;
+  const mayHave = mayHaveFor(machine);
   const recorded = wanted.recordedServer === undefined ? undefined : macHosts.get(wanted.recordedServer);
   const candidates = new Set([
     ...macHosts.byIndex('consumer', metadata.uid),
@@ -140,13 +141,42 @@ export const choiceFacts = (
   const choice = chooseHost(wanted, {
     candidates: [...candidates].filter(mayHave),
     hosts: () => macHosts.list().filter(mayHave),
-    isReservedByOther: (id) => machines.byIndex('serverID', id).some((other) => other.metadata.uid !== metadata.uid),
+    isReservedByOther: (id) =>
+      isOfferedToOther(id) || machines.byIndex('serverID', id).some((other) => other.metadata.uid !== metadata.uid),
     now: clock.now(),
   });
   if (choice.kind === 'chosen') return [{ kind: 'chosen', serverID: choice.host.metadata.name }, choice.host];
   const namesake = wanted.recordedServer === undefined && macHosts.byIndex('serverName', metadata.name).find(mayHave);
   const message = namesake ? `${choice.message} ${notAdoptedMessage(namesake.metadata.name)}` : choice.message;
   return [{ kind: 'none', message }, undefined];
+};
+
+/** Cluster API knows the server of a machine with a providerID, so it can no longer choose. */
+const mayHaveFor = ({ spec }: Machine): ((host: Host) => boolean) => {
+  const bound = spec.providerID ? parseProviderID(spec.providerID)?.serverID : undefined;
+  return (host) => !isGone(host) && (!spec.providerID || host.metadata.name === bound);
+};
+
+/** `choiceFacts` for a pass: no other pass chooses the same Mac meanwhile, and without a free Mac the machine waits for one. */
+export const choiceForPass = (
+  sources: Omit<ChoiceSources, 'isOfferedToOther'> & { readonly hostOffers: HostOffers },
+  machine: Machine,
+  wanted: HostRequirements,
+): [ChoiceFacts, Host | undefined] => {
+  const { hostOffers, clock } = sources;
+  const key = keyOf(machine.metadata);
+  const isOfferedToOther = (serverID: string): boolean => hostOffers.isOfferedToOther(serverID, key);
+  const [choice, host] = choiceFacts({ ...sources, isOfferedToOther }, machine, wanted);
+  if (host !== undefined) hostOffers.choose(key, host.metadata.name);
+  else {
+    const { zone, type, os, poolPrefix, recordedServer = '' } = wanted;
+    const mayHave = mayHaveFor(machine);
+    hostOffers.wait(key, {
+      group: [zone, type, os, poolPrefix, recordedServer, machine.spec.providerID ?? ''].join(' '),
+      fits: (each) => mayHave(each) && claimBlockedBy(wanted, each, clock.now()) === undefined,
+    });
+  }
+  return [choice, host];
 };
 
 const notAdoptedMessage = (serverID: string): string =>

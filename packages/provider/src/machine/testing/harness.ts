@@ -73,6 +73,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
   let underWay = 0;
   let meanwhile = false;
   const writes: string[] = [];
+  const passes: string[] = [];
   const watched: Transport = {
     ...transport,
     send: async (request) => {
@@ -182,6 +183,16 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
       events: createEventRecorder({ client: controllerClient, clock, log, component: 'machine', instance: 'test' }),
       clock,
       log,
+      metrics: {
+        controller: () => ({ started: () => {}, began: () => {}, ended: () => {} }),
+        queue: () => ({
+          added: () => {},
+          taken: (key) => void passes.push(key),
+          finished: () => {},
+          delayed: () => {},
+          stopped: () => {},
+        }),
+      },
     });
     running.push(controller.run(stopping.signal));
     await settle();
@@ -211,6 +222,8 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
     runners,
     settings,
     writes,
+    /** The key of each pass. */
+    passes,
     lines,
     settle,
     interpose: (wrap: (send: Send) => Send) => {
@@ -245,7 +258,8 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
 
     addMachine: async (spec: Partial<MachineSpec> = {}, metadata: Partial<ObjectMeta> = {}) => {
       const wanted = { fleetName: 'runners', ...spec };
-      const member = metadata.labels === undefined ? await clusterMember(client, machineName) : {};
+      const name = { ...machineName, ...(metadata.name !== undefined && { name: metadata.name }) };
+      const member = metadata.labels === undefined ? await clusterMember(client, name) : {};
       const object = machineKind.make({ metadata: { ...machineName, ...member, ...metadata }, spec: wanted });
       const made = await client.create(machineKind.resource, object);
       await settle();
