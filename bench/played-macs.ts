@@ -10,10 +10,17 @@ interface PlayedMacsOptions {
   readonly clock: Clock;
   /** How long a push takes. */
   readonly pushMs: number;
+  /** What its agent does with the token of that id after the first push. */
+  readonly join?: (nodeName: string, tokenID: string) => Promise<void>;
 }
 
 /** Macs without SSH and processes: each accepts every push, and its agent then reports on its Node. */
-export const playMacs = ({ client, clock, pushMs }: PlayedMacsOptions): NonNullable<ProviderDeps['hostWork']> => {
+export const playMacs = ({
+  client,
+  clock,
+  pushMs,
+  join = async () => {},
+}: PlayedMacsOptions): NonNullable<ProviderDeps['hostWork']> => {
   let installs = 0;
   const report = async (name: string, providerID: string, summary: string): Promise<void> => {
     const noted = { annotations: { [annotations.hostConfigHash]: summary } };
@@ -38,6 +45,8 @@ export const playMacs = ({ client, clock, pushMs }: PlayedMacsOptions): NonNulla
       const { nodeName, agent } = task.spec;
       const summary = summaryHash(task.spec);
       await report(nodeName, agent.providerID ?? '', summary);
+      // The agent joins after the push.
+      if (task.secrets.joinKubeconfig !== undefined) void join(nodeName, agent.joinVersion ?? '');
       return { kind: 'done', summary, deferred: [], optionalFailures: [], rebootPending: false };
     },
   };

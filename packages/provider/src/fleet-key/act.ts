@@ -12,15 +12,15 @@ import {
   requeueAfter,
   secrets,
 } from '@tartan/kube';
-import { type HostPool, ScalewayError } from '@tartan/scaleway';
+import { ScalewayError } from '@tartan/scaleway';
 import type { SecretObject } from '../controller-deps.ts';
 import { redactError } from '../host-work/secrets.ts';
 import { decide, type Decision, keyMaterial, type RegisteredKeys, type SecretFacts, type Snapshot } from './decide.ts';
 import type { FleetKeyStore } from './controller.ts';
+import type { RegisteredKeyLists } from './registered-keys.ts';
 
 export interface ActDeps extends ObserveDeps {
   readonly client: Pick<Client, 'get' | 'create' | 'patch'>;
-  readonly pool: Pick<HostPool, 'listKeys' | 'createKey' | 'deleteKey'>;
   readonly newKeyPair: (comment: string) => KeyPair;
   readonly store: FleetKeyStore;
   /** Every private key is added before it is used. */
@@ -48,7 +48,11 @@ const requeueNow = requeueAfter(0);
 export const reconcileKey = async (deps: ActDeps, fleet: string, signal: AbortSignal): Promise<ReconcileResult> => {
   const observation = await observe(deps, fleet, { signal });
   if (observation.pair) deps.redactor.add(observation.pair.privateKey);
-  return act(deps, fleet, decide(observation.snapshot), observation, signal);
+  const decision = decide(observation.snapshot);
+  if (decision.kind !== 'remove') return act(deps, fleet, decision, observation, signal);
+  // A key is removed only if another one has just been listed.
+  const now = await observe(deps, fleet, { signal }, true);
+  return act(deps, fleet, decide(now.snapshot), now, signal);
 };
 
 const act = async (
@@ -58,19 +62,19 @@ const act = async (
   { secret, pair }: Observation,
   signal: AbortSignal,
 ): Promise<ReconcileResult> => {
-  const { client, pool, store, log, verifyEveryMs } = deps;
+  const { client, registeredKeys, store, log, verifyEveryMs } = deps;
   switch (decision.kind) {
     case 'create':
       await storeNewKey(deps, fleet, signal);
       return requeueNow;
     case 'register': {
-      const { id } = await pool.createKey(fleet, decision.publicKey, { signal });
+      const { id } = await registeredKeys.create(fleet, decision.publicKey, { signal });
       log.info('Registered the SSH key of a fleet at Scaleway', { fleet, sshKeyID: id });
       return requeueNow;
     }
     case 'remove':
       for (const id of decision.ids) {
-        await pool.deleteKey(id, { signal });
+        await registeredKeys.remove(id, { signal });
         log.warn('Removed an SSH key at Scaleway that the fleet had before, or had twice', { fleet, sshKeyID: id });
       }
       return requeueNow;
@@ -120,15 +124,16 @@ const storeNewKey = async (
 
 interface ObserveDeps {
   readonly client: Pick<Client, 'get'>;
-  readonly pool: Pick<HostPool, 'listKeys'>;
+  readonly registeredKeys: RegisteredKeyLists;
   readonly secretsNamespace: string;
 }
 
 /** Reads the Secret from the server, then the keys of the project. Asks Scaleway only when there is a key to look for. */
 const observe = async (
-  { client, pool, secretsNamespace: namespace }: ObserveDeps,
+  { client, registeredKeys, secretsNamespace: namespace }: ObserveDeps,
   fleet: string,
   { signal }: { signal: AbortSignal },
+  isFresh = false,
 ) => {
   const secret = await ignoreNotFound(
     client.get(secrets, { namespace, name: secretNames.fleetSSH(fleet) }, { signal }),
@@ -141,7 +146,9 @@ const observe = async (
         ? { kind: 'malformed', why: `The Secret ${namespace}/${secret.metadata.name} ${read.why}` }
         : { kind: 'usable', publicKey: read.publicKey, keyID: secret.metadata.annotations?.[annotations.sshKeyID] };
   const registered =
-    facts.kind === 'usable' ? await listRegisteredKeys(pool, signal) : ({ kind: 'unknown', why: 'not asked' } as const);
+    facts.kind === 'usable'
+      ? await listRegisteredKeys(registeredKeys, signal, isFresh)
+      : ({ kind: 'unknown', why: 'not asked' } as const);
   const pair = read === undefined || 'why' in read ? undefined : read;
   const snapshot: Snapshot = { fleet, secret: facts, registered };
   // The pair is kept out of the snapshot, which may be logged.
@@ -170,9 +177,13 @@ const readPair = ({ data = {} }: SecretObject): KeyPair | { why: string } => {
   }
 };
 
-const listRegisteredKeys = async (pool: Pick<HostPool, 'listKeys'>, signal: AbortSignal): Promise<RegisteredKeys> => {
+const listRegisteredKeys = async (
+  registeredKeys: RegisteredKeyLists,
+  signal: AbortSignal,
+  isFresh: boolean,
+): Promise<RegisteredKeys> => {
   try {
-    return { kind: 'keys', keys: await pool.listKeys({ signal }) };
+    return { kind: 'keys', ...(await registeredKeys.list({ signal }, isFresh)) };
   } catch (error) {
     if (!(error instanceof ScalewayError)) throw error;
     return { kind: 'unknown', why: error.message };

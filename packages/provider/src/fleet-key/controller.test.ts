@@ -95,6 +95,23 @@ describe('the SSH key of a fleet', () => {
     await stop();
   });
 
+  test('costs few lists of the keys at Scaleway, however many machines have a key of their own', async (t) => {
+    const harness = await createHarness(t);
+    const names = Array.from({ length: 30 }, (_, index) => `m${index}`);
+    for (const name of names) await harness.addMachine(name);
+    let lists = 0;
+    const listKeys: typeof harness.pool.listKeys = (...args) => (lists++, harness.pool.listKeys(...args));
+    const { is, stop } = await harness.start({ pool: { ...harness.pool, listKeys } });
+    for (const name of names) await is(`${namespace}-${name}`, 'ready');
+    assert.equal(harness.keysAtScaleway().length, names.length);
+    assert.equal(lists, 1, 'when they are registered');
+    harness.clock.advance(minute);
+    await eventually('the keys are verified', () => lists === 2);
+    harness.clock.advance(10 * minute);
+    await eventually('the keys are verified again', () => lists === 3);
+    await stop();
+  });
+
   test('is the same for concurrent managers, and registered once', async (t) => {
     const harness = await createHarness(t);
     await harness.addMachine('m1', 'runners');

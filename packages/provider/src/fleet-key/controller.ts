@@ -14,10 +14,12 @@ import {
   type Reconciler,
   requeueAfter,
 } from '@tartan/kube';
+import type { HostPool } from '@tartan/scaleway';
 import type { ClusterGetter, Informers } from '../controller-deps.ts';
 import { sshKeyName } from '../machine/machine.ts';
 import { cachedPauseReasons, pauseReasonsOf } from '../pause/pauses.ts';
 import { type ActDeps, reconcileKey } from './act.ts';
+import { createRegisteredKeys } from './registered-keys.ts';
 
 /** The SSH key of a fleet, for connections to its Macs. */
 export type FleetKey =
@@ -56,9 +58,10 @@ export type FleetKeyStore = ReturnType<typeof createFleetKeyStore>;
 export type FleetKeys = Pick<FleetKeyStore, 'of' | 'subscribe'>;
 
 export interface FleetKeysOptions
-  extends Omit<ActDeps, 'store' | 'newKeyPair' | 'verifyEveryMs' | 'verified'>,
+  extends Omit<ActDeps, 'store' | 'newKeyPair' | 'verifyEveryMs' | 'verified' | 'registeredKeys'>,
     Pick<ControllerOptions, 'clock' | 'metrics'>,
     Pick<Informers, 'machines' | 'macFleets'> {
+  readonly pool: Pick<HostPool, 'listKeys' | 'createKey' | 'deleteKey'>;
   readonly clusters: ClusterGetter;
   readonly newKeyPair?: ActDeps['newKeyPair'];
   /** Default: 10 min. If a key is deleted at Scaleway, Macs installed after that do not accept it. */
@@ -81,7 +84,8 @@ export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readon
   /** When Scaleway last confirmed the key, by the monotonic clock. */
   const verifiedAt = new Map<string, number>();
   const verified = (fleet: string): unknown => verifiedAt.set(fleet, clock.monotonic());
-  const deps: ActDeps = { newKeyPair, ...options, verifyEveryMs, store, verified };
+  const registeredKeys = createRegisteredKeys(options.pool, clock);
+  const deps: ActDeps = { newKeyPair, ...options, registeredKeys, verifyEveryMs, store, verified };
   const fleetsUsing = (fleet: string) =>
     macFleets.byIndex('name', fleet).filter((each) => keyNamesOf(each).includes(fleet));
   const machinesUsing = (fleet: string) => machines.byIndex('sshKey', fleet);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type Decision, decide, type RegisteredKeys, type SecretFacts } from './decide.ts';
 
 const key = (id: string, name: string, publicKey: string) => ({ id, name, publicKey });
-const has = (...keys: ReturnType<typeof key>[]): RegisteredKeys => ({ kind: 'keys', keys });
+const has = (...keys: ReturnType<typeof key>[]): RegisteredKeys => ({ kind: 'keys', keys, unlisted: [] });
 const ours = 'ssh-ed25519 AAAA tuist-capi-f';
 const usable = (keyID?: string): SecretFacts => ({ kind: 'usable', publicKey: ours, keyID });
 const silent: RegisteredKeys = { kind: 'unknown', why: 'Scaleway does not answer.' };
@@ -27,6 +27,12 @@ const table: [title: string, secret: SecretFacts, registered: RegisteredKeys, ex
     usable('1'),
     has(key('1', 'f', ' ssh-ed25519  AAAA\n')),
     { kind: 'ready', verified: true, foreignKeys: [] },
+  ],
+  [
+    'registered after the list',
+    usable('1'),
+    { kind: 'keys', keys: [good], unlisted: ['1'] },
+    { kind: 'ready', verified: false, foreignKeys: [] },
   ],
   [
     'another kind of key with the same bytes',

@@ -19,7 +19,12 @@ export type SecretFacts =
     };
 
 export type RegisteredKeys =
-  | { readonly kind: 'keys'; readonly keys: readonly RegisteredKey[] }
+  | {
+      readonly kind: 'keys';
+      readonly keys: readonly RegisteredKey[];
+      /** IDs of keys that were registered after the list. */
+      readonly unlisted: readonly string[];
+    }
   | { readonly kind: 'unknown'; readonly why: string };
 
 export type Decision =
@@ -30,7 +35,7 @@ export type Decision =
   /** Keys with the fleet's name that we registered: an earlier key of the fleet, or a duplicate of its key. */
   | { readonly kind: 'remove'; readonly ids: readonly string[] }
   | { readonly kind: 'annotate'; readonly keyID: string }
-  /** `verified`: Scaleway has just confirmed the key. Otherwise the annotation says that it was registered. */
+  /** `verified`: Scaleway has listed the key. Otherwise it was registered a moment ago, or the annotation says that it was. */
   | {
       readonly kind: 'ready';
       readonly verified: boolean;
@@ -75,7 +80,8 @@ export const decide = ({ fleet, secret, registered }: Snapshot): Decision => {
   const others = named.filter((key) => key.id !== ours.id && (isOurs(key) || key.id === keyID));
   if (others.length > 0) return { kind: 'remove', ids: others.map(({ id }) => id) };
   if (keyID !== ours.id) return { kind: 'annotate', keyID: ours.id };
-  return { kind: 'ready', verified: true, foreignKeys: named.flatMap(({ id }) => (id === ours.id ? [] : id)) };
+  const verified = !registered.unlisted.includes(ours.id);
+  return { kind: 'ready', verified, foreignKeys: named.flatMap(({ id }) => (id === ours.id ? [] : id)) };
 };
 
 /** Type and bytes of a public key, which identify it whatever its comment and name (INC-331). */

@@ -31,13 +31,17 @@ import { waitingSince } from './os-demand.ts';
 import { createRefusalBackoff, isOutcomeUnknown, type RefusalBackoff } from './refusal-backoff.ts';
 import { defaultLimits, type Limits, type Release } from './snapshot.ts';
 import { refusedName, retryInMs } from './wipe.ts';
+import { createSlots, workersBesideSlots } from '../slots.ts';
 
 type MacHostOptions = Omit<ActDeps, 'limits' | 'poolPrefixes'> &
   Pick<Informers, 'macHosts' | 'machines' | 'nodes' | 'clusters'> &
   Pick<ControllerOptions, 'metrics'> & { readonly limits?: Partial<Limits> };
 
-/** Hosts that are reconciled at the same time. */
-const workers = 4;
+/**
+ * Hosts for which Scaleway is asked at the same time. Few: a call waits for the rate limit after the checks that allow it, and must be made
+ * soon after them.
+ */
+const scalewayCalls = 4;
 const queueBackoff = { baseMs: 5000, maxMs: 5 * 60_000 };
 
 /**
@@ -56,6 +60,7 @@ export const createMacHostController = (options: MacHostOptions): Controller => 
   };
   const { pollMs } = deps.limits;
   const refusalBackoff = createRefusalBackoff(clock, pollMs);
+  const slots = createSlots(scalewayCalls);
 
   const reconcile: Reconciler = async (key, signal) => {
     const host = macHosts.get(key);
@@ -64,8 +69,15 @@ export const createMacHostController = (options: MacHostOptions): Controller => 
       return done;
     }
     const context = { host, snapshot: observe(deps, host), signal };
-    // Not found: the MacHost was deleted meanwhile.
-    return (await ignoreNotFound(reconcileHost(deps, refusalBackoff, context))) ?? done;
+    let release: (() => void) | undefined;
+    const acquireSlot = (): boolean => (release ??= slots.acquire(key)) !== undefined;
+    try {
+      // Not found: the MacHost was deleted meanwhile.
+      return (await ignoreNotFound(reconcileHost(deps, refusalBackoff, acquireSlot, context))) ?? done;
+    } finally {
+      release?.();
+      slots.passEnded(key);
+    }
   };
 
   return createController({
@@ -79,8 +91,9 @@ export const createMacHostController = (options: MacHostOptions): Controller => 
       machineSource(options),
       nodeSource(options),
       clusterSource(options),
+      (enqueue) => slots.subscribe(enqueue),
     ],
-    workers,
+    workers: scalewayCalls + workersBesideSlots,
     backoff: queueBackoff,
   });
 };
@@ -89,6 +102,7 @@ export const createMacHostController = (options: MacHostOptions): Controller => 
 const reconcileHost = async (
   deps: ActDeps,
   refusalBackoff: RefusalBackoff,
+  acquireSlot: () => boolean,
   first: ReconcileContext,
 ): Promise<ReconcileResult> => {
   const { generation } = first.host.metadata;
@@ -100,6 +114,8 @@ const reconcileHost = async (
     deps.log.debug('Looked at a Mac', { server: id, decision });
     const pauseMs = asksScaleway.has(decision.kind) ? refusalBackoff.remainingMs(id, generation) : 0;
     if (pauseMs > 0) return requeueAfter(pauseMs);
+    // The end of another pass wakes this one.
+    if (callsScaleway(decision) && !acquireSlot()) return requeueAfter(deps.limits.reportMs);
     try {
       if (decision.kind === 'read server') {
         // Returns a fresh view, for which `decide` asks for no other read.
@@ -159,6 +175,7 @@ const decideWithLivePauses = async (deps: ActDeps, { host, snapshot, signal }: R
 
 const changesServer: ReadonlySet<Decision['kind']> = new Set(['rename', 'reinstall', 'request wipe', 'reboot']);
 const asksScaleway: ReadonlySet<Decision['kind']> = new Set(['read server', 'rename', 'reinstall', 'reboot']);
+const callsScaleway = ({ kind }: Decision): boolean => kind === 'request wipe' || asksScaleway.has(kind);
 
 /** The recorded facts that decisions depend on. Not the reported ones: two managers that disagree would trigger each other for ever. */
 const memoryChanged = fieldsChanged<MacHost>(

@@ -34,11 +34,12 @@ import { createHostOffers, type PassResult } from '../claim/host-offers.ts';
 import type { CoreCluster } from '../core/kinds.ts';
 import { cachedPauseReasons, clusterNameOf, pauseReasonsOf, readCluster } from '../pause/pauses.ts';
 import { createMissingNodeTracker } from '../pods/missing-nodes.ts';
+import { createSlots, workersBesideSlots } from '../slots.ts';
 import { createCacheReader, NotCachedError } from '../cache-reader.ts';
 import { carryOut, waitOf } from './act.ts';
 import { awaitSlot } from './act/push.ts';
 import type { ActContext, ActionOutput, MachineControllerOptions, MachineDeps } from './options.ts';
-import { createPushSlots, createRunningPushes } from './act/running-pushes.ts';
+import { createRunningPushes } from './act/running-pushes.ts';
 import { decide } from './decide.ts';
 import { type ActionResult, type Decision, isPassive, needsSlot, succeeded, waitsForHost } from './decision.ts';
 import { type AttemptResult, withAttempt, withoutRunning } from './last-attempt.ts';
@@ -50,9 +51,6 @@ import { createRequeueLimiter, createSeenVersions } from './requeue.ts';
 import type { Snapshot } from './snapshot.ts';
 import { statusOf } from './status.ts';
 import { eventsOf } from './status/events.ts';
-
-/** In addition to those that push, so that short reconciles do not wait for Macs that are being provisioned. */
-const extraWorkers = 8;
 
 /**
  * The life of a machine: claims a Mac, provisions it, keeps its Node and its state as desired, releases it.
@@ -70,7 +68,7 @@ export const createMachineController = (options: MachineControllerOptions): Cont
     hostOffers: createHostOffers(options),
     requeueLimiter: createRequeueLimiter(),
     versions: createSeenVersions(),
-    slots: createPushSlots(settings.machineWorkers),
+    slots: createSlots(settings.machineWorkers),
     pushes: createRunningPushes(),
   };
   return createController({
@@ -78,7 +76,7 @@ export const createMachineController = (options: MachineControllerOptions): Cont
     name: 'machine',
     reconcile: reconciler(deps),
     sources: sourcesOf(deps),
-    workers: settings.machineWorkers + extraWorkers,
+    workers: settings.machineWorkers + workersBesideSlots,
   });
 };
 

@@ -88,7 +88,7 @@ export const isPassive = (decision: Decision): decision is WaitingDecision =>
 export const waitsForHost = (decision: Decision): boolean =>
   decision.kind === 'cannot claim' && decision.reason === 'NoAvailableHost';
 
-/** The decision is carried out with a slot of `createPushSlots`. */
+/** The decision is carried out with a slot for pushes. */
 export const needsSlot = ({ kind }: Decision): boolean =>
   kind === 'bootstrap' || kind === 're-register' || kind === 'roll' || kind === 'roll back';
 

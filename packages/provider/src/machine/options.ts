@@ -17,7 +17,8 @@ import type { HostSettings } from '../host-work/host-settings.ts';
 import type { HostWork } from '../host-work/host-work.ts';
 import type { ClusterAddress } from '../identity/join-kubeconfig.ts';
 import type { RandomBytes } from '../identity/join-token.ts';
-import type { PushSlots, RunningPushes } from './act/running-pushes.ts';
+import type { RunningPushes } from './act/running-pushes.ts';
+import type { Slots } from '../slots.ts';
 import type { BuilderRunners } from './builder-runners.ts';
 import { type ActionResult, stale, succeeded } from './decision.ts';
 import type { AttemptResult } from './last-attempt.ts';
@@ -64,7 +65,8 @@ export type MachineDeps = MachineControllerOptions &
   ProcessMemory & {
     readonly requeueLimiter: RequeueLimiter;
     readonly versions: SeenVersions;
-    readonly slots: PushSlots;
+    /** For pushes: memory and network of the manager are sized by their number (INC-11). */
+    readonly slots: Slots;
     readonly pushes: RunningPushes;
   };
 
