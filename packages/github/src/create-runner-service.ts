@@ -2,7 +2,7 @@ import type { Clock } from '@tartan/kube/clock';
 import { installationOf } from './app/installation.ts';
 import type { CallContext } from './calls/call-context.ts';
 import { createMint, createRunnerGroups } from './calls/mint-runner.ts';
-import { createQueue } from './calls/queued-jobs.ts';
+import { createQueuedJobs, matchingJobs } from './calls/queued-jobs.ts';
 import { createOwnerVisibility, runnerCalls } from './calls/runners.ts';
 import { createCallApi } from './http/client.ts';
 import type { CallReport } from './http/exchange.ts';
@@ -41,15 +41,21 @@ export const createRunnerService = (options: RunnerServiceOptions): RunnerServic
   };
   const visibility = createOwnerVisibility(context, clock);
   const calls = runnerCalls(context, visibility);
+  const { reads } = installation;
+  const readJobs = answering(createQueuedJobs(context));
   return {
     mint: answering(createMint(context, createRunnerGroups(context, clock), visibility)),
     get: answering(calls.get),
     find: answering(calls.find),
-    list: answering(calls.list),
-    newestRunner: answering(calls.newestRunner),
+    list: (call = {}) => reads.list.read(name, call, (signal) => answering(calls.list)({ signal })),
+    newestRunner: (call = {}) =>
+      reads.newestRunner.read(name, call, (signal) => answering(calls.newestRunner)({ signal })),
     remove: answering(calls.remove),
     registrationToken: answering(calls.registrationToken),
-    queue: answering(createQueue(context)),
+    queue: async (labels, call = {}) => {
+      const jobs = await reads.jobs.read(name, call, readJobs);
+      return 'kind' in jobs ? jobs : { kind: 'known', queue: matchingJobs(jobs, labels) };
+    },
   };
 };
 

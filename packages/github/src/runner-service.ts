@@ -55,6 +55,12 @@ interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** All callers of an installation share such an answer. */
+interface SharedCall extends Call {
+  /** How long before the call the read of the answer may have begun. Default: 0. An answer that follows an event needs a younger read. */
+  readonly maxAgeMs?: number | undefined;
+}
+
 /**
  * Runners of one organisation or repository at GitHub. Calls reject only when their signal is aborted: failures of GitHub are answers.
  * Calls do not wait for rate limits: while a limit applies, they answer `RateLimited` at once and send nothing.
@@ -72,9 +78,9 @@ export interface RunnerService {
   >;
   get(id: number, call?: Call): Promise<Found>;
   find(name: string, call?: Call): Promise<Found>;
-  list(call?: Call): Promise<{ readonly kind: 'listed'; readonly runners: readonly Runner[] } | Problem>;
+  list(call?: SharedCall): Promise<{ readonly kind: 'listed'; readonly runners: readonly Runner[] } | Problem>;
   /** The newest release of the runner for Macs, such as `2.335.0`. GitHub does not tell its date. */
-  newestRunner(call?: Call): Promise<{ readonly kind: 'known'; readonly version: string } | Problem>;
+  newestRunner(call?: SharedCall): Promise<{ readonly kind: 'known'; readonly version: string } | Problem>;
   /** `busy`: GitHub refused because the runner has a job. `removed` does not prove that it had none (see docs/runners.md). */
   remove(
     id: number,
@@ -83,5 +89,8 @@ export interface RunnerService {
   /** A token with which a persistent runner registers; valid for an hour. */
   registrationToken(call?: Call): Promise<{ readonly kind: 'known'; readonly token: Secret } | Problem>;
   /** Jobs that wait for runners with all of these labels. */
-  queue(labels: readonly string[], call?: Call): Promise<{ readonly kind: 'known'; readonly queue: Queue } | Problem>;
+  queue(
+    labels: readonly string[],
+    call?: SharedCall,
+  ): Promise<{ readonly kind: 'known'; readonly queue: Queue } | Problem>;
 }

@@ -32,6 +32,7 @@ export * from './informer/informer.ts';
 // Work queue and controllers.
 export * from './lru-cache.ts';
 export * from './semaphore.ts';
+export * from './shared-reads.ts';
 export { backoffMs, createTokenBucket } from './workqueue/rate-limiter.ts';
 export * from './controller/controller.ts';
 export { untilAborted } from './errors/abort-signal.ts';

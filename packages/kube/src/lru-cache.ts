@@ -2,6 +2,7 @@
 export interface LruCache<V> {
   get(key: string): V | undefined;
   set(key: string, value: V): void;
+  delete(key: string): void;
 }
 
 export const createLruCache = <V>(maxEntries: number): LruCache<V> => {
@@ -19,5 +20,6 @@ export const createLruCache = <V>(maxEntries: number): LruCache<V> => {
       return value;
     },
     set,
+    delete: (key) => void entries.delete(key),
   };
 };

@@ -10,7 +10,7 @@ import {
 } from '../http/responses.ts';
 import { repositoryParameters } from '../owner.ts';
 import { orRefused, RefusedError } from '../problems.ts';
-import type { Queue, RunnerService } from '../runner-service.ts';
+import type { Queue } from '../runner-service.ts';
 import type { CallContext } from './call-context.ts';
 
 /** Two calls for each, which cost nothing if nothing has changed. */
@@ -57,13 +57,13 @@ const statuses = ['queued', 'in_progress'];
 type RunInRepository = Run & { readonly repository: string };
 
 /**
- * An estimate of waiting jobs: GitHub has no list of them, so runs are searched, repository by repository, one request at a time ("Best
+ * The jobs of an owner that may wait for a runner: GitHub has no list of them, so runs are searched, repository by repository, one request at a time ("Best
  * practices": not concurrently). An unchanged response is a 304 and costs nothing.
  *
  * Caveats: at most 30 repositories of an organisation, those pushed to last, and 50 runs; does not consider which repositories a runner
  * group serves. So the number is only a hint, and no Pod is created or removed because of it.
  */
-export const createQueue = ({ callApi, owner, ownerName }: CallContext): RunnerService['queue'] => {
+export const createQueuedJobs = ({ callApi, owner, ownerName }: CallContext) => {
   const what = `tell which jobs of ${ownerName} wait`;
 
   const repositories = async (signal: AbortSignal | undefined): Promise<readonly string[]> => {
@@ -95,13 +95,13 @@ export const createQueue = ({ callApi, owner, ownerName }: CallContext): RunnerS
     return jobs instanceof RefusedError ? [] : jobs;
   };
 
-  return async (labels, { signal } = {}) => {
+  return async (signal: AbortSignal): Promise<readonly Job[]> => {
     const runs = new Map<number, RunInRepository>();
     for (const repository of await repositories(signal))
       for (const status of statuses) for (const run of await runsOf(repository, status, signal)) runs.set(run.id, run);
     const oldest = [...runs.values()].sort((one, other) => Date.parse(one.created_at) - Date.parse(other.created_at));
     const jobs: Job[] = [];
     for (const run of oldest.slice(0, maxRuns)) jobs.push(...(await jobsOf(run, signal)));
-    return { kind: 'known', queue: matchingJobs(jobs, labels) };
+    return jobs;
   };
 };

@@ -1,4 +1,4 @@
-import type { Secret } from '@tartan/kube';
+import { raceWithSignal, type Secret } from '@tartan/kube';
 import type { z } from 'zod';
 import { requestAccessToken } from '../app/access-token.ts';
 import type { Installation } from '../app/installation.ts';
@@ -13,20 +13,6 @@ import {
 import type { GitHubApp } from '../runner-service.ts';
 import { exchange, type ExchangeOptions, parseBody, type RequestParameters } from './exchange.ts';
 import type { Operation } from './operations.ts';
-
-/** Waits for shared work. Rejects with the reason of `signal` when it fires; the work continues. */
-const raceWithSignal = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
-  if (signal === undefined) return work;
-  const left = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: left.signal });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    left.abort();
-  }
-};
 
 interface ApiCall<T> {
   readonly operation: Operation;

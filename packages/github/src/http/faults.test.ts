@@ -69,10 +69,10 @@ describe('when GitHub fails', () => {
     const { github, clock, nextRequest, service } = createHarness();
     github.faults.calls.push({ match: /access_tokens/, times: 1, with: 'hang' });
     const sent = nextRequest();
-    const lists = [service().list(), service().list()];
+    const calls = [service().get(1), service().get(1)];
     await sent;
     clock.advance(15_000);
-    assert.deepEqual((await Promise.all(lists)).map(reasonOf), ['Unavailable', 'Unavailable']);
+    assert.deepEqual((await Promise.all(calls)).map(reasonOf), ['Unavailable', 'Unavailable']);
     assert.equal((await service().list()).kind, 'listed');
   });
 

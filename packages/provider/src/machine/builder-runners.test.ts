@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { beforeEach, describe, test } from 'node:test';
 import { machine as machineKind, secretKeys } from '@tartan/api';
 import { type Client, createRedactor, KubeError, type Redactor } from '@tartan/kube';
@@ -91,6 +92,45 @@ describe('the runner of a builder at GitHub', () => {
     await github.fetch(`https://github.invalid/_actions/sessions/${session}/poll`, { method: 'POST', body: '{}' });
     assert.deepEqual(await runners.find(builder(), {}), { kind: 'there', id, isBusy: true });
     assert.deepEqual(await runners.remove(builder(), id, {}), { kind: 'there', id, isBusy: true });
+  });
+
+  test('is listed once for all builders that wait for the end of a job', async () => {
+    const names = Array.from({ length: 20 }, (_, at) => `mac-${at}`);
+    for (const name of names) {
+      const { credential } = await register(name);
+      const { session } = await post('/sessions', { credential });
+      github.queueJob({ repository: 'acme/app', labels: ['self-hosted', 'test'] });
+      await github.fetch(`https://github.invalid/_actions/sessions/${session}/poll`, { method: 'POST', body: '{}' });
+    }
+    const before = github.requests.length;
+    for (const name of names) {
+      const found = await runners.find({ ...builder(), metadata: { name, namespace: 'macs' } }, {});
+      assert.ok(found.kind === 'there' && found.isBusy, name);
+    }
+    assert.equal(github.requests.length - before, 1);
+  });
+
+  test('is read live before it counts as idle or gone', async () => {
+    const { id, credential } = await register();
+    assert.deepEqual(await runners.find(builder(), {}), { kind: 'there', id, isBusy: false });
+    const { session } = await post('/sessions', { credential });
+    github.queueJob({ repository: 'acme/app', labels: ['self-hosted', 'test'] });
+    await github.fetch(`https://github.invalid/_actions/sessions/${session}/poll`, { method: 'POST', body: '{}' });
+    assert.deepEqual(await runners.find(builder(), {}), { kind: 'there', id, isBusy: true });
+    const late = { ...builder(), metadata: { name: 'mac-2', namespace: 'macs' } };
+    const { id: lateID } = await register('mac-2');
+    assert.deepEqual(await runners.find(late, {}), { kind: 'there', id: lateID, isBusy: false });
+    const lists = github.requests.filter((each) => /GET .*runners\?/.test(each) && !each.includes('name='));
+    assert.equal(lists.length, 1, 'the list is older than each of these changes');
+  });
+
+  test('uses a new key of the GitHub App at once', async () => {
+    const right = secret;
+    const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+    secret = { ...secret, [keys.privateKey]: key.export({ type: 'pkcs1', format: 'pem' }) };
+    assert.equal((await runners.find(builder(), {})).kind, 'unknown');
+    secret = right;
+    assert.deepEqual(await runners.find(builder(), {}), { kind: 'none' });
   });
 
   test('is unknown while GitHub does not answer, and no token is issued', async () => {

@@ -11,6 +11,7 @@ import {
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { omitUndefined } from '../omit-undefined.ts';
+import { intervals } from './requeue.ts';
 
 type BuilderMachine = Pick<ScalewayAppleSiliconMachine, 'metadata' | 'spec'>;
 
@@ -34,6 +35,12 @@ interface BuilderRunnersOptions {
   readonly apiURL: string | undefined;
   readonly fetch?: typeof fetch;
 }
+
+/** Builders that wait for the end of a job ask this often. */
+const sharedListMs = intervals.idlePoll;
+
+/** As GitHub compares names of runners. */
+const isSameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 type Problem = Extract<RunnerToken, { kind: 'problem' }>;
 
@@ -79,9 +86,14 @@ export const createBuilderRunners = (options: BuilderRunnersOptions) => {
       redactor.add(answer.token.reveal());
       return answer;
     },
-    /** Idempotent. */
+    /** Idempotent. Whether a runner is idle or gone decides about its Mac, so only a busy one is taken from the list that builders share. */
     find: async (machine: BuilderMachine, call: CallOptions): Promise<RunnerState> => {
-      const found = await ask(machine, call, (service) => service.find(machine.metadata?.name ?? '', call));
+      const name = machine.metadata?.name ?? '';
+      const found = await ask(machine, call, async (service) => {
+        const listed = await service.list({ ...call, maxAgeMs: sharedListMs });
+        const runner = listed.kind === 'listed' && listed.runners.find((each) => isSameName(each.name, name));
+        return runner && runner.isBusy ? { kind: 'found' as const, runner } : service.find(name, call);
+      });
       if (found.kind === 'problem') return { kind: 'unknown', message: found.message };
       return found.kind === 'none' ? found : { kind: 'there', id: found.runner.id, isBusy: found.runner.isBusy };
     },

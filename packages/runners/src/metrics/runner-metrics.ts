@@ -22,7 +22,9 @@ const createGitHubMetrics = (registry: Registry, clock: Clock, leads: () => bool
     'Calls that GitHub allows within this hour: app is the Secret of the GitHub App. No series when it was not asked for an hour.',
     ['app'],
     (remaining, known) => {
-      for (const [app, { calls, at }] of known) if (clock.now() - at < limitWindowMs) remaining.set({ app }, calls);
+      for (const [app, { calls, at }] of known)
+        if (clock.now() - at < limitWindowMs) remaining.set({ app }, calls);
+        else known.delete(app);
     },
   );
   return {

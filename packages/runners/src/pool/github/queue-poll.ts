@@ -4,6 +4,7 @@ import type { PoolMemories } from '../memory.ts';
 import type { WaitingJobs } from '../status/conditions.ts';
 import { githubAccessOf } from './health.ts';
 
+/** GitHub is read at most twice in this time, for all pools of an installation and owner. */
 const pollIntervalMs = 30_000;
 /** An unchanged answer is written to the status again after this time. */
 const maxUnchangedMs = 5 * 60_000;
@@ -20,7 +21,7 @@ export const pollQueue = async (
   if (pool?.spec.github === undefined || pool.metadata.deletionTimestamp !== undefined) return done;
   const memory = memories.of(pool);
   const access = await githubAccessOf(deps, memory, signal);
-  const answer = await access.service()?.queue(memory.pool.spec.runnerLabels, { signal });
+  const answer = await access.service()?.queue(memory.pool.spec.runnerLabels, { signal, maxAgeMs: pollIntervalMs / 2 });
   const next = answer?.kind === 'known' ? { ...answer.queue, observedAt: deps.clock.now() } : undefined;
   if (!isChanged(memory.queue, next)) return requeueAfter(pollIntervalMs);
   memory.queue = next;

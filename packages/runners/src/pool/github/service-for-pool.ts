@@ -8,7 +8,7 @@ import {
   type RunnerService,
   type RunnerServiceOptions,
 } from '@tartan/github';
-import { type Client, isKubeError, type Live, type ObjectName, secrets } from '@tartan/kube';
+import { type Client, createLruCache, isKubeError, type Live, type ObjectName, secrets } from '@tartan/kube';
 
 export interface ServiceForPoolOptions extends Omit<RunnerServiceOptions, 'app' | 'owner' | 'onCall'> {
   readonly client: Pick<Client, 'get'>;
@@ -25,13 +25,15 @@ export type ServiceForPool = (
 /** How long the result of reading a Secret is cached. Shorter for an invalid one, which a user may be about to fix. */
 const secretTTLMs = 60_000;
 const invalidSecretTTLMs = 10_000;
+/** Pools with the same Secret and owner share an entry. That of a deleted pool goes when others need the place. */
+const maxEntries = 500;
 
 type Found = { readonly version: string; readonly service: RunnerService } | { readonly problem: string };
 
 /** Secrets are read one by one when they are needed: a cache would hold all Secrets of the namespace. Only the App itself is kept. */
 export const createServiceForPool = ({ client, onCall, ...options }: ServiceForPoolOptions): ServiceForPool => {
   const { clock } = options;
-  const entries = new Map<string, { until: number; readonly found: Promise<Found> }>();
+  const entries = createLruCache<{ until: number; readonly found: Promise<Found> }>(maxEntries);
 
   const findService = async (
     secret: ObjectName,

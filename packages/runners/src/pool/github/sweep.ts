@@ -8,6 +8,11 @@ import { runnerIDOf } from '../snapshot.ts';
 import { githubAccessOf } from './health.ts';
 
 const sweepIntervalMs = 5 * 60_000;
+/**
+ * All pools of an installation and owner share a list. Less than the interval, so that a runner counts as offline or orphaned for the whole
+ * grace period only by lists of different reads; before it is removed, it is read once more.
+ */
+const maxAgeMs = sweepIntervalMs / 2;
 /** If two clusters have a pool of the same name, a runner of the other cluster that is about to boot looks like an orphan. */
 const orphanGracePeriodMs = 10 * 60_000;
 
@@ -28,9 +33,9 @@ export const sweep = async (
   if (pool?.spec.github === undefined) return done;
   const memory = memories.of(pool);
   const service = (await githubAccessOf(deps, memory, signal)).service();
-  const newest = await service?.newestRunner({ signal });
+  const newest = await service?.newestRunner({ signal, maxAgeMs });
   if (newest?.kind === 'known') memory.newestRunner = newest.version;
-  const listed = await service?.list({ signal });
+  const listed = await service?.list({ signal, maxAgeMs });
   if (service === undefined || listed?.kind !== 'listed') return requeueAfter(sweepIntervalMs);
   const now = deps.clock.now();
   const alive = new Set(listed.runners.filter(({ isOnline, isBusy }) => isOnline || isBusy).map(({ id }) => id));
