@@ -67,6 +67,9 @@ describe('ten services of one installation and owner', () => {
     const { service, sent } = ten();
     await service().list({ maxAgeMs: minute });
     await service({ owner: repository }).list({ maxAgeMs: minute });
-    assert.deepEqual([sent(/GET \/orgs\/acme\/actions\/runners/), sent(/GET \/repos\/acme\/app\/actions\/runners/)], [1, 1]);
+    assert.deepEqual(
+      [sent(/GET \/orgs\/acme\/actions\/runners/), sent(/GET \/repos\/acme\/app\/actions\/runners/)],
+      [1, 1],
+    );
   });
 });

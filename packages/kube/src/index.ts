@@ -11,6 +11,7 @@ export { fetchText, type FetchTextOptions } from './transport/fetch-text.ts';
 export * from './transport/transport.ts';
 export * from './client/client.ts';
 export { createClient } from './client/create-client.ts';
+export { createRequestLimiter } from './client/request-limiter.ts';
 export { createRestClient } from './client/rest-client.ts';
 export * from './client/subresources.ts';
 export * from './errors/kube-error.ts';

@@ -1,19 +1,20 @@
+import { createSharedReads } from '@tartan/kube';
 import { type Clock, type Random, systemClock } from '@tartan/kube/clock';
 import { keyCalls } from './calls/keys.ts';
 import { serverCalls } from './calls/servers.ts';
 import { createRedaction } from './errors/redaction.ts';
 import { ScalewayError } from './errors/scaleway-error.ts';
-import type { HostPool } from './host-pool.ts';
+import type { HostPool, Image, Server } from './host-pool.ts';
 import { createRateLimit } from './http/rate-limit.ts';
 import { type CallContext, type CallReport, send, type TransportOptions, type WaitReport } from './http/transport.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The access key is not sent. It is checked so that swapped keys fail here, and not with a 401. */
-const validateSettings = (settings: HostPoolOptions, apiURL: string): void => {
+const validateSettings = (settings: HostPoolOptions, secretKey: string, apiURL: string): void => {
   const wrong = [
     ...(/^SCW[A-Z0-9]{17}$/i.test(settings.accessKey) ? [] : ['the access key is not SCW and 17 letters or digits']),
-    ...(uuid.test(settings.secretKey) ? [] : ['the secret key is not a UUID']),
+    ...(uuid.test(secretKey) ? [] : ['the secret key is not a UUID']),
     ...(uuid.test(settings.projectID) ? [] : ['the project ID is not a UUID']),
     ...(/^https?:$/.test(URL.parse(apiURL)?.protocol ?? '') ? [] : ['the API address is not an HTTP URL']),
   ];
@@ -26,7 +27,8 @@ const validateSettings = (settings: HostPoolOptions, apiURL: string): void => {
 
 export interface HostPoolOptions {
   readonly accessKey: string;
-  readonly secretKey: string;
+  /** A function is called for each request, so that a key can be replaced. Lists that were read with another key are not used any more. */
+  readonly secretKey: string | (() => string);
   readonly projectID: string;
   /** `https://api.scaleway.com` */
   readonly apiURL?: string | undefined;
@@ -48,17 +50,31 @@ export interface HostPoolOptions {
 
 /** The Macs of a project at Scaleway. Throws `invalid` for invalid settings; sends nothing yet. */
 export const createHostPool = (options: HostPoolOptions): HostPool => {
-  const { secretKey, projectID, clock = systemClock } = options;
+  const { secretKey, projectID, clock = systemClock, random = Math.random } = options;
   const apiURL = (options.apiURL ?? 'https://api.scaleway.com').replace(/\/+$/, '');
-  validateSettings(options, apiURL);
-  const redaction = createRedaction(secretKey);
+  const readKey = typeof secretKey === 'function' ? secretKey : () => secretKey;
+  const lists = {
+    servers: createSharedReads<Server[]>(clock),
+    images: createSharedReads<Image[]>(clock),
+  };
+  let known = readKey();
+  validateSettings(options, known, apiURL);
+  const redaction = createRedaction(known);
+  const currentKey = (): string => {
+    const key = readKey();
+    if (key === known) return key;
+    known = key;
+    redaction.addKey(key);
+    for (const each of Object.values(lists)) each.clear();
+    return key;
+  };
   const transport: TransportOptions = {
     apiURL,
-    secretKey,
+    secretKey: currentKey,
     fetch: options.fetch ?? fetch,
     clock,
-    random: options.random ?? Math.random,
-    rateLimit: createRateLimit(clock, options.rate ?? 10),
+    random,
+    rateLimit: createRateLimit(clock, random, options.rate ?? 10),
     deadline: options.deadline ?? 15_000,
     maxAttempts: options.maxAttempts ?? 4,
     redaction,
@@ -69,6 +85,7 @@ export const createHostPool = (options: HostPoolOptions): HostPool => {
   const context: CallContext = {
     send: (call) => send(call, transport),
     projectID,
+    lists,
     addSecret: redaction.add,
   };
   return { ...serverCalls(context), ...keyCalls(context) };

@@ -7,7 +7,7 @@ import { ScalewayError } from './errors/scaleway-error.ts';
  */
 export interface HostPool {
   /** Every server of this project in the zone, all pages. Repeatable. */
-  listServers(zone: string, options?: CallOptions): Promise<Server[]>;
+  listServers(zone: string, options?: ListOptions): Promise<Server[]>;
   /** Repeatable. Rejects with `not found` for a server that is gone. */
   getServer(zone: string, id: string, options?: CallOptions): Promise<Server>;
   /** Last write wins: a rename proves nothing. Repeatable with the same name. */
@@ -16,8 +16,8 @@ export interface HostPool {
   reinstall(zone: string, id: string, osID: string | undefined, options?: CallOptions): Promise<void>;
   /** Not retried. */
   reboot(zone: string, id: string, options?: CallOptions): Promise<void>;
-  /** The images that can be installed on this type now. Scaleway changes them without notice, so they are never cached. Repeatable. */
-  listImages(zone: string, serverType: string, options?: CallOptions): Promise<Image[]>;
+  /** The images that can be installed on this type now. Scaleway changes them without notice. Repeatable. */
+  listImages(zone: string, serverType: string, options?: ListOptions): Promise<Image[]>;
   /** SSH keys of the project. Scaleway installs them on a Mac only at its first boot. Repeatable. */
   listKeys(options?: CallOptions): Promise<RegisteredKey[]>;
   /** Not retried: names are not unique at Scaleway. */
@@ -28,7 +28,28 @@ export interface HostPool {
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
+  /** Calls of different flows take turns when the rate limit is reached. Lists have a flow of their own. */
+  readonly flow?: string | undefined;
 }
+
+/** All callers share a list of servers or images. */
+export interface ListOptions extends CallOptions {
+  /** How long before the call the read of the list may have begun. Default: 0. */
+  readonly maxAgeMs?: number | undefined;
+}
+
+/** The same pool, with all its calls in a flow, except for those that name another one. */
+export const inFlow = (pool: HostPool, flow: string): HostPool => ({
+  listServers: (zone, options) => pool.listServers(zone, { flow, ...options }),
+  getServer: (zone, id, options) => pool.getServer(zone, id, { flow, ...options }),
+  rename: (zone, id, name, options) => pool.rename(zone, id, name, { flow, ...options }),
+  reinstall: (zone, id, osID, options) => pool.reinstall(zone, id, osID, { flow, ...options }),
+  reboot: (zone, id, options) => pool.reboot(zone, id, { flow, ...options }),
+  listImages: (zone, type, options) => pool.listImages(zone, type, { flow, ...options }),
+  listKeys: (options) => pool.listKeys({ flow, ...options }),
+  createKey: (name, publicKey, options) => pool.createKey(name, publicKey, { flow, ...options }),
+  deleteKey: (id, options) => pool.deleteKey(id, { flow, ...options }),
+});
 
 export interface Server {
   readonly id: string;
@@ -72,7 +93,7 @@ export interface RegisteredKey {
 export const checkPermissions = async (
   pool: HostPool,
   zones: readonly string[],
-  options: CallOptions = {},
+  options: ListOptions = {},
 ): Promise<ScalewayError[]> => {
   const reads = await Promise.allSettled([
     ...zones.map((zone) => pool.listServers(zone, options)),

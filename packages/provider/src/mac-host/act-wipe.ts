@@ -82,6 +82,9 @@ const isImageSuspect = ({ kind }: ScalewayError): boolean => kind === 'invalid' 
 const isAlreadyReinstalling = ({ kind, state }: ScalewayError): boolean =>
   kind === 'transient state' && state === 'reinstalling';
 
+/** Macs that are wiped together share a list of images. Shorter than any retry: an image that was refused is looked up again. */
+export const maxImagesAgeMs = 10_000;
+
 /** Falls back to the Mac's own family when Scaleway does not have the family that a machine waits for. */
 const imageFor = async (
   { pool, events }: ActDeps,
@@ -92,7 +95,7 @@ const imageFor = async (
   const own = spec.release?.family;
   if (!family || server.kind !== 'seen') return undefined;
   const { type } = server.server;
-  const images = await pool.listImages(spec.zone, type, { signal });
+  const images = await pool.listImages(spec.zone, type, { signal, maxAgeMs: maxImagesAgeMs });
   const image = newestImage(images, family);
   if (!image) events.event(host, noImageEvent(family, type));
   return image ?? (own ? newestImage(images, own) : undefined);

@@ -12,7 +12,7 @@ import {
 import { timestamp } from '@tartan/kube/clock';
 import { newestImage, ScalewayError } from '@tartan/scaleway';
 import { releaseHost } from '../claim/claim-host.ts';
-import { requestWipe } from './act-wipe.ts';
+import { maxImagesAgeMs, requestWipe } from './act-wipe.ts';
 import type { Decision } from './decide.ts';
 import { type ActDeps, callDeadline, callGuarded, type ReconcileContext, writeStatus } from './guard.ts';
 import { readServer } from './observe.ts';
@@ -160,7 +160,7 @@ const reinstall = async (
   const { host, snapshot, signal } = context;
   const { id, spec, status, server, now, limits } = snapshot;
   const { type, name: serverName } = server.kind === 'seen' ? server.server : { type: '', name: '' };
-  if (newestImage(await pool.listImages(spec.zone, type, { signal }), family) === undefined) {
+  if (newestImage(await pool.listImages(spec.zone, type, { signal, maxAgeMs: maxImagesAgeMs }), family) === undefined) {
     const written = await writeStatus(deps, context, { ...status, osRequested: { family, at: timestamp(now) } });
     events.event(written, noImageEvent(family, type));
     return requeueAfter(limits.reportMs);

@@ -17,7 +17,7 @@ import {
   requeueOnConflict,
   type Source,
 } from '@tartan/kube';
-import { ScalewayError } from '@tartan/scaleway';
+import { inFlow, ScalewayError } from '@tartan/scaleway';
 import type { Informers, Machine, Node } from '../controller-deps.ts';
 import type { CoreCluster } from '../core/kinds.ts';
 import { hardwareKey } from '../indexes.ts';
@@ -38,10 +38,12 @@ type MacHostOptions = Omit<ActDeps, 'limits' | 'poolPrefixes'> &
   Pick<ControllerOptions, 'metrics'> & { readonly limits?: Partial<Limits> };
 
 /**
- * Hosts for which Scaleway is asked at the same time. Few: a call waits for the rate limit after the checks that allow it, and must be made
- * soon after them.
+ * Hosts for which Scaleway is asked at the same time, of each of the two groups. Few: a call waits for the rate limit after the checks that
+ * allow it, and must be made soon after them.
  */
 const scalewayCalls = 4;
+/** Releases and retries take turns with claims at the rate limit, however many hosts cannot be wiped, renamed or read. */
+const releaseFlow = 'mac-host-release';
 const queueBackoff = { baseMs: 5000, maxMs: 5 * 60_000 };
 
 /**
@@ -60,23 +62,28 @@ export const createMacHostController = (options: MacHostOptions): Controller => 
   };
   const { pollMs } = deps.limits;
   const refusalBackoff = createRefusalBackoff(clock, pollMs);
-  const slots = createSlots(scalewayCalls);
+  const claims = { slots: createSlots(scalewayCalls), deps };
+  const releases = { slots: createSlots(scalewayCalls), deps: { ...deps, pool: inFlow(deps.pool, releaseFlow) } };
+  const groups = [claims, releases];
 
   const reconcile: Reconciler = async (key, signal) => {
-    const host = macHosts.get(key);
-    if (!host || host.metadata.deletionTimestamp !== undefined) {
-      refusalBackoff.reset(key);
-      return done;
-    }
-    const context = { host, snapshot: observe(deps, host), signal };
     let release: (() => void) | undefined;
-    const acquireSlot = (): boolean => (release ??= slots.acquire(key)) !== undefined;
     try {
+      const host = macHosts.get(key);
+      if (!host || host.metadata.deletionTimestamp !== undefined) {
+        refusalBackoff.reset(key);
+        for (const { slots } of groups) slots.forget(key);
+        return done;
+      }
+      const isRelease = host.spec.release !== undefined || refusalBackoff.isRefused(key, host.metadata.generation);
+      const group = isRelease ? releases : claims;
+      const acquireSlot = (): boolean => (release ??= group.slots.acquire(key)) !== undefined;
+      const context = { host, snapshot: observe(group.deps, host), signal };
       // Not found: the MacHost was deleted meanwhile.
-      return (await ignoreNotFound(reconcileHost(deps, refusalBackoff, acquireSlot, context))) ?? done;
+      return (await ignoreNotFound(reconcileHost(group.deps, refusalBackoff, acquireSlot, context))) ?? done;
     } finally {
       release?.();
-      slots.passEnded(key);
+      for (const { slots } of groups) slots.passEnded(key);
     }
   };
 
@@ -91,9 +98,9 @@ export const createMacHostController = (options: MacHostOptions): Controller => 
       machineSource(options),
       nodeSource(options),
       clusterSource(options),
-      (enqueue) => slots.subscribe(enqueue),
+      ...groups.map(({ slots }): Source => (enqueue) => slots.subscribe(enqueue)),
     ],
-    workers: scalewayCalls + workersBesideSlots,
+    workers: groups.length * scalewayCalls + workersBesideSlots,
     backoff: queueBackoff,
   });
 };

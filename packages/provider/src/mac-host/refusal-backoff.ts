@@ -21,6 +21,11 @@ export const createRefusalBackoff = (clock: Pick<Clock, 'monotonic'>, pollMs: nu
       const refusal = refusals.get(id);
       return refusal?.generation === generation ? Math.max(0, (refusal?.until ?? 0) - clock.monotonic()) : 0;
     },
+    /** Whether Scaleway has refused the last request for this generation. */
+    isRefused: (id: string, generation: number | undefined): boolean => {
+      const refusal = refusals.get(id);
+      return refusal !== undefined && refusal.generation === generation;
+    },
     /** Returns the pause. */
     record: (id: string, generation: number | undefined, error: ScalewayError): number => {
       const before = refusals.get(id);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { assembleManager, Client, Controller } from '@tartan/kube';
+import { inFlow } from '@tartan/scaleway';
 import { createClusterController } from '../cluster/controller.ts';
 import { createControlPlaneController } from '../control-plane/controller.ts';
 import { serviceAddress } from '../control-plane/observe.ts';
@@ -47,9 +48,9 @@ export const createControllers = (deps: ControllersDeps): readonly Controller[] 
   const { parts, hostLimits, caches, coreVersion, clientFor, subresourcesFor, events, metrics, gate } = deps;
   const { options, settings, pool, clock, random, log, redactor, ca } = parts;
   const { sweep, secretsNamespace, defaultPoolPrefix, allowedPoolPrefixes, machineNamespaces, apiServerURL } = options;
-  const shared = { pool, clock, log, events, metrics, ...caches, coreClusters: coreClusters(coreVersion) };
-  /** What a controller of that name gets: a thousand due machines do not delay the requests of the others. */
-  const common = (flow: string) => ({ ...shared, client: clientFor(flow) });
+  const shared = { clock, log, events, metrics, ...caches, coreClusters: coreClusters(coreVersion) };
+  /** What a controller of that name gets: a thousand due machines do not delay the requests of the others, to Kubernetes and Scaleway. */
+  const common = (flow: string) => ({ ...shared, client: clientFor(flow), pool: inFlow(pool, flow) });
   const controlPlane = common('control-plane');
   const identity = common('node-identity');
   const machine = common('machine');

@@ -7,7 +7,7 @@ interface PermissionCheckOptions {
   readonly zones: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
-  /** While something is missing, or Scaleway has not answered yet. */
+  /** While something is missing, or Scaleway has not answered yet. A list of the inventory that is not older is a check too. */
   readonly retryMs: number;
   /** While all is well: keys may be revoked. */
   readonly againMs: number;
@@ -59,7 +59,7 @@ export const createScalewayPermissionCheck = (options: PermissionCheckOptions) =
     check: (): string | undefined => verdict.problem,
     run: async (signal: AbortSignal): Promise<void> => {
       while (!signal.aborted) {
-        const errors = await checkPermissions(pool, zones, { signal }).catch((error: unknown) => {
+        const errors = await checkPermissions(pool, zones, { signal, maxAgeMs: retryMs }).catch((error: unknown) => {
           if (signal.aborted) return undefined;
           throw error;
         });

@@ -32,7 +32,10 @@ describe('the GitHub App of several pools', () => {
     const harness = await createHarness();
     t.after(() => harness.end());
     await harness.addSecret();
-    const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs1', format: 'pem' });
+    const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
+      type: 'pkcs1',
+      format: 'pem',
+    });
     const name = { namespace, name: 'github-app' };
     const right = (await harness.client.get(secrets, name)).data ?? {};
     const write = (data: Record<string, string>) =>

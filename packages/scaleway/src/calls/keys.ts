@@ -1,7 +1,7 @@
 import { invalidRequest, ScalewayError } from '../errors/scaleway-error.ts';
 import type { HostPool } from '../host-pool.ts';
 import { type CallContext, validatePathSegments } from '../http/transport.ts';
-import { listAllPages, pageSize } from './pagination.ts';
+import { listAllPages, listFlow, pageSize } from './pagination.ts';
 import { emptyResponse, keyResponse, keysResponse, toKey } from './responses.ts';
 
 type KeyCalls = Pick<HostPool, 'listKeys' | 'createKey' | 'deleteKey'>;
@@ -22,6 +22,7 @@ export const keyCalls = ({ send, projectID }: CallContext): KeyCalls => ({
         query,
         response: keysResponse,
         signal,
+        flow: listFlow,
       });
       return { items, total };
     });
@@ -29,16 +30,16 @@ export const keyCalls = ({ send, projectID }: CallContext): KeyCalls => ({
     return keys.filter((key) => !key.disabled && ['', projectID].includes(key.project_id)).map(toKey);
   },
 
-  createKey: async (name, publicKey, { signal } = {}) => {
+  createKey: async (name, publicKey, { signal, flow } = {}) => {
     const what = `register the SSH key ${name}`;
     if (name === '') throw invalidRequest(what, 'it has no name');
     const body = { name, project_id: projectID, public_key: publicKey };
     return toKey(
-      await send({ operation: 'createKey', what, method: 'POST', path, body, response: keyResponse, signal }),
+      await send({ operation: 'createKey', what, method: 'POST', path, body, response: keyResponse, signal, flow }),
     );
   },
 
-  deleteKey: async (id, { signal } = {}) => {
+  deleteKey: async (id, { signal, flow } = {}) => {
     const what = `delete the SSH key ${id}`;
     validatePathSegments(what, id);
     try {
@@ -49,6 +50,7 @@ export const keyCalls = ({ send, projectID }: CallContext): KeyCalls => ({
         path: `${path}/${id}`,
         response: emptyResponse,
         signal,
+        flow,
       });
     } catch (error) {
       if (!(error instanceof ScalewayError && error.kind === 'not found')) throw error;

@@ -9,6 +9,9 @@ export interface Page<T> {
 /** Scaleway's maximum. */
 export const pageSize = 100;
 
+/** The flow of all lists: their callers share them, so none of these callers may hold them up. */
+export const listFlow = 'lists';
+
 /** 20,000 Macs. A longer list is taken for endless. */
 const maxPages = 200;
 const maxPasses = 3;

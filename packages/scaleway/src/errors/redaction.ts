@@ -4,6 +4,8 @@ import { passwordIn } from '../calls/responses.ts';
 
 /** Removes our secret key and known passwords from Scaleway's messages. */
 export interface Redaction {
+  /** A key that has replaced ours. */
+  addKey(secretKey: string): void;
   /** A password of a Mac. */
   add(password: string): void;
   /** Adds all fields of this body whose name says that they are passwords. */
@@ -13,8 +15,8 @@ export interface Redaction {
 
 export const createRedaction = (secretKey: string): Redaction => {
   // Separate: a redactor forgets its oldest values, and a large pool has more passwords than it keeps.
-  const key = createRedactor();
-  key.add(secretKey);
+  const keys = createRedactor();
+  keys.add(secretKey);
   const passwords = createRedactor();
   const addFrom = (body: unknown, depth = 0): void => {
     const fields = depth > maxDepth ? undefined : record.safeParse(body).data;
@@ -25,9 +27,10 @@ export const createRedaction = (secretKey: string): Redaction => {
     }
   };
   return {
+    addKey: (newKey) => keys.add(newKey),
     add: (password) => passwords.add(password),
     addFrom,
-    redact: (text) => key.text(passwords.text(text)),
+    redact: (text) => keys.text(passwords.text(text)),
   };
 };
 

@@ -123,7 +123,7 @@ describe('requests to a failing Scaleway', () => {
     const pool = testPool(scaleway.url, { rate: 2 });
     scaleway.respondWith({ body: wireServer() });
     await Promise.all(Array.from({ length: 5 }, () => pool.getServer(zone, serverID)));
-    assert.deepEqual(pool.clock.waits, [500, 1000, 1500]);
+    assert.equal(pool.clock.monotonic(), 1500);
   });
 
   test('each wait for the rate limit or a pause is reported, and whether the request was sent then', async () => {

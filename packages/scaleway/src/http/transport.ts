@@ -1,4 +1,4 @@
-import { backoffMs, fetchText } from '@tartan/kube';
+import { backoffMs, fetchText, type SharedReads } from '@tartan/kube';
 import { type Clock, type Random, sleep } from '@tartan/kube/clock';
 import type { z } from 'zod';
 import { errorFromResponse } from '../errors/error-response.ts';
@@ -10,6 +10,7 @@ import {
   type ScalewayErrorKind,
   throttled,
 } from '../errors/scaleway-error.ts';
+import type { Image, Server } from '../host-pool.ts';
 import { type OperationName, operations } from '../operations.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { parseResponse } from './response.ts';
@@ -59,7 +60,8 @@ export interface WaitReport {
 
 export interface TransportOptions {
   readonly apiURL: string;
-  readonly secretKey: string;
+  /** Read for each request: the key may be replaced. */
+  readonly secretKey: () => string;
   readonly fetch: typeof fetch;
   readonly clock: Clock;
   readonly random: Random;
@@ -82,11 +84,20 @@ export interface Call<S extends z.ZodType> {
   readonly body?: Readonly<Record<string, string>>;
   readonly response: S;
   readonly signal: AbortSignal | undefined;
+  /** Undefined: that of all calls without one. */
+  readonly flow: string | undefined;
+}
+
+/** By zone, by zone and type, and all of the project. */
+export interface SharedLists {
+  readonly servers: SharedReads<Server[]>;
+  readonly images: SharedReads<Image[]>;
 }
 
 export interface CallContext {
   readonly send: <S extends z.ZodType>(call: Call<S>) => Promise<z.output<S>>;
   readonly projectID: string;
+  readonly lists: SharedLists;
   /** Redacts this password from all further errors. */
   readonly addSecret: (password: string) => void;
 }
@@ -131,7 +142,7 @@ const sendOnce = async <S extends z.ZodType>(call: Call<S>, options: TransportOp
     headers: {
       Accept: 'application/json',
       'User-Agent': 'tartan',
-      'X-Auth-Token': secretKey,
+      'X-Auth-Token': secretKey(),
       ...(body === undefined ? {} : { 'Content-Type': 'application/json; charset=utf-8' }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -150,7 +161,7 @@ const sendOnce = async <S extends z.ZodType>(call: Call<S>, options: TransportOp
   return parseResponse(call.response, response, what);
 };
 
-type Waiting = Pick<Call<z.ZodType>, 'operation' | 'what' | 'signal'>;
+type Waiting = Pick<Call<z.ZodType>, 'operation' | 'what' | 'signal' | 'flow'>;
 
 const waitForRateLimit = async (call: Waiting, options: TransportOptions): Promise<void> => {
   const { clock, rateLimit, onWait } = options;
@@ -158,7 +169,7 @@ const waitForRateLimit = async (call: Waiting, options: TransportOptions): Promi
   let isSent = false;
   try {
     await waitWhilePaused(call, options);
-    await sleepFor(clock, rateLimit.reserve(), call.signal);
+    await rateLimit.acquire(call.flow ?? '', call.signal ?? never);
     // Another call may have been rate limited meanwhile.
     await waitWhilePaused(call, options);
     isSent = true;

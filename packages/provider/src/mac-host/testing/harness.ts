@@ -21,7 +21,7 @@ import {
   type Transport,
 } from '@tartan/kube';
 import { type ManualClock, manualClock } from '@tartan/kube/clock';
-import { createHostPool, type HostPool } from '@tartan/scaleway';
+import { createHostPool, type HostPool, type WaitReport } from '@tartan/scaleway';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { type SimulatedScaleway, startScaleway } from '@tartan/sim-scaleway';
@@ -60,6 +60,8 @@ interface StartOptions {
   readonly inventory?: boolean | 'blind to machines';
   /** After this many write requests it receives no response and does nothing more, as if it were killed. */
   readonly dieAfter?: number;
+  /** Requests per second at Scaleway. Default: unlimited. */
+  readonly rate?: number;
   /** Its cache of Clusters, in place of the real one. */
   readonly clusters?: Pick<Informer<CoreCluster>, 'get' | 'list' | 'subscribe'>;
 }
@@ -105,8 +107,11 @@ export const createHarness = async (t: TestContext) => {
   let silence: RegExp | undefined;
   const silenced: string[] = [];
 
+  /** Waits for the rate limit, in order. */
+  const waits: WaitReport[] = [];
+
   /** The client and the pool of a process that may die. */
-  const createCrashingClients = (dieAfter = Infinity) => {
+  const createCrashingClients = (dieAfter = Infinity, rate = 1_000_000) => {
     let changes = 0;
     const unlessDead = async <T>(method: string | undefined, send: () => Promise<T>): Promise<T> => {
       const isAlive = (): void => {
@@ -129,7 +134,8 @@ export const createHarness = async (t: TestContext) => {
       apiURL: scaleway.url,
       clock,
       random: () => 0.5,
-      rate: 1_000_000,
+      rate,
+      onWait: (report) => void waits.push(report),
       maxAttempts: dieAfter === Infinity ? 4 : 1,
       fetch: (input, init) =>
         unlessDead(init?.method, async () => {
@@ -165,7 +171,7 @@ export const createHarness = async (t: TestContext) => {
 
   /** A manager with only its host controllers. */
   const start = async (more: StartOptions = {}): Promise<RunningManager> => {
-    const { client, pool, isDead } = createCrashingClients(more.dieAfter);
+    const { client, pool, isDead } = createCrashingClients(more.dieAfter, more.rate);
     const stopping = new AbortController();
     const running: Promise<void>[] = [];
     const follow = async <T extends KubeObject>(resource: Resource<T>): Promise<Informer<T>> => {
@@ -248,6 +254,7 @@ export const createHarness = async (t: TestContext) => {
       between = wrap;
     },
     silenced,
+    waits,
     failConnections: (match: RegExp | undefined) => {
       silence = match;
     },
