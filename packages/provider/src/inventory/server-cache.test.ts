@@ -42,6 +42,21 @@ const setUp = () => {
 };
 
 describe('the server cache', () => {
+  it('trusts a list for five minutes, and for three intervals if those are longer', () => {
+    for (const [intervalMs, trustedMs] of [
+      [minute, 5 * minute],
+      [20 * minute, 60 * minute],
+    ] as const) {
+      const clock = manualClock();
+      const serverCache = createServerCache({ clock, intervalMs });
+      serverCache.replaceZone(zone, [server('a')], clock.now());
+      clock.advance(trustedMs);
+      assert.equal(serverCache.get(zone, 'a').kind, 'seen');
+      clock.advance(1);
+      assert.equal(serverCache.get(zone, 'a').kind, 'unknown');
+    }
+  });
+
   it('is unknown before the first list, then has seen and missing servers', () => {
     const { serverCache, kind, list } = setUp();
     assert.deepEqual(serverCache.get(zone, 'a'), { kind: 'unknown', why: '' });

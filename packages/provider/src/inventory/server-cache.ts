@@ -25,14 +25,23 @@ interface ZoneEntries {
 const isSameServer = (a: Server | undefined, b: Server | undefined): boolean =>
   isDeepStrictEqual(a && { ...a, password: !!a.password }, b && { ...b, password: !!b.password });
 
-/** The maximum age of an observation: a few lists may fail. */
-const trustMs = 5 * 60_000;
+/** The maximum age of an observation: a few lists may fail. At least five minutes, as long as five lists with the default interval. */
+const minTrustMs = 5 * 60_000;
+const trustedIntervals = 3;
 
 /**
  * The lists of all zones, in memory only: empty until the first list after a start. A single read of a server that began after a list
  * overrides that list, however late the list arrives.
  */
-export const createServerCache = ({ clock }: { readonly clock: Pick<Clock, 'now'> }) => {
+export const createServerCache = ({
+  clock,
+  intervalMs = 0,
+}: {
+  readonly clock: Pick<Clock, 'now'>;
+  /** Between two lists of a zone. */
+  readonly intervalMs?: number;
+}) => {
+  const trustMs = Math.max(minTrustMs, trustedIntervals * intervalMs);
   const zones = new Map<string, ZoneEntries>();
   const listeners = new Set<(id: string) => void>();
   const notify = (ids: Iterable<string>): void => {

@@ -18,10 +18,13 @@ export const createMachinePatcher = (client: Client, read: Machine, signal: Abor
   const updateStatusGuarded = async (fold: StatusUpdate): Promise<void> => {
     machine = await patchStatus(client, machineKind.resource, machine, fold(machine.status ?? {}, machine), options);
   };
-  const readAgain = async (): Promise<void> => {
+  /** False: the machine has another Mac by now, to which the outcome of this pass does not apply. */
+  const readAgain = async (): Promise<boolean> => {
     const now = await client.get(machineKind.resource, name, options);
     if (now.metadata.uid !== read.metadata.uid) throw new Error(`another machine has the name ${name.name} by now`);
+    if (now.status?.serverID !== machine.status?.serverID) return false;
     machine = now;
+    return true;
   };
   return {
     get machine(): Machine {
@@ -35,15 +38,14 @@ export const createMachinePatcher = (client: Client, read: Machine, signal: Abor
     updateStatusGuarded,
     /**
      * Writes the status that `fold` returns. Labels and owners of a machine may change during a push of minutes, whose outcome must not be
-     * lost: after a conflict the machine is read and `fold` called again.
+     * lost: after a conflict the machine is read and `fold` called again, unless it has another Mac by now.
      */
     updateStatus: async (fold: StatusUpdate): Promise<void> => {
       for (let tries = 1; ; tries += 1) {
         try {
           return await updateStatusGuarded(fold);
         } catch (error) {
-          if (!isKubeError(error, 'conflict') || tries === maxAttempts) throw error;
-          await readAgain();
+          if (!isKubeError(error, 'conflict') || tries === maxAttempts || !(await readAgain())) throw error;
         }
       }
     },

@@ -56,7 +56,7 @@ export const createControllers = (deps: ControllersDeps): readonly Controller[] 
   const machine = common('machine');
   const fleet = common('fleet');
   const spread = createFleetSpread({ ...common('fleet-spread'), deployment: options.fleetSpread });
-  const serverCache = createServerCache({ clock });
+  const serverCache = createServerCache({ clock, intervalMs: options.pollIntervals.inventoryMs });
   const policy = { claimNamePrefix: sweep.reclaim?.claimNamePrefix, defaultPoolPrefix };
   const fleetKeys = createFleetKeys({ ...common('fleet-key'), secretsNamespace, redactor });
 
