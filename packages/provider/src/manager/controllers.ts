@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { assembleManager, Client, Controller } from '@tartan/kube';
+import type { assembleManager, Controller } from '@tartan/kube';
 import { inFlow } from '@tartan/scaleway';
 import { createClusterController } from '../cluster/controller.ts';
 import { createControlPlaneController } from '../control-plane/controller.ts';
@@ -8,9 +8,6 @@ import { coreClusters, coreMachineDeployments, coreMachines } from '../core/kind
 import { createFleetKeys } from '../fleet-key/controller.ts';
 import { createFleetController } from '../fleet/controller.ts';
 import { createHostWork } from '../host-work/create-host-work.ts';
-import type { HostSettings } from '../host-work/host-settings.ts';
-import { fleetRevision } from '../host-work/host-spec.ts';
-import { readTailscaleKey } from '../host-work/secrets.ts';
 import { createApprover } from '../identity/csr/controller.ts';
 import { clusterAddress } from '../identity/join-kubeconfig.ts';
 import { macAddressLookup, machineLookup } from '../identity/machine-lookup.ts';
@@ -29,6 +26,7 @@ import { createVmStartTaint } from '../vm-start-taint/controller.ts';
 import type { Caches } from './caches.ts';
 import type { CoreVersion } from './core-version.ts';
 import type { ProviderDeps } from './create-provider.ts';
+import { createFleetRevisions } from './fleet-revisions.ts';
 import type { ProviderMetrics } from './provider-metrics.ts';
 
 /** The dependencies of all controllers. */
@@ -121,29 +119,9 @@ export const createControllers = (deps: ControllersDeps): readonly Controller[] 
     createFleetController({
       ...fleet,
       machineDeploymentResource: coreMachineDeployments(coreVersion),
-      revisionOf: fleetRevisionOf(fleet.client, settings, secretsNamespace),
+      revisionOf: createFleetRevisions(caches, settings, secretsNamespace),
       releaseID: options.releaseID,
       retryAfterMs: options.update.retryAfterMs,
     }),
   ];
-};
-
-/** The revision of a fleet. Reads the key of the tailnet each time: another client writes it. */
-const fleetRevisionOf = (client: Pick<Client, 'get'>, settings: HostSettings, secretsNamespace: string) => {
-  /**
-   * Cached by all that a revision depends on besides the settings of this process: fleets are reconciled often, and hashing the scripts is
-   * slow.
-   */
-  const revisions = new Map<string, { readonly tailscaleKeyVersion: string | undefined; readonly revision: string }>();
-  return async (fleet: string, signal: AbortSignal): Promise<string> => {
-    const { tailscale } = settings;
-    const where = tailscale && { namespace: secretsNamespace, name: tailscale.authKeySecretName };
-    const key = where && (await readTailscaleKey(client, where, { signal }));
-    const tailscaleKeyVersion = key?.kind === 'known' ? key.version : undefined;
-    const known = revisions.get(fleet);
-    if (known !== undefined && known.tailscaleKeyVersion === tailscaleKeyVersion) return known.revision;
-    const revision = fleetRevision(settings, { fleet, tailscaleKeyVersion });
-    revisions.set(fleet, { tailscaleKeyVersion, revision });
-    return revision;
-  };
 };
