@@ -58,15 +58,13 @@ describe('the manager', () => {
 
   test('gets secrets by reference only', async () => {
     const objects = await render({ ...production, scaleway: { secretName: 'the-key' } });
-    const { env, args } = containerIn(objects);
-    const fromSecrets = env.flatMap(({ name, valueFrom }: { name: string; valueFrom?: { secretKeyRef?: object } }) =>
-      valueFrom?.secretKeyRef ? [[name, valueFrom.secretKeyRef]] : [],
-    );
-    const keys = ['SCW_ACCESS_KEY', 'SCW_SECRET_KEY', 'SCW_DEFAULT_PROJECT_ID'];
-    assert.deepEqual(
-      fromSecrets,
-      keys.map((key) => [key, { name: 'the-key', key }]),
-    );
+    const { env, args, volumeMounts } = containerIn(objects);
+    // As files, which follow the Secret. Variables do not.
+    assert.doesNotMatch(JSON.stringify(env), /secretKeyRef/);
+    assert.deepEqual(volumeMounts, [{ name: 'scaleway', mountPath: '/etc/tartan/scaleway', readOnly: true }]);
+    const [deployment] = ofKind(objects, 'Deployment');
+    assert.deepEqual(deployment?.spec.template.spec.volumes, [{ name: 'scaleway', secret: { secretName: 'the-key' } }]);
+    assert.ok(args.includes('--scaleway-credentials-path=/etc/tartan/scaleway'));
     assert.doesNotMatch(args.join(' '), /SCW_|secret-key|auth-key=/);
     for (const secret of ofKind(objects, 'Secret')) assert.ok(!('data' in secret) && !('stringData' in secret));
   });

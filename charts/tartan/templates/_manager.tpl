@@ -21,6 +21,7 @@
 - --secrets-namespace={{ .Release.Namespace }}
 - --machine-namespaces={{ .Release.Namespace }}
 - --log-level={{ .Values.provider.logLevel }}
+- --scaleway-credentials-path=/etc/tartan/scaleway
 {{- with .Values.apiServerURL }}
 - --api-server-url={{ . }}
 {{- end }}
@@ -68,13 +69,14 @@
 
 {{- define "tartan.manager.env" -}}
 {{ include "tartan.program.env" . }}
-{{- range list "SCW_ACCESS_KEY" "SCW_SECRET_KEY" "SCW_DEFAULT_PROJECT_ID" }}
-- name: {{ . }}
-  valueFrom: { secretKeyRef: { name: {{ $.Values.scaleway.secretName | quote }}, key: {{ . }} } }
-{{- end }}
 {{- with .Values.provider.extraEnv }}
 {{ toYaml . }}
 {{- end }}
+{{- end }}
+
+{{/* Secrets of the manager by the folders where they are mounted. As files, so that a new key is used without a restart. */}}
+{{- define "tartan.manager.secrets" -}}
+- { name: scaleway, secretName: {{ .Values.scaleway.secretName | quote }}, path: /etc/tartan/scaleway }
 {{- end }}
 
 {{/*
@@ -82,5 +84,5 @@ A hash of all that defines the manager. The manager and every MacFleet get it: a
 not Ready, so `helm --wait` waits for the new manager, also if only its image changed.
 */}}
 {{- define "tartan.releaseID" -}}
-{{- list (include "tartan.image" .) (include "tartan.manager.args" .) (include "tartan.manager.env" .) .Values.provider.extraArgs | toJson | sha256sum | trunc 12 -}}
+{{- list (include "tartan.image" .) (include "tartan.manager.args" .) (include "tartan.manager.env" .) (include "tartan.manager.secrets" .) .Values.provider.extraArgs | toJson | sha256sum | trunc 12 -}}
 {{- end }}

@@ -47,7 +47,7 @@ tolerations:
   valueFrom: { fieldRef: { fieldPath: status.podIP } }
 {{- end }}
 
-{{/* root, name, component, container, file, values, args and env (as lists in YAML). The Deployment of a program with leader election. */}}
+{{/* root, name, component, container, file, values, args, env and secrets (as lists in YAML). The Deployment of a program with leader election. */}}
 {{- define "tartan.program" -}}
 {{- $root := .root }}
 {{- $values := .values }}
@@ -145,6 +145,17 @@ spec:
             {{- end }}
           securityContext:
             {{- include "tartan.container.security" . | nindent 12 }}
+          {{- with .secrets }}
+          volumeMounts:
+            {{- range . | fromYamlArray }}
+            - { name: {{ .name }}, mountPath: {{ .path }}, readOnly: true }
+            {{- end }}
+      volumes:
+        {{- range . | fromYamlArray }}
+        - name: {{ .name }}
+          secret: { secretName: {{ .secretName | quote }} }
+        {{- end }}
+          {{- end }}
 {{- /* maxUnavailable: 1 of one replica limits nothing. */}}
 {{- if gt (int64 $values.replicas) 1 }}
 ---

@@ -122,6 +122,11 @@ const clusterFlags = {
 };
 
 const poolFlags = {
+  scalewayCredentialsPath: flag('scaleway-credentials-path', {
+    type: path,
+    default: undefined,
+    help: 'Folder with the files SCW_ACCESS_KEY, SCW_SECRET_KEY and SCW_DEFAULT_PROJECT_ID, such as a mounted Secret. They come before the variables of these names. A new key in these files is used by the next request, without a restart.',
+  }),
   defaultAdoptPoolPrefix: flag('default-adopt-pool-prefix', {
     type: optional(hostNamePrefix),
     default: undefined,

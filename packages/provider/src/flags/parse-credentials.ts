@@ -67,7 +67,7 @@ const problemOf = (env: Environment, variable: Variable): string | undefined => 
   return `${name} is not ${form}.${swapped} ${variable === apiURL ? 'Correct it, or leave it out' : source}.`;
 };
 
-/** Only from the environment: users who may list processes see arguments. Total; reports all problems at once. */
+/** From variables, or files of the same names; never from arguments, which users who may list processes see. Total; reports all problems at once. */
 export const parseCredentials = (env: Environment): ParsedCredentials => {
   const errors = [accessKey, secretKey, project, apiURL]
     .map((variable) => problemOf(env, variable))

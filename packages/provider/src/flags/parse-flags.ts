@@ -23,7 +23,10 @@ export const helpText = (): string =>
     about: 'The Cluster API provider for Mac minis at Scaleway.',
     program: 'manager',
     table: { groups: flagGroups },
-    variables: { title: 'Credentials, from the environment only', rows: credentialVariables },
+    variables: {
+      title: 'Credentials, from the environment or the files in --scaleway-credentials-path',
+      rows: credentialVariables,
+    },
   });
 
 const removed = (reason: string, rows: readonly (readonly [name: string, env?: string])[]): RemovedFlag[] =>

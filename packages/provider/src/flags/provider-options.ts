@@ -71,6 +71,8 @@ export const providerOptions = (read: ReadFlag) => {
     machineNamespaces: machineNamespaces.length > 0 ? machineNamespaces : [secretsNamespace],
     /** `undefined`: taken from `kube-public/cluster-info`. */
     apiServerURL: read(flags.apiServerURL),
+    /** `undefined`: only from the environment. */
+    scalewayCredentialsPath: read(flags.scalewayCredentialsPath),
     /** `undefined`: github.com. */
     githubAPIURL: read(flags.githubAPIURL),
     fleetSpread: spread ? { namespace: read(flags.fleetSpreadNamespace) ?? secretsNamespace, name: spread } : undefined,

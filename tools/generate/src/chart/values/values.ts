@@ -73,7 +73,7 @@ export const values: Readonly<Record<string, Value>> = {
   provider,
   scaleway: group('The Scaleway API key.', {
     secretName: text(
-      'Secret with the keys SCW_ACCESS_KEY, SCW_SECRET_KEY and SCW_DEFAULT_PROJECT_ID.',
+      'Secret with the keys SCW_ACCESS_KEY, SCW_SECRET_KEY and SCW_DEFAULT_PROJECT_ID. A new API key in it is used within about two minutes, without a restart.',
       'tartan-scaleway',
       { minLength: 1 },
     ),

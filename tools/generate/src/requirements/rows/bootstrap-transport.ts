@@ -72,7 +72,7 @@ export const bootstrapTransport: Chapter = {
           title: 'are limited: without a free slot the machine is requeued',
         },
         {
-          file: 'packages/provider/src/machine/act/running-pushes.test.ts',
+          file: 'packages/provider/src/slots.test.ts',
           title: 'are limited, and releasing one twice frees one (INC-11)',
         },
         { file: 'packages/provider/src/flags/flag-table.test.ts', title: 'a flag that is not given has its default' },
