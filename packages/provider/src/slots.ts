@@ -62,5 +62,3 @@ export const createSlots = (limit: number) => {
     forget: (key: string): unknown => waiting.delete(key),
   };
 };
-
-export type Slots = ReturnType<typeof createSlots>;

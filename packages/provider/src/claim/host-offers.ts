@@ -22,7 +22,7 @@ interface Offer {
   readonly isChosen: boolean;
 }
 
-interface HostOfferSources {
+export interface HostOfferSources {
   readonly macHosts: Pick<Listers['macHosts'], 'get'>;
   readonly machines: Pick<Listers['machines'], 'byIndex'>;
 }

@@ -51,6 +51,7 @@ const createFleetKeyStore = () => {
       for (const listener of listeners) listener(fleet);
     },
     delete: (fleet: string): unknown => keys.delete(fleet),
+    clear: (): void => keys.clear(),
   };
 };
 
@@ -123,6 +124,12 @@ export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readon
     name: 'fleet-key',
     reconcile,
     sources: [
+      // What an earlier term knew is not trusted, and not kept for fleets that are gone.
+      () => {
+        store.clear();
+        verifiedAt.clear();
+        return () => {};
+      },
       fromInformer(machines, (machine) => [sshKeyName(machine)], keyNameChanged),
       fromInformer(macFleets, keyNamesOf, addedOrRemoved),
     ],

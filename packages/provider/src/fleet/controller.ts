@@ -95,7 +95,14 @@ export const createFleetController = (options: FleetControllerOptions): Controll
     name: 'fleet',
     // Not found: the fleet or its MachineDeployment was deleted meanwhile, which triggers again.
     reconcile: requeueOnConflict(async (key, signal) => (await ignoreNotFound(reconcile(key, signal))) ?? done),
-    sources: fleetSources(options),
+    sources: [
+      // Of an earlier term, with fleets that are gone by now.
+      () => {
+        fleets.clear();
+        return () => {};
+      },
+      ...fleetSources(options),
+    ],
   });
 };
 
@@ -103,6 +110,7 @@ export const createFleetController = (options: FleetControllerOptions): Controll
 const createFleetReader = (macFleets: Pick<Informers['macFleets'], 'get'>) => {
   const written = new Map<string, Live<MacFleet>>();
   return {
+    clear: (): void => written.clear(),
     written: (fleet: Live<MacFleet>): void => void written.set(keyOf(fleet.metadata), fleet),
     get: (key: string): Live<MacFleet> | undefined => {
       const cached = macFleets.get(key);

@@ -92,13 +92,21 @@ export const createMacHostController = (options: MacHostOptions): Controller => 
     name: 'mac-host',
     reconcile: requeueOnConflict(reconcile),
     sources: [
-      () => poolPrefixes.follow(macHosts),
+      () => {
+        // Of an earlier term, with hosts that are gone by now.
+        refusalBackoff.clear();
+        return poolPrefixes.follow(macHosts);
+      },
       hostSource(options),
       serverCacheSource(options),
       machineSource(options),
       nodeSource(options),
       clusterSource(options),
-      ...groups.map(({ slots }): Source => (enqueue) => slots.subscribe(enqueue)),
+      ...groups.map(
+        ({ slots }): Source =>
+          (enqueue) =>
+            slots.subscribe(enqueue),
+      ),
     ],
     workers: groups.length * scalewayCalls + workersBesideSlots,
     backoff: queueBackoff,

@@ -35,6 +35,7 @@ export const createRefusalBackoff = (clock: Pick<Clock, 'monotonic'>, pollMs: nu
       return pauseMs;
     },
     reset: (id: string): unknown => refusals.delete(id),
+    clear: (): void => refusals.clear(),
   };
 };
 

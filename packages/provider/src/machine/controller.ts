@@ -30,24 +30,21 @@ import {
   type Source,
 } from '@tartan/kube';
 import type { Machine, Node } from '../controller-deps.ts';
-import { createHostOffers, type PassResult } from '../claim/host-offers.ts';
+import type { PassResult } from '../claim/host-offers.ts';
 import type { CoreCluster } from '../core/kinds.ts';
 import { cachedPauseReasons, clusterNameOf, pauseReasonsOf, readCluster } from '../pause/pauses.ts';
-import { createMissingNodeTracker } from '../pods/missing-nodes.ts';
-import { createSlots, workersBesideSlots } from '../slots.ts';
+import { workersBesideSlots } from '../slots.ts';
 import { createCacheReader, NotCachedError } from '../cache-reader.ts';
 import { carryOut, waitOf } from './act.ts';
 import { awaitSlot } from './act/push.ts';
 import type { ActContext, ActionOutput, MachineControllerOptions, MachineDeps } from './options.ts';
-import { createRunningPushes } from './act/running-pushes.ts';
 import { decide } from './decide.ts';
 import { type ActionResult, type Decision, isPassive, needsSlot, succeeded, waitsForHost } from './decision.ts';
 import { type AttemptResult, withAttempt, withoutRunning } from './last-attempt.ts';
 import { createMachinePatcher } from './machine.ts';
+import { createMachineMemory, forgetGoneMachines, type MachineMemory } from './memory.ts';
 import { type Observation, observe, remember } from './observe.ts';
 import { nodeAddresses } from './observe/node.ts';
-import { createRunnerLastSeen } from './observe/runner.ts';
-import { createRequeueLimiter, createSeenVersions } from './requeue.ts';
 import type { Snapshot } from './snapshot.ts';
 import { statusOf } from './status.ts';
 import { eventsOf } from './status/events.ts';
@@ -59,18 +56,12 @@ import { eventsOf } from './status/events.ts';
  * of leases in kube-node-lease; get, create, patch, delete of Secrets in its own namespace and create, delete of those in kube-system;
  * create, patch of events.
  */
-export const createMachineController = (options: MachineControllerOptions): Controller => {
-  const { clock, options: settings } = options;
-  const deps: MachineDeps = {
-    ...options,
-    missingNodes: createMissingNodeTracker(clock),
-    runnerLastSeen: createRunnerLastSeen(clock),
-    hostOffers: createHostOffers(options),
-    requeueLimiter: createRequeueLimiter(),
-    versions: createSeenVersions(),
-    slots: createSlots(settings.machineWorkers),
-    pushes: createRunningPushes(),
-  };
+export const createMachineController = (
+  options: MachineControllerOptions,
+  memory: MachineMemory = createMachineMemory(options),
+): Controller => {
+  const { options: settings } = options;
+  const deps: MachineDeps = { ...options, ...memory };
   return createController({
     ...options,
     name: 'machine',
@@ -86,7 +77,7 @@ export const createMachineController = (options: MachineControllerOptions): Cont
  */
 const reconciler = (deps: MachineDeps): Reconciler =>
   requeueOnConflict(async (key, signal) => {
-    let result: PassResult = { waits: false, serverID: undefined };
+    let result = noPass;
     try {
       const pass = await reconcileKey(deps, key, signal);
       result = pass;
@@ -101,6 +92,9 @@ interface Pass extends PassResult {
   readonly next: ReconcileResult;
 }
 
+/** Also of a machine that is gone. */
+const noPass: PassResult = { waits: false, serverID: undefined };
+
 const passOf = ({ status }: Machine, decision: Decision, next: ReconcileResult): Pass => ({
   next,
   waits: waitsForHost(decision),
@@ -112,9 +106,9 @@ const reconcileKey = async (deps: MachineDeps, key: string, signal: AbortSignal)
   const settled = cached && (await settledByCaches(deps, cached, signal));
   if (settled !== undefined) return settled;
   const machine = await readMachine(deps, key, signal);
-  return machine === undefined
-    ? { next: done, waits: false, serverID: undefined }
-    : reconcileMachine(deps, machine, signal);
+  if (machine !== undefined) return reconcileMachine(deps, machine, signal);
+  forgetGoneMachines(deps);
+  return { ...noPass, next: done };
 };
 
 /** A live read: with a stale machine a pass could claim twice, or push an outdated state. */
@@ -228,13 +222,18 @@ const sourcesOf = (deps: MachineDeps): readonly Source[] => {
     // Entries from an earlier run are not trusted: a Node may have existed meanwhile.
     () => {
       missingNodes.clear();
+      forgetGoneMachines(deps);
       return () => {};
     },
     (enqueue) => hostOffers.subscribe(enqueue),
     () =>
       machines.subscribe((change) => {
         for (const serverID of changedReservations(change)) hostOffers.hostChanged(serverID);
-        if (change.type === 'removed') return forgetMachine(deps, change.previous);
+        if (change.type === 'removed') {
+          const { metadata } = change.previous;
+          missingNodes.forget(metadata.name);
+          return void slots.forget(keyOf(metadata));
+        }
         if (change.object.metadata.deletionTimestamp !== undefined) pushes.cancel(change.object.metadata.uid);
         applyPause(change.object);
       }),
@@ -280,13 +279,6 @@ const changedReservations = (change: InformerEvent<ScalewayAppleSiliconMachine>)
   const before = change.type === 'added' ? undefined : change.previous.status?.serverID;
   const after = change.type === 'removed' ? undefined : change.object.status?.serverID;
   return before === after ? [] : [before, after].filter((serverID) => serverID !== undefined);
-};
-
-const forgetMachine = (deps: MachineDeps, { metadata }: Machine): void => {
-  const { name, uid } = metadata;
-  deps.missingNodes.forget(name);
-  deps.slots.forget(keyOf(metadata));
-  for (const memory of [deps.pushes, deps.runnerLastSeen, deps.requeueLimiter, deps.versions]) memory.forget(uid);
 };
 
 /** The fields that `clusterFacts` reads. Core counts machines in the status, which changes with each of them. */

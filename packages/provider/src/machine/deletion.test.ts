@@ -36,6 +36,21 @@ describe('a machine that is deleted', () => {
     assert.ok(events.indexOf('Releasing') >= 0 && events.includes('Released'));
   });
 
+  it('is forgotten, also what its last pass remembers after it is gone', async (t) => {
+    const harness = await createHarness(t);
+    await living(harness);
+    const machine = await harness.getIfExists();
+    assert.ok(machine);
+    // Of the first version, which any write has replaced.
+    const first = { ...machine, metadata: { ...machine.metadata, resourceVersion: '1' } };
+    const isRemembered = (): boolean => harness.memory().versions.isOutdated(first);
+    assert.ok(isRemembered());
+    await harness.deleteMachine();
+    await harness.beginWipe();
+    assert.equal(await harness.getIfExists(), undefined);
+    assert.equal(isRemembered(), false);
+  });
+
   it('is removed without a wipe once the wipe is stuck; the release stays', async (t) => {
     const harness = await createHarness(t);
     await living(harness);

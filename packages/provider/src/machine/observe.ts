@@ -2,17 +2,16 @@ import { annotations, finalizers, parseProviderID, secretNames } from '@tartan/a
 import { type Client, hasFinalizer, ignoreNotFound, keyOf, leases, pods } from '@tartan/kube';
 import { isVersionedPin } from '@tartan/scaleway';
 import { readHost } from '../claim/claim-host.ts';
-import type { HostOffers } from '../claim/host-offers.ts';
 import { findTurn, fleetNameOf } from '../fleet/turns.ts';
 import { isSecretOf, type MachineSecret, readMachineSecret, type SecretClaimant } from '../host-work/secrets.ts';
 import { identityIssuedFor } from '../identity/decide-join.ts';
-import type { MissingNodeTracker } from '../pods/missing-nodes.ts';
 import type { Machine } from '../controller-deps.ts';
 import { sshKeyName } from './machine.ts';
 import { clusterFacts } from './observe/cluster.ts';
 import { choiceForPass, findServer, hostFacts, type HostPlan, hostRequirements, planHost } from './observe/host.ts';
 import { isNodeExpected, nodeFacts } from './observe/node.ts';
-import { isRunnerIdle, runnerFacts, type RunnerLastSeen } from './observe/runner.ts';
+import { isRunnerIdle, runnerFacts } from './observe/runner.ts';
+import type { MachineMemory } from './memory.ts';
 import type { MachineControllerOptions } from './options.ts';
 import {
   type ChoiceFacts,
@@ -24,15 +23,10 @@ import {
   type Snapshot,
 } from './snapshot.ts';
 
-/** What this process remembers in memory. */
-export interface ProcessMemory {
-  readonly missingNodes: MissingNodeTracker;
-  readonly runnerLastSeen: RunnerLastSeen;
-  readonly hostOffers: HostOffers;
-}
-
 type ObserveDeps = Omit<MachineControllerOptions, 'client'> &
-  ProcessMemory & { readonly client: Pick<Client, 'get' | 'list'> };
+  Pick<MachineMemory, 'missingNodes' | 'runnerLastSeen' | 'hostOffers'> & {
+    readonly client: Pick<Client, 'get' | 'list'>;
+  };
 
 /**
  * Observes a machine. The objects that protect from a wrong wipe or overwrite are read by `client`, which is live before any action: the
@@ -113,7 +107,11 @@ export const observe = async (deps: ObserveDeps, machine: Machine, signal: Abort
 export type Observation = Awaited<ReturnType<typeof observe>>;
 
 /** Updates this process' memory from an observation. */
-export const remember = (memory: ProcessMemory, machine: Machine, { node, runner }: Snapshot): void => {
+export const remember = (
+  memory: Pick<MachineMemory, 'missingNodes' | 'runnerLastSeen'>,
+  machine: Machine,
+  { node, runner }: Snapshot,
+): void => {
   const { name, uid } = machine.metadata;
   memory.missingNodes.record(name, node.kind === 'missing' && isNodeExpected(machine));
   memory.runnerLastSeen.record(uid, runner);

@@ -17,14 +17,13 @@ import type { HostSettings } from '../host-work/host-settings.ts';
 import type { HostWork } from '../host-work/host-work.ts';
 import type { ClusterAddress } from '../identity/join-kubeconfig.ts';
 import type { RandomBytes } from '../identity/join-token.ts';
-import type { RunningPushes } from './act/running-pushes.ts';
-import type { Slots } from '../slots.ts';
 import type { BuilderRunners } from './builder-runners.ts';
 import { type ActionResult, stale, succeeded } from './decision.ts';
 import type { AttemptResult } from './last-attempt.ts';
 import type { MachinePatcher } from './machine.ts';
-import type { Observation, ProcessMemory } from './observe.ts';
-import { intervals, type RequeueLimiter, type SeenVersions } from './requeue.ts';
+import type { MachineMemory } from './memory.ts';
+import type { Observation } from './observe.ts';
+import { intervals } from './requeue.ts';
 
 export interface MachineControllerOptions
   extends ControllerDeps,
@@ -61,14 +60,7 @@ export interface MachineControllerOptions
   readonly events: Pick<EventRecorder, 'event'>;
 }
 
-export type MachineDeps = MachineControllerOptions &
-  ProcessMemory & {
-    readonly requeueLimiter: RequeueLimiter;
-    readonly versions: SeenVersions;
-    /** For pushes: memory and network of the manager are sized by their number (INC-11). */
-    readonly slots: Slots;
-    readonly pushes: RunningPushes;
-  };
+export type MachineDeps = MachineControllerOptions & MachineMemory;
 
 /** The context of an action. */
 export interface ActContext {

@@ -1,5 +1,6 @@
 import { isNewerResourceVersion, type ReconcileResult, requeueAfter } from '@tartan/kube';
 import type { Machine } from '../controller-deps.ts';
+import { deleteWhere } from '../delete-where.ts';
 
 /** How long the machine controller waits for what, if nothing triggers before. In milliseconds. */
 export const intervals = {
@@ -46,7 +47,7 @@ export const createRequeueLimiter = () => {
       immediateRequeues.set(uid, count);
       return count > maxImmediateRequeues ? requeueAfter(intervals.conflict) : next;
     },
-    forget: (uid: string): unknown => immediateRequeues.delete(uid),
+    forgetWhere: (isGone: (uid: string) => boolean): void => deleteWhere(immediateRequeues, isGone),
   };
 };
 
@@ -62,10 +63,6 @@ export const createSeenVersions = () => {
       const seen = versions.get(metadata.uid);
       return seen !== undefined && isNewerResourceVersion(seen, metadata.resourceVersion);
     },
-    forget: (uid: string): unknown => versions.delete(uid),
+    forgetWhere: (isGone: (uid: string) => boolean): void => deleteWhere(versions, isGone),
   };
 };
-
-export type SeenVersions = ReturnType<typeof createSeenVersions>;
-
-export type RequeueLimiter = ReturnType<typeof createRequeueLimiter>;

@@ -34,6 +34,34 @@ describe('a pool of runners', () => {
     assert.equal((await harness.accounts()).length, 3);
   });
 
+  test('is forgotten when it is deleted, also while another process leads', async (t) => {
+    const harness = await on(t);
+    await harness.addPool(0, 'one');
+    await harness.addPool(0, 'two');
+    const forgotten: string[] = [];
+    const metrics = { forget: ({ name }: { name: string }) => void forgotten.push(name) };
+    const started = await harness.start(undefined, undefined, { poolMetrics: metrics });
+    await harness.advance(20, 10);
+    // Without our finalizer, as another leader has removed it.
+    const free = (name: string) =>
+      harness.client.patch(
+        runnerPool.resource,
+        { namespace, name },
+        { type: 'merge', body: { metadata: { finalizers: null } } },
+      );
+    await harness.deletePool('one');
+    await harness.advance(20, 10);
+    assert.deepEqual(new Set(forgotten.splice(0)), new Set(['one']));
+    await started.stopLeading();
+    await free('two');
+    await harness.deletePool('two');
+    await harness.advance(20, 10);
+    assert.deepEqual(forgotten, []);
+    started.leadAgain();
+    await harness.advance(20, 10);
+    assert.deepEqual(new Set(forgotten), new Set(['two']));
+  });
+
   test('a finished Pod is recorded, deleted and replaced', async (t) => {
     const harness = await warm(t, 2);
     const job = harness.queueJob();

@@ -50,11 +50,20 @@ export const createRunnerPoolControllers = (options: RunnerPoolControllerOptions
   const { pools, clock, log, metrics, limits, poolMetrics, sweepClient = options.client } = options;
   const memories = createPoolMemories(clock);
 
+  const forget = (key: string): void => {
+    memories.forget(key);
+    poolMetrics.forget(nameOf(key));
+  };
+  /** Pools that were deleted while another process led. */
+  const forgetGonePools: Source = () => {
+    for (const key of memories.keys()) if (pools.get(key) === undefined) forget(key);
+    return () => {};
+  };
+
   const reconcile: Reconciler = async (key, signal) => {
     const cached = pools.get(key);
     if (cached === undefined) {
-      memories.forget(key);
-      poolMetrics.forget(nameOf(key));
+      forget(key);
       return done;
     }
     const memory = memories.of(cached);
@@ -80,7 +89,7 @@ export const createRunnerPoolControllers = (options: RunnerPoolControllerOptions
     };
   };
   const common = { clock, log, workers, backoff, metrics };
-  const sources = [...poolSources(options), queueChanged];
+  const sources = [forgetGonePools, ...poolSources(options), queueChanged];
   return [
     createController({
       ...common,

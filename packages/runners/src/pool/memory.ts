@@ -48,5 +48,6 @@ export const createPoolMemories = (clock: Clock) => {
       return memory;
     },
     forget: (key: string): void => void memories.delete(key),
+    keys: (): Iterable<string> => memories.keys(),
   };
 };

@@ -1,3 +1,5 @@
+import { deleteWhere } from '../../delete-where.ts';
+
 const deletionError = new Error('the machine is being deleted');
 const pauseError = new Error('the machine is paused');
 
@@ -31,11 +33,9 @@ export const createRunningPushes = () => {
       paused.add(uid);
       running.get(uid)?.abort(pauseError);
     },
-    forget: (uid: string): void => {
-      deleted.delete(uid);
-      paused.delete(uid);
+    forgetWhere: (isGone: (uid: string) => boolean): void => {
+      deleteWhere(deleted, isGone);
+      deleteWhere(paused, isGone);
     },
   };
 };
-
-export type RunningPushes = ReturnType<typeof createRunningPushes>;

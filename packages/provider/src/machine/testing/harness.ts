@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -50,6 +51,7 @@ import { clusterMember } from '../../core/testing/cluster-member.ts';
 import { withoutSecretValues } from '../../host-work/secrets.ts';
 import { makeCSR, subjectOf } from '../../identity/testing/make-csr.ts';
 import { createMachineController } from '../controller.ts';
+import { createMachineMemory, type MachineMemory } from '../memory.ts';
 import type { MachineControllerOptions } from '../options.ts';
 import { fakeBuilderRunners, fakeFleetKeys, fakeHostPool, fakeHostWork, hostSettingsWith } from './fakes.ts';
 
@@ -139,6 +141,8 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
     ...changes,
   };
 
+  /** Of the last process. */
+  let memory: MachineMemory | undefined;
   const startProcess = async () => {
     const stopping = new AbortController();
     const running: Promise<void>[] = [];
@@ -160,7 +164,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
       return cache;
     };
     const machines = await follow(machineKind.resource);
-    const controller = createMachineController({
+    const parts: MachineControllerOptions = {
       client: controllerClient,
       machines: { ...machines, get: (key) => staleMachine ?? machines.get(key) },
       macHosts: await follow(macHost.resource),
@@ -193,7 +197,9 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
           stopped: () => {},
         }),
       },
-    });
+    };
+    memory = createMachineMemory(parts);
+    const controller = createMachineController(parts, memory);
     running.push(controller.run(stopping.signal));
     await settle();
     return async () => {
@@ -225,6 +231,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
     /** The key of each pass. */
     passes,
     lines,
+    memory: () => memory ?? assert.fail('no process was started'),
     settle,
     interpose: (wrap: (send: Send) => Send) => {
       between = wrap;

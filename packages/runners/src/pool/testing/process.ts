@@ -73,14 +73,25 @@ export const startProcess = async (options: ProcessOptions) => {
     poolMetrics: { reaped: () => {}, unreachable: () => {}, forget: () => {}, ...options.poolMetrics },
     metrics: { controller: () => observer, queue: () => idle },
   });
-  const start = async (): Promise<void> => {
+  let term = new AbortController();
+  const lead = async (): Promise<void> => {
     await Promise.all(Object.values(caches).map((cache) => cache.synced));
-    if (!stopping.signal.aborted) await Promise.all(controllers.map((each) => each.run(stopping.signal)));
+    const signal = AbortSignal.any([stopping.signal, term.signal]);
+    if (!signal.aborted) await Promise.all(controllers.map((each) => each.run(signal)));
   };
-  void start();
+  let leading = lead();
   return {
     get isWorking() {
       return inFlight > 0;
+    },
+    /** Its caches go on. */
+    stopLeading: async () => {
+      term.abort();
+      await leading;
+    },
+    leadAgain: () => {
+      term = new AbortController();
+      leading = lead();
     },
     stop: async () => {
       stopping.abort();
