@@ -126,8 +126,9 @@ describe('the runner of a builder at GitHub', () => {
 
   test('uses a new key of the GitHub App at once', async () => {
     const right = secret;
+    assert.ok(!(right instanceof KubeError));
     const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
-    secret = { ...secret, [keys.privateKey]: key.export({ type: 'pkcs1', format: 'pem' }) };
+    secret = { ...right, [keys.privateKey]: key.export({ type: 'pkcs1', format: 'pem' }) };
     assert.equal((await runners.find(builder(), {})).kind, 'unknown');
     secret = right;
     assert.deepEqual(await runners.find(builder(), {}), { kind: 'none' });

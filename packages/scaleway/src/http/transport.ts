@@ -89,7 +89,7 @@ export interface Call<S extends z.ZodType> {
 }
 
 /** By zone, by zone and type, and all of the project. */
-export interface SharedLists {
+interface SharedLists {
   readonly servers: SharedReads<Server[]>;
   readonly images: SharedReads<Image[]>;
 }

@@ -79,7 +79,7 @@ const startProcess = async ({ transport, clock, url, more }: ProcessParts) => {
     createInformer({ client, resource, indexes: indexesOf(resource), clock, log, random: () => 0.5 });
   const machines = cacheOf(machine.resource);
   const macFleets = cacheOf(macFleet.resource);
-  const pool = createHostPool({ ...account, apiURL: url, maxAttempts: 1, rate: 1000 });
+  const pool = createHostPool({ ...account, apiURL: url, maxAttempts: 1, rate: 1000, clock });
   const redacted: string[] = [];
   const redactor = { add: (value: string) => void redacted.push(value) };
   const keys = createFleetKeys({
