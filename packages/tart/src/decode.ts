@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { catch as withFallback } from 'zod/mini';
 
 /** `unknown` if the output does not contain a state: code that deletes must treat it as running. */
 export type VmState = 'running' | 'stopped' | 'suspended' | 'unknown';
@@ -20,9 +21,9 @@ export interface VmDetails {
 }
 
 /** Invalid values count as absent: field types differ between versions of tart (INC-49). */
-const optionalNumber = z.catch(z.optional(z.number().check(z.nonnegative())), undefined);
-const optionalString = z.catch(z.optional(z.string()), undefined);
-const optionalBoolean = z.catch(z.optional(z.boolean()), undefined);
+const optionalNumber = withFallback(z.optional(z.number().check(z.nonnegative())), undefined);
+const optionalString = withFallback(z.optional(z.string()), undefined);
+const optionalBoolean = withFallback(z.optional(z.boolean()), undefined);
 
 const entrySchema = z.object({
   Source: z.enum(['local', 'OCI', 'oci']),

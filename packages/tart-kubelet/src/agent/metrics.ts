@@ -171,27 +171,25 @@ export interface AgentMetrics extends Metrics, MacMetrics {
  * a timer that fires a hundred times a second, and observe every garbage collection. They take 2 MB.
  */
 const registerProcessMetrics = (registry: Registry, clock: Clock): void => {
-  const registers = [registry];
-  new Counter({
-    name: 'process_cpu_seconds_total',
-    help: 'CPU time that the agent has used, without its child processes',
-    registers,
-    collect() {
-      const { user, system } = process.cpuUsage();
-      this.reset();
-      this.inc((user + system) / 1e6);
-    },
-  });
-  new Gauge({
-    name: 'process_resident_memory_bytes',
-    help: 'Resident memory of the agent',
-    registers,
-    collect() {
-      this.set(process.memoryUsage.rss());
-    },
-  });
-  new Gauge({ name: 'process_start_time_seconds', help: 'When the agent started, since the epoch', registers }).set(
-    clock.now() / 1000 - process.uptime(),
+  registry.registerMetric(
+    new Counter({
+      name: 'process_cpu_seconds_total',
+      help: 'CPU time that the agent has used, without its child processes',
+      registers: [],
+      collect() {
+        const { user, system } = process.cpuUsage();
+        this.reset();
+        this.inc((user + system) / 1e6);
+      },
+    }),
+  );
+  const startedAt = clock.now() / 1000 - process.uptime();
+  const scrapeGauge = createScrapeGauges(registry, () => process);
+  scrapeGauge('process_resident_memory_bytes', 'Resident memory of the agent', [], (gauge, { memoryUsage }) =>
+    gauge.set(memoryUsage.rss()),
+  );
+  scrapeGauge('process_start_time_seconds', 'When the agent started, since the epoch', [], (gauge) =>
+    gauge.set(startedAt),
   );
 };
 

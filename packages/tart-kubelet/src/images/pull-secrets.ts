@@ -1,6 +1,7 @@
 import { type Client, ignoreNotFound, secrets } from '@tartan/kube';
 import type { RegistryCredentials } from '@tartan/tart';
 import * as z from 'zod/mini';
+import { catch as withFallback } from 'zod/mini';
 import { parseJson } from '../parse-json.ts';
 import type { Pod } from '../pods/snapshot.ts';
 import type { ImageReference } from './image-reference.ts';
@@ -17,11 +18,11 @@ interface FoundCredentials {
   readonly problems: readonly string[];
 }
 
-const optionalString = z.catch(z.optional(z.string()), undefined);
+const optionalString = withFallback(z.optional(z.string()), undefined);
 const authSchema = z.object({ username: optionalString, password: optionalString, auth: optionalString });
 const authsSchema = z.record(
   z.string(),
-  z.catch(authSchema, { username: undefined, password: undefined, auth: undefined }),
+  withFallback(authSchema, { username: undefined, password: undefined, auth: undefined }),
 );
 const configSchema = z.object({ auths: authsSchema });
 
