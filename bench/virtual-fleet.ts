@@ -36,7 +36,7 @@ export interface VirtualFleetOptions {
 }
 
 /** Makes a Mac a member of the cluster with the token of that id. */
-export type Join = (nodeName: string, tokenID: string) => Promise<void>;
+type Join = (nodeName: string, tokenID: string) => Promise<void>;
 
 /** A manager, Kubernetes and Scaleway in this process, on virtual time. Scaleway has its real speed, and all rate limits apply. */
 export interface VirtualFleet {

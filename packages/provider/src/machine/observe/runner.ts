@@ -60,4 +60,4 @@ export const createRunnerLastSeen = (clock: Pick<Clock, 'monotonic'>) => {
   };
 };
 
-export type RunnerLastSeen = ReturnType<typeof createRunnerLastSeen>;
+type RunnerLastSeen = ReturnType<typeof createRunnerLastSeen>;
