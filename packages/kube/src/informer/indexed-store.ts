@@ -15,35 +15,50 @@ export interface IndexedStore<T extends KubeObject> {
   remove(key: string): void;
 }
 
+/**
+ * Texts by text. Most keys have one: a collection for each of them would need more memory than the small objects of a cache.
+ */
+type Multimap = Map<string, string | Set<string>>;
+
+const textsOf = (map: Multimap, key: string): Iterable<string> => {
+  const held = map.get(key) ?? [];
+  return typeof held === 'string' ? [held] : held;
+};
+
+const addText = (map: Multimap, key: string, text: string): void => {
+  const held = map.get(key) ?? text;
+  if (typeof held !== 'string') held.add(text);
+  else map.set(key, held === text ? text : new Set([held, text]));
+};
+
+const removeText = (map: Multimap, key: string, text: string): void => {
+  const held = map.get(key);
+  if (typeof held === 'object') held.delete(text);
+  if (held === text || (typeof held === 'object' && held.size === 0)) map.delete(key);
+};
+
 interface Index<T extends KubeObject> {
   name: string;
   valuesOf: IndexFunction<T>;
-  objectsByValue: Map<string, Map<string, Live<T>>>;
+  keysByValue: Multimap;
   /** The values at insertion: an object is removed from these, whatever the index function returns now. */
-  valuesByKey: Map<string, readonly string[]>;
+  valuesByKey: Multimap;
 }
 
-const removeFromIndex = <T extends KubeObject>(index: Index<T>, key: string): void => {
-  for (const value of index.valuesByKey.get(key) ?? []) {
-    const objects = index.objectsByValue.get(value);
-    objects?.delete(key);
-    if (objects?.size === 0) index.objectsByValue.delete(value);
-  }
-  index.valuesByKey.delete(key);
+const removeFromIndex = <T extends KubeObject>({ keysByValue, valuesByKey }: Index<T>, key: string): void => {
+  for (const value of textsOf(valuesByKey, key)) removeText(keysByValue, value, key);
+  valuesByKey.delete(key);
 };
 
 const addToIndex = <T extends KubeObject>(
-  index: Index<T>,
+  { keysByValue, valuesByKey }: Index<T>,
   key: string,
-  object: Live<T>,
   values: readonly string[],
 ): void => {
   for (const value of values) {
-    const objects = index.objectsByValue.get(value);
-    if (objects) objects.set(key, object);
-    else index.objectsByValue.set(value, new Map([[key, object]]));
+    addText(keysByValue, value, key);
+    addText(valuesByKey, key, value);
   }
-  if (values.length > 0) index.valuesByKey.set(key, values);
 };
 
 export const createIndexedStore = <T extends KubeObject>(
@@ -54,7 +69,7 @@ export const createIndexedStore = <T extends KubeObject>(
   const indexes = new Map<string, Index<T>>(
     Object.entries(functions).map(([name, valuesOf]) => [
       name,
-      { name, valuesOf, objectsByValue: new Map(), valuesByKey: new Map() },
+      { name, valuesOf, keysByValue: new Map(), valuesByKey: new Map() },
     ]),
   );
   const valuesOf = (index: Index<T>, key: string, object: Live<T>): readonly string[] => {
@@ -78,13 +93,13 @@ export const createIndexedStore = <T extends KubeObject>(
         const known = [...indexes.keys()].join(', ') || 'none';
         throw new Error(`This cache has no index "${name}" (it has: ${known}). Name it in the option "indexes".`);
       }
-      return [...(index.objectsByValue.get(value)?.values() ?? [])];
+      return [...textsOf(index.keysByValue, value)].flatMap((key) => objects.get(key) ?? []);
     },
     put: (key, object) => {
       objects.set(key, object);
       for (const index of indexes.values()) {
         removeFromIndex(index, key);
-        addToIndex(index, key, object, valuesOf(index, key, object));
+        addToIndex(index, key, valuesOf(index, key, object));
       }
     },
     remove: (key) => {
