@@ -14,6 +14,7 @@ import {
 } from './reflector-state.ts';
 import { type ListerWatcher, runReflector } from './reflector.ts';
 import { createListeners, createStoreUpdater } from './store-updater.ts';
+import { createStringPool } from './string-pool.ts';
 
 export interface InformerOptions<T extends KubeObject> extends Selection {
   client: ListerWatcher<NoInfer<T>>;
@@ -38,22 +39,30 @@ export interface InformerOptions<T extends KubeObject> extends Selection {
 
 /** A `transform`: managed fields are often the larger part of an object, and only the server needs them. */
 export const withoutManagedFields = <T extends KubeObject>(object: Live<T>): Live<T> => {
-  Reflect.deleteProperty(object.metadata, 'managedFields');
+  // A copy: an object from which a field was deleted needs several times its memory.
+  const { managedFields: _, ...metadata } = object.metadata as typeof object.metadata & { managedFields?: unknown };
+  object.metadata = metadata as typeof object.metadata;
   return object;
 };
 
-const filterAndTransform =
-  <T extends KubeObject>({ filter, transform }: Pick<InformerOptions<T>, 'filter' | 'transform'>, log: Logger) =>
-  (object: Live<T>): Live<T> | undefined => {
+const filterAndTransform = <T extends KubeObject>(
+  { filter, transform }: Pick<InformerOptions<T>, 'filter' | 'transform'>,
+  log: Logger,
+): ((object: Live<T>) => Live<T> | undefined) => {
+  const shareStrings = createStringPool();
+  return (object) => {
     try {
       if (filter && !filter(object)) return undefined;
-      return transform ? transform(object) : object;
+      const kept = transform ? transform(object) : object;
+      shareStrings(kept);
+      return kept;
     } catch (error) {
       const { namespace, name } = object.metadata;
       log.error('The filter or transform of a cache threw; the object is kept as it came', { namespace, name, error });
       return object;
     }
   };
+};
 
 /**
  * Flow: list (page by page, keeping only what is cached), watch, resume from the last version after every disconnect; list again when that
@@ -73,8 +82,7 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
   });
   const store = createIndexedStore(indexes, log);
   const listeners = createListeners<InformerEvent<T>>(log);
-  const transform = filterAndTransform(options, log);
-  const updater = createStoreUpdater({ store, listeners, transform });
+  const updater = createStoreUpdater({ store, listeners, transform: filterAndTransform(options, log) });
   const report = reportTransitions(log, () => store.size);
   const synced = Promise.withResolvers<void>();
   let hasSynced = false;
@@ -88,7 +96,6 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
         resource,
         selection: { namespace, labelSelector, fieldSelector, mustContain },
         updater,
-        transform,
         clock,
         random,
         onTransition: (to, event) => {

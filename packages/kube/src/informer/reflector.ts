@@ -1,6 +1,6 @@
 import type { List, ListOptions, Selection, WatchEvent, WatchOptions } from '../client/client.ts';
 import { type Clock, type Random, sleep } from '../clock/clock.ts';
-import type { KubeObject, Live, Resource } from '../objects/object.ts';
+import type { KubeObject, Resource } from '../objects/object.ts';
 import { initialState, nextState, type ReflectorEvent, type ReflectorState, type Watching } from './reflector-state.ts';
 import type { StoreUpdater } from './store-updater.ts';
 
@@ -29,8 +29,6 @@ interface ReflectorOptions<T extends KubeObject> {
   resource: Resource<T>;
   selection: Selection & Pick<WatchOptions, 'mustContain'>;
   updater: StoreUpdater<T>;
-  /** The object to cache; undefined to leave it out. */
-  transform(object: Live<T>): Live<T> | undefined;
   clock: Clock;
   random: Random;
   /** Called for every transition, also to the same kind of state. */
@@ -54,7 +52,7 @@ export const runReflector = async <T extends KubeObject>(
   loop: ReflectorOptions<T>,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { client, resource, selection, updater, transform, clock, random } = loop;
+  const { client, resource, selection, updater, clock, random } = loop;
   let state = initialState;
   const move = (event: ReflectorEvent): void => {
     state = nextState(state, event, { now: clock.monotonic(), jitter: random() });
@@ -66,7 +64,7 @@ export const runReflector = async <T extends KubeObject>(
       ...selection,
       deadlineMs: listDeadlineMs,
       pageSize,
-      transform,
+      transform: updater.keptOf,
       signal,
     });
     if (!signal.aborted) updater.replace(items);

@@ -34,6 +34,15 @@ test('a second list notifies the difference to the first', () => {
   assert.equal(store.get('ns/a'), kept);
 });
 
+test('of a listed object the stored one is kept if it has the same version', () => {
+  const { replica, store } = createParts();
+  replica.replace([thing('a', '1')]);
+  const held = store.get('ns/a');
+  assert.equal(replica.keptOf(thing('a', '1')), held);
+  for (const other of [thing('a', '2'), thing('a', '1', 'recreated'), thing('b', '1')])
+    assert.equal(replica.keptOf(other), other);
+});
+
 test('a removal notifies the last known state', () => {
   const { replica, changes } = createParts();
   const last = thing('a', '2');

@@ -20,7 +20,12 @@ import type { InformerEvent } from './informer.ts';
  * the order of their versions.
  */
 export interface StoreUpdater<T extends KubeObject> {
-  /** Replaces the content by a list of already transformed objects. */
+  /**
+   * The object to keep of a listed one: that in the store if it is of the same version, so that a relist does not hold everything twice.
+   * Undefined: it is not cached.
+   */
+  keptOf(listed: Live<T>): Live<T> | undefined;
+  /** Replaces the content by a list of objects from `keptOf`. */
   replace(objects: readonly Live<T>[]): void;
   /** Applies a watch event unless it is known already. `reached`: everything up to this version is known. */
   apply(event: ObjectEvent<T>, reached: string): void;
@@ -49,7 +54,13 @@ export const createStoreUpdater = <T extends KubeObject>({
     store.put(key, object);
     listeners.notify(previous ? { type: 'changed', object, previous } : { type: 'added', object });
   };
+  const isSameVersion = (a: Live<T> | undefined, { metadata: { uid, resourceVersion } }: Live<T>): boolean =>
+    a?.metadata.uid === uid && a.metadata.resourceVersion === resourceVersion;
   return {
+    keptOf: (listed) => {
+      const held = store.get(keyOf(listed.metadata));
+      return isSameVersion(held, listed) ? held : transform(listed);
+    },
     replace: (objects) => {
       const listed = new Map(objects.map((object) => [keyOf(object.metadata), object]));
       for (const key of store.keys()) {
@@ -57,9 +68,7 @@ export const createStoreUpdater = <T extends KubeObject>({
         if (held && !listed.has(key)) remove(key, held);
       }
       for (const [key, object] of listed) {
-        const held = store.get(key)?.metadata;
-        const { uid, resourceVersion } = object.metadata;
-        if (held?.uid !== uid || held.resourceVersion !== resourceVersion) put(key, object);
+        if (!isSameVersion(store.get(key), object)) put(key, object);
       }
     },
     apply: ({ type, object }, reached) => {
