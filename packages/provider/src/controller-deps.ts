@@ -23,7 +23,18 @@ import type {
 
 export type Machine = Live<ScalewayAppleSiliconMachine>;
 export type Host = Live<MacHost>;
-export type Node = NonNullable<(typeof nodes)['ofType']>;
+export type CoreNode = NonNullable<(typeof nodes)['ofType']>;
+type NodeStatus = NonNullable<CoreNode['status']>;
+/** The fields that the cache keeps. Of annotations and conditions it keeps only those in `trimNode`. */
+export interface Node extends KubeObject {
+  spec?: Pick<NonNullable<CoreNode['spec']>, 'providerID' | 'unschedulable' | 'taints'>;
+  status?: Pick<NodeStatus, 'addresses'> & {
+    conditions?: Pick<
+      NonNullable<NodeStatus['conditions']>[number],
+      'type' | 'status' | 'message' | 'lastTransitionTime'
+    >[];
+  };
+}
 export type Pod = NonNullable<(typeof pods)['ofType']>;
 export type SecretObject = NonNullable<(typeof secrets)['ofType']>;
 export type CertificateRequest = NonNullable<(typeof certificateSigningRequests)['ofType']>;

@@ -40,22 +40,36 @@ describe('the fields that caches keep', () => {
     });
   });
 
-  test('of a Node are all but the growing lists', () => {
-    const status = { conditions: [{ type: 'Ready', status: 'True' }], nodeInfo: undefined };
+  test('of a Node are what decisions read, and nothing that a heartbeat changes', () => {
+    const ready = { type: 'Ready', status: 'True', message: 'ok', lastTransitionTime: '2026-01-01T00:00:00Z' };
+    const heartbeat = { reason: 'KubeletReady', lastHeartbeatTime: '2026-01-02T00:00:00Z' };
+    const kept = { [annotations.hostConfigHash]: 'h', [annotations.cordonedForRoll]: '' };
+    const taints = [{ key: 'k', effect: 'NoSchedule' as const }];
+    const addresses = [{ type: 'InternalIP', address: '10.0.0.1' }];
     const node = trimNode({
       apiVersion: 'v1',
       kind: 'Node',
-      metadata: { ...metadata, annotations: { a: 'b' } },
-      spec: { providerID: 'x' },
-      status: { conditions: status.conditions, images: [{ names: ['i'] }], volumesInUse: ['v'] },
+      metadata: { ...metadata, labels: { a: 'b' }, annotations: { ...kept, other: 'x' } },
+      spec: { providerID: 'x', unschedulable: true, taints, podCIDR: '10.0.0.0/24' },
+      status: {
+        addresses,
+        conditions: [
+          { ...ready, ...heartbeat },
+          { type: 'VMStart', status: 'False', ...heartbeat },
+          { type: 'DiskPressure', status: 'False' },
+        ],
+        images: [{ names: ['i'] }],
+        volumesInUse: ['v'],
+        capacity: { cpu: '8' },
+      },
     });
     const { managedFields: _, ...rest } = metadata;
     assert.deepEqual(node, {
       apiVersion: 'v1',
       kind: 'Node',
-      metadata: { ...rest, annotations: { a: 'b' } },
-      spec: { providerID: 'x' },
-      status: { conditions: status.conditions },
+      metadata: { ...rest, labels: { a: 'b' }, annotations: kept },
+      spec: { providerID: 'x', unschedulable: true, taints },
+      status: { addresses, conditions: [ready, { type: 'VMStart', status: 'False' }] },
     });
   });
 

@@ -1,4 +1,5 @@
 import {
+  annotations,
   cluster,
   externalControlPlane,
   finalizers,
@@ -7,6 +8,7 @@ import {
   macFleet,
   machine,
   macHost,
+  vmStartCondition,
 } from '@tartan/api';
 import {
   certificateSigningRequests,
@@ -25,7 +27,7 @@ import {
   withoutManagedFields,
 } from '@tartan/kube';
 import type { Clock, Random } from '@tartan/kube/clock';
-import type { Node, Pod, SecretObject } from '../controller-deps.ts';
+import type { CoreNode, Pod, SecretObject } from '../controller-deps.ts';
 import { coreClusters, coreMachineDeployments } from '../core/kinds.ts';
 import { withoutSecretValues } from '../host-work/secrets.ts';
 import { clientRequests, servingRequests } from '../identity/csr/controller.ts';
@@ -101,13 +103,15 @@ export const createCaches = (options: CacheOptions) => {
 export type Caches = ReturnType<typeof createCaches>;
 
 /**
- * What caches drop to save memory: a cluster has many more Pods and Nodes than Macs, and no selector can leave them out. Each transform
- * changes the object in place, as caches allow.
+ * Of each kind, caches keep what decisions read: a cluster has many more Pods and Nodes than Macs, and no selector can leave them out. The
+ * transforms copy what they keep: an object from which fields were deleted needs several times its memory.
  */
 
-const deleteMembers = (object: object | undefined, ...members: readonly string[]): void => {
-  for (const member of members) if (object !== undefined) Reflect.deleteProperty(object, member);
-};
+const pick = <T extends object, K extends keyof T>(object: T, keys: readonly K[]): Pick<T, K> =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- It has those keys that the object has.
+  Object.fromEntries(keys.flatMap((key) => (object[key] === undefined ? [] : [[key, object[key]]]))) as Pick<T, K>;
+
+const identity = ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp', 'deletionTimestamp'] as const;
 
 /**
  * Pods that may have a virtual machine: an agent starts none before the Pod has this finalizer. Judged by the Pod and not by its Node,
@@ -116,28 +120,46 @@ const deleteMembers = (object: object | undefined, ...members: readonly string[]
 export const isHeldByAgent = (pod: Live<Pod>): boolean => hasFinalizer(pod, finalizers.vmCleanup);
 
 /** Keeps finalizers, deletion and the name of the Node. */
-export const trimPod = (pod: Live<Pod>): Live<Pod> => {
-  const nodeName = pod.spec?.nodeName;
-  deleteMembers(pod, 'status');
-  deleteMembers(pod.metadata, 'managedFields', 'annotations', 'labels', 'ownerReferences', 'generateName');
-  pod.spec = { containers: [], ...(nodeName !== undefined && { nodeName }) };
-  return pod;
-};
+export const trimPod = ({ apiVersion, kind, metadata, spec }: Live<Pod>): Live<Pod> => ({
+  apiVersion,
+  kind,
+  metadata: pick(metadata, [...identity, 'finalizers']),
+  spec: { containers: [], ...(spec?.nodeName !== undefined && { nodeName: spec.nodeName }) },
+});
 
-/** Drops the list of images, which is the larger part of a Node. */
-export const trimNode = (node: Live<Node>): Live<Node> => {
-  deleteMembers(node.status, 'images', 'volumesInUse', 'volumesAttached');
-  return withoutManagedFields(node);
-};
+const keptNodeAnnotations = [annotations.hostConfigHash, annotations.cordonedForRoll];
+const keptNodeConditions: readonly string[] = ['Ready', vmStartCondition];
+
+/** Keeps what `Node` has, and nothing that changes with each heartbeat. */
+export const trimNode = ({ apiVersion, kind, metadata, spec = {}, status = {} }: Live<CoreNode>): Live<CoreNode> => ({
+  apiVersion,
+  kind,
+  metadata: {
+    ...pick(metadata, [...identity, 'labels']),
+    annotations: pick(metadata.annotations ?? {}, keptNodeAnnotations),
+  },
+  spec: pick(spec, ['providerID', 'unschedulable', 'taints']),
+  status: {
+    ...pick(status, ['addresses']),
+    conditions: (status.conditions ?? [])
+      .filter(({ type }) => keptNodeConditions.includes(type))
+      .map((condition) => pick(condition, ['type', 'status', 'message', 'lastTransitionTime'])),
+  },
+});
 
 /** Keeps the name and the owners. The content stays on the server. */
-export const trimSecret = (secret: Live<SecretObject>): Live<SecretObject> => {
-  deleteMembers(secret, 'data', 'stringData');
-  deleteMembers(secret.metadata, 'annotations');
-  return withoutManagedFields(secret);
-};
+export const trimSecret = ({ apiVersion, kind, metadata }: Live<SecretObject>): Live<SecretObject> => ({
+  apiVersion,
+  kind,
+  metadata: pick(metadata, [...identity, 'labels', 'ownerReferences']),
+});
+
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 export const trimObject = <T extends KubeObject>(object: Live<T>): Live<T> => {
-  deleteMembers(object.metadata.annotations, 'kubectl.kubernetes.io/last-applied-configuration');
+  if (object.metadata.annotations?.[lastApplied] !== undefined) {
+    const { [lastApplied]: _, ...rest } = object.metadata.annotations;
+    object.metadata.annotations = rest;
+  }
   return withoutManagedFields(object);
 };

@@ -1,8 +1,8 @@
 import { labels, labelValues } from '@tartan/api';
-import type { Node } from '../../controller-deps.ts';
+import type { CoreNode } from '../../controller-deps.ts';
 
 /** A Node as an agent registers it, as far as this folder uses it. */
-export const macNode = (name: string, { ready = true, fleet = 'runners' } = {}): Node => ({
+export const macNode = (name: string, { ready = true, fleet = 'runners' } = {}): CoreNode => ({
   apiVersion: 'v1',
   kind: 'Node',
   metadata: {
