@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createLruCache } from '@tartan/kube';
 import { isArtifact } from '../artifacts/artifact.ts';
 import type { HostSpec, Preparation } from '../host-spec.ts';
 import { hostSteps } from '../steps/index.ts';
@@ -25,16 +26,25 @@ export const summaryOf = (stamps: Stamps): string => {
  */
 export const stepHash = (step: AnyStep, spec: Preparation): string => {
   const intent = step.intent(spec);
-  const hash = createHash('sha256');
-  const parts = [
+  const varying = withLengths([
     step.name,
-    intent === undefined ? 'absent' : canonical(withoutLocalPaths(intent)),
+    intent === undefined ? 'absent' : canonical(intent),
     intent === undefined ? '' : canonical(step.environment(intent)),
-    programOf(step.script ?? scriptText(step.name)),
-  ];
-  for (const part of parts) hash.update(`${Buffer.byteLength(part)}\0${part}`);
-  return hash.digest('hex');
+  ]);
+  const key = `${varying}${step.script ?? ''}`;
+  const known = recentHashes.get(key);
+  if (known !== undefined) return known;
+  const program = withLengths([programOf(step.script ?? scriptText(step.name))]);
+  const hash = createHash('sha256').update(varying).update(program).digest('hex');
+  recentHashes.set(key, hash);
+  return hash;
 };
+
+/** Most steps are the same for all hosts of a fleet, and hashing the scripts is slow. */
+const recentHashes = createLruCache<string>(256);
+
+const withLengths = (parts: readonly string[]): string =>
+  parts.map((part) => `${Buffer.byteLength(part)}\0${part}`).join('');
 
 const programOf = memoize((script) => stripComments(stepProgram(script)));
 
@@ -45,21 +55,19 @@ export const wantedStamps = (spec: HostSpec, steps: readonly Step[] = hostSteps)
 /** What the agent of an up-to-date host publishes. */
 export const summaryHash = (spec: HostSpec): string => summaryOf(wantedStamps(spec));
 
-type Plain = string | number | boolean | null | undefined | readonly Plain[] | { readonly [key: string]: Plain };
-
-/** Only the content of an artifact counts: its name and its local path do not matter to a host. */
-const withoutLocalPaths = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withoutLocalPaths);
-  if (typeof value !== 'object' || value === null) return value;
-  if (isArtifact(value)) return { sha256: value.sha256 };
+/**
+ * JSON, the same for the same data whatever the order of keys. Of an artifact only its content counts: its name and its local path do not
+ * matter to a host. Written in one go, since this runs for each step of each host.
+ */
+const canonical = (value: unknown): string => {
+  if (typeof value === 'function') throw new TypeError('an intent is plain data');
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (isArtifact(value)) return `{"sha256":${JSON.stringify(value.sha256)}}`;
   if (![Object.prototype, null].includes(Object.getPrototypeOf(value))) throw new TypeError('an intent is plain data');
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutLocalPaths(inner)]));
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`);
+  return `{${members.join()}}`;
 };
-
-/** The same text for the same data, whatever the order of keys. */
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, inner: Plain) => {
-    if (typeof inner === 'function') throw new TypeError('an intent is plain data');
-    if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner;
-    return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)));
-  });
