@@ -131,19 +131,25 @@ export type ScrapeGauge<State> = <Label extends string>(
 export const createScrapeGauges =
   <State>(registry: Registry, state: () => State | undefined): ScrapeGauge<State> =>
   (name, help, labelNames, fill) => {
-    registry.registerMetric(
-      new Gauge({
-        name,
-        help,
-        labelNames: [...labelNames],
-        registers: [],
-        collect() {
-          this.reset();
-          const current = state();
-          if (current !== undefined) fill(this, current);
-        },
-      }),
-    );
+    const gauge = new Gauge({
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers: [],
+      collect() {
+        const current = state();
+        if (current !== undefined) fill(this, current);
+      },
+    });
+    // Between scrapes the series of thousands of machines would only take up memory.
+    const collect = gauge.get.bind(gauge);
+    gauge.get = async () => {
+      gauge.reset();
+      const collected = await collect();
+      gauge.reset();
+      return collected;
+    };
+    registry.registerMetric(gauge);
   };
 
 /** One metric, for the docs. */
