@@ -7,7 +7,7 @@ import { customResourceDefinitions } from '@tartan/kube';
 import { loadHostSettings, parseFlags } from '@tartan/provider';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { artifactFlags, connect, freePort, providerFlags, untilServed } from '@tartan/sim-fleet';
-import { buildManager } from '@tartan/tools-build';
+import { buildManager, nodeFlags } from '@tartan/tools-build';
 import { formatKubeconfig, startControlPlane } from '@tartan/tools-kubernetes';
 import type { Figure } from './figure.ts';
 import { createForeignPods } from './foreign-pods/pods.ts';
@@ -27,9 +27,9 @@ import { sizeFrom } from './size.ts';
  * clones of one that a simulated fleet has brought up, so that the manager finds nothing to do. Their Nodes send heartbeats from another
  * process; Scaleway is a stand-in that only answers reads.
  *
- * Our manager runs first, the peer after it: the peer writes the status of every machine. Our manager is the program that ships with the
- * flags of the chart, except that it leads without election: it has to survive the restart of the API server. Requests are counted by the
- * audit log of the API server, without watches.
+ * Our manager runs first, the peer after it: the peer writes the status of every machine. Our manager is the program that ships, started
+ * as in the image and with the flags of the chart, except that it leads without election: it has to survive the restart of the API server.
+ * Requests are counted by the audit log of the API server, without watches.
  */
 
 export const size = {
@@ -112,6 +112,7 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
     const startOurs = async (name: string): Promise<{ process: MeasuredProcess; port: number }> => {
       const port = await freePort();
       const argv = [
+        ...nodeFlags,
         ...(profiles === undefined
           ? []
           : ['--cpu-prof', `--cpu-prof-dir=${profiles}`, `--cpu-prof-name=${name}.cpuprofile`]),

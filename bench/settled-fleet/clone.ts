@@ -1,6 +1,7 @@
 import type { ScalewayAppleSiliconMachine } from '@tartan/api';
 import { summaryHash } from '@tartan/host';
 import type { Client, KubeObject, Live, Resource } from '@tartan/kube';
+import { timestamp } from '@tartan/kube/clock';
 import { coreKinds } from '@tartan/sim-fleet';
 import type { HostSettings } from '../../packages/provider/src/host-work/host-settings.ts';
 import { hostSpecOf } from '../../packages/provider/src/host-work/host-spec.ts';
@@ -22,6 +23,14 @@ const replacementsOf = (template: FleetTemplate, index: number): Replacement[] =
 
 const replaceAll = <T extends object>(object: T, replacements: readonly Replacement[]): T =>
   JSON.parse(replacements.reduce((text, [from, to]) => text.replaceAll(from, to), JSON.stringify(object))) as T;
+
+/** Real machines do not change at the same moments: equal times would need less memory. Each clone is ten seconds older than the previous. */
+const withOwnTimes = <T extends object>(object: T, index: number): T =>
+  JSON.parse(
+    JSON.stringify(object).replaceAll(/(?<=")\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ(?=")/g, (time) =>
+      timestamp(Date.parse(time) - index * 10_000),
+    ),
+  ) as T;
 
 /** The servers at Scaleway, in the wire format. */
 export const cloneServers = (template: FleetTemplate, count: number): object[] =>
@@ -67,7 +76,10 @@ const writeClone = async ({ client, template, settings }: CloneOptions, index: n
   for (const { resource, object } of template.own) {
     const { uid } = await write(client, {
       resource,
-      object: replaceAll(object, [...names, [template.hash, hash], ...uids, firstGeneration(object)]),
+      object: withOwnTimes(
+        replaceAll(object, [...names, [template.hash, hash], ...uids, firstGeneration(object)]),
+        index,
+      ),
     });
     uids.push([object.metadata.uid, uid]);
   }

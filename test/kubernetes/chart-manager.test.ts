@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { secretKeys } from '@tartan/api';
 import { installRights, joinBinding, parseFlags, providerRights, remoteRights } from '@tartan/provider';
+import { nodeFlags } from '@tartan/tools-build';
 import { argsOf, deploymentOf, namespace, ofKind, only, render, type Rendered } from './chart/render.ts';
 import { assertRights, rulesIn, sorted } from './chart/roles.ts';
 import { allFleets, externalSecrets, fleetWith, production, type Values, valueSets } from './chart/value-sets.ts';
@@ -79,7 +80,7 @@ describe('the manager', () => {
       );
     assert.equal(args.at(-1), '--log-level=debug');
     assert.equal(optionsOf(objects).log.level, 'debug');
-    assert.deepEqual(command, ['/usr/local/bin/node', '/opt/tartan/manager.mjs']);
+    assert.deepEqual(command, ['/usr/local/bin/node', ...nodeFlags, '/opt/tartan/manager.mjs']);
     assert.doesNotMatch(args.join(' '), /github-api-url/);
     const enterprise = await render({ provider: { githubApiUrl: 'https://github.example.com/api/v3' } });
     assert.ok(argsOf(enterprise).includes('--github-api-url=https://github.example.com/api/v3'));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { nodeFlags } from '@tartan/tools-build';
 import { parseFlags, runnersRBACRules } from '@tartan/runners';
 import { argsOf, deploymentOf, namespace, ofKind, only, render, type Rendered } from './chart/render.ts';
 import { assertRights } from './chart/roles.ts';
@@ -52,7 +53,7 @@ describe('the runners controller', () => {
     assert.equal(optionsOf(await render(runners)).githubURL, 'https://api.github.com');
     assert.equal(optionsOf(await render(production)).githubURL, 'https://github.example.com/api/v3');
     const { containers } = deploymentOf(await render(production), component)['spec'].template.spec;
-    assert.deepEqual(containers[0].command, ['/usr/local/bin/node', '/opt/tartan/runners.mjs']);
+    assert.deepEqual(containers[0].command, ['/usr/local/bin/node', ...nodeFlags, '/opt/tartan/runners.mjs']);
     assert.doesNotMatch(JSON.stringify(containers), /secretKeyRef|SCW_/);
   });
 

@@ -114,7 +114,7 @@ spec:
         - name: {{ .container }}
           image: {{ include "tartan.image" $root | quote }}
           imagePullPolicy: {{ $root.Values.provider.image.pullPolicy }}
-          command: [/usr/local/bin/node, /opt/tartan/{{ .file }}]
+          command: [/usr/local/bin/node, --max-semi-space-size=2, --heap-growing-percent=30, /opt/tartan/{{ .file }}]
           args:
             {{- .args | fromYamlArray | toYaml | nindent 12 }}
             {{- with $values.extraArgs }}

@@ -2,4 +2,4 @@
 export { buildAgent, buildInstaller, buildManager, buildPlayedHosts, buildRunners, buildTartan } from './programs.ts';
 export { bundle } from './bundle.ts';
 export { type AssembleOptions, assembleImage } from './image/assemble-image.ts';
-export { type ArtifactName, imageFiles, imageUser } from './image/layout.ts';
+export { type ArtifactName, imageFiles, imageUser, nodeFlags } from './image/layout.ts';

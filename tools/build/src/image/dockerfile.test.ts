@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { checkout } from '../bundle.ts';
-import { type ImageFile, imageFiles, imageUser } from './layout.ts';
+import { type ImageFile, imageFiles, imageUser, nodeFlags } from './layout.ts';
 
 const dockerfile = readFileSync(join(checkout, 'image/Dockerfile'), 'utf8')
   .replaceAll(/^#.*\n/gm, '')
@@ -31,7 +31,8 @@ describe('the Dockerfile', () => {
 
   test('runs the manager as an unprivileged user', () => {
     assert.deepEqual(instructions('USER', last), [`${imageUser}:${imageUser}`]);
-    assert.deepEqual(instructions('ENTRYPOINT', last), ['["/usr/local/bin/node", "/opt/tartan/manager.mjs"]']);
+    const [entrypoint = ''] = instructions('ENTRYPOINT', last);
+    assert.deepEqual(JSON.parse(entrypoint), ['/usr/local/bin/node', ...nodeFlags, '/opt/tartan/manager.mjs']);
     assert.deepEqual(instructions('RUN', last), [], 'there is no shell in it');
   });
 

@@ -22,6 +22,12 @@ export type ImageFile = {
   | { readonly artifact: ArtifactName }
 );
 
+/**
+ * Of the programs in the image. By default V8 collects garbage late, and a manager of 5,000 machines needs twice the memory
+ * (`docs/decisions/2026-11-18-v8-flags-of-the-manager.md`).
+ */
+export const nodeFlags: readonly string[] = ['--max-semi-space-size=2', '--heap-growing-percent=30'];
+
 export const imageFiles: readonly ImageFile[] = [
   { path: '/usr/local/bin/node', from: 'node' },
   // A folder: the manager, the installer of custom resource definitions, the check before an uninstall, and their files.
