@@ -41,7 +41,7 @@ export interface InformerOptions<T extends KubeObject> extends Selection {
 export const withoutManagedFields = <T extends KubeObject>(object: Live<T>): Live<T> => {
   // A copy: an object from which a field was deleted needs several times its memory.
   const { managedFields: _, ...metadata } = object.metadata as typeof object.metadata & { managedFields?: unknown };
-  object.metadata = metadata as typeof object.metadata;
+  object.metadata = metadata;
   return object;
 };
 

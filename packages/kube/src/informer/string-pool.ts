@@ -1,7 +1,5 @@
-import { isRecord } from '../json.ts';
-
 /** Replaces equal strings in objects by one of them, in place. Short strings are shared by `JSON.parse` already. */
-export type ShareStrings = (value: object) => void;
+export type ShareStrings = (value: unknown) => void;
 
 /** `JSON.parse` returns the same string for equal strings that are shorter. */
 const shortest = 10;
@@ -25,12 +23,13 @@ export const createStringPool = (maxStrings = 4096): ShareStrings => {
     recent.set(shared, shared);
     return shared;
   };
-  const share = (members: { [key: string]: unknown }): void => {
-    for (const key in members) {
-      const member = members[key];
-      if (isRecord(member) || Array.isArray(member)) share(member as { [key: string]: unknown });
-      else if (typeof member === 'string' && member.length >= shortest) members[key] = sharedOf(member);
+  const share: ShareStrings = (value) => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const key in value) {
+      const member: unknown = Reflect.get(value, key);
+      if (typeof member !== 'string') share(member);
+      else if (member.length >= shortest) Reflect.set(value, key, sharedOf(member));
     }
   };
-  return (value) => share(value as { [key: string]: unknown });
+  return share;
 };
