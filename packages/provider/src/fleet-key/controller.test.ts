@@ -157,6 +157,25 @@ describe('the SSH key of a fleet', () => {
     await stop();
   });
 
+  test('is removed at Scaleway only if another one is there now, and not a minute ago', async (t) => {
+    const harness = await createHarness(t);
+    const pair = newKeyPair('twice');
+    await harness.addSecret('twice', { id_ed25519: pair.privateKey, 'id_ed25519.pub': pair.publicKey });
+    const [first] = [
+      await harness.pool.createKey('twice', pair.publicKey),
+      await harness.pool.createKey('twice', pair.publicKey),
+    ];
+    await harness.addMachine('m1', 'runners');
+    const { is, stop } = await harness.start();
+    await is('runners', 'ready');
+    // The keys were listed for the other fleet. A user removes the one that would be kept.
+    await harness.pool.deleteKey(first.id);
+    await harness.addMachine('m2', 'twice');
+    await is('twice', 'ready');
+    assert.equal(harness.keysAtScaleway().filter(({ name }) => name === 'twice').length, 1);
+    await stop();
+  });
+
   test('leaves other keys at Scaleway alone, also one of the same name', async (t) => {
     const harness = await createHarness(t);
     await harness.addMachine('m1', 'runners');

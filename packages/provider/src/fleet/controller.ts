@@ -22,12 +22,13 @@ import {
   requeueOnConflict,
   type Source,
 } from '@tartan/kube';
-import type { ControllerDeps, Informers, Node } from '../controller-deps.ts';
+import type { ClusterGetter, ControllerDeps, Informers, Node } from '../controller-deps.ts';
 import type { CoreMachineDeployment } from '../core/kinds.ts';
 import { type ActDeps, applyRoll, createFleet, deleteFleet } from './act.ts';
 import { isChange, type Decision, decide, machinesWithTurn } from './decide.ts';
 import { createObserve, machineFacts, type Observation, type ObserveDeps, readLive } from './observe.ts';
 import { defaultLimits } from './judge-turn.ts';
+import { createMemberFacts } from './member-facts.ts';
 import { fleetNameOf } from './turns.ts';
 
 interface FleetControllerOptions
@@ -35,7 +36,8 @@ interface FleetControllerOptions
     Pick<Informers, 'macFleets' | 'machines' | 'nodes'>,
     Partial<Pick<Informers, 'machineDeployments'>>,
     Omit<ActDeps, keyof ControllerDeps | 'fleetWritten'>,
-    Pick<ObserveDeps, 'clusters' | 'revisionOf' | 'releaseID'> {
+    Pick<ObserveDeps, 'revisionOf' | 'releaseID'> {
+  readonly clusters: ClusterGetter;
   /** After how long a stop is lifted and a machine that refused is retried: `update.retryAfterMs`. Undefined: never. */
   readonly retryAfterMs: number | undefined;
 }
@@ -49,7 +51,9 @@ export const createFleetController = (options: FleetControllerOptions): Controll
   const { client, log, retryAfterMs } = options;
   const fleets = createFleetReader(options.macFleets);
   const actor: ActDeps = { ...options, fleetWritten: fleets.written };
-  const observe = createObserve({ ...options, fleetOf: fleets.get, limits: { ...defaultLimits, retryAfterMs } });
+  const limits = { ...defaultLimits, retryAfterMs };
+  const memberFacts = createMemberFacts({ ...options, limits });
+  const observe = createObserve({ ...options, memberFacts, fleetOf: fleets.get, limits });
 
   /**
    * Decides by the caches. Before it changes more than what is reported, decides again by the live fleet and its live machines with a turn:
@@ -101,6 +105,7 @@ export const createFleetController = (options: FleetControllerOptions): Controll
         fleets.clear();
         return () => {};
       },
+      memberFacts.follow,
       ...fleetSources(options),
     ],
   });

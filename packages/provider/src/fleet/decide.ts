@@ -139,7 +139,8 @@ const currentStop = (
 ): RollRecord['stop'] => {
   const { stop, stalledRevision } = rollRecord;
   const isOver = stop && limits.retryAfterMs !== undefined && now - Date.parse(stop.at) >= limits.retryAfterMs;
-  const isMoot = rollRecord.turns.length === 0 && machines.filter(isRollable).every(isReadyAndUpdated);
+  const isMoot =
+    rollRecord.turns.length === 0 && machines.every((machine) => !isRollable(machine) || isReadyAndUpdated(machine));
   if (stop && stalledRevision === revision && !isOver && !isMoot) return stop;
   const [first] = judged.flatMap(({ turn, machine, verdict }) =>
     verdict === 'rejected' || verdict === 'late' ? [{ turn, machine, verdict }] : [],

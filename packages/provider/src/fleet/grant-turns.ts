@@ -79,8 +79,8 @@ export const renewTurns = (stranded: readonly Turn[], grants: GrantContext): Tur
     .map((machine) => newTurn(machine, grants));
 };
 
-const withoutTurns = (machines: readonly MachineFacts[], turns: readonly Turn[]): MachineFacts[] =>
-  machines.filter(({ name }) => !turns.some((turn) => turn.machine === name));
+const withoutTurns = (machines: readonly MachineFacts[], turns: readonly Turn[]): readonly MachineFacts[] =>
+  turns.length === 0 ? machines : machines.filter(({ name }) => !turns.some((turn) => turn.machine === name));
 
 const newTurn = ({ name, uid, desired = '' }: MachineFacts, { revision, proven, now }: GrantContext): Turn => ({
   machine: name,

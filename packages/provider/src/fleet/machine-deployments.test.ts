@@ -4,7 +4,7 @@ import { annotations, machine, type ScalewayAppleSiliconMachine } from '@tartan/
 import type { Live } from '@tartan/kube';
 import fc from 'fast-check';
 import type { CoreMachineDeployment } from '../core/kinds.ts';
-import { decideScaling, type Scaling, wantedMachines } from './machine-deployments.ts';
+import { decideScaling, type Scaling, templateFacts, wantedMachines } from './machine-deployments.ts';
 
 const alive = { uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
 
@@ -28,7 +28,7 @@ const asking = (template: string, more: CoreMachineDeployment['spec'] = {}) =>
 
 describe('machines to be replaced', () => {
   const behind = (wanting: Live<CoreMachineDeployment>, ...machines: Live<ScalewayAppleSiliconMachine>[]) =>
-    wantedMachines([wanting], machines, undefined).toBeReplaced;
+    wantedMachines([wanting], machines.map(templateFacts), undefined).toBeReplaced;
 
   it('are those from another template', () => {
     assert.deepEqual(behind(asking('new'), from('old'), from('new')), ['from-old']);

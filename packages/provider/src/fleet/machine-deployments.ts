@@ -19,7 +19,7 @@ const deploymentNameLabel = 'cluster.x-k8s.io/deployment-name';
 /** `revision` is `spec.machinesRevision` of the fleet, which its MachineDeployments have as an annotation. */
 export const wantedMachines = (
   deployments: readonly Live<CoreMachineDeployment>[],
-  machines: readonly Machine[],
+  machines: readonly TemplateFacts[],
   revision: string | undefined,
 ): WantedMachines => ({
   desired: deployments.reduce((sum, each) => sum + desiredReplicas(each), 0),
@@ -30,20 +30,28 @@ export const wantedMachines = (
     const template = templateOf(deployment);
     if (template === undefined) return [];
     return machines
-      .filter((machine) => belongsTo(machine, deployment) && isFromOtherTemplate(machine, template))
-      .map(nameOf);
+      .filter(({ deployment: of, clonedFrom }) => of === deployment.metadata.name && clonedFrom !== template)
+      .map(({ name }) => name);
   }),
 });
 
-const belongsTo = ({ metadata }: Machine, deployment: Live<CoreMachineDeployment>): boolean =>
-  metadata.deletionTimestamp === undefined && metadata.labels?.[deploymentNameLabel] === deployment.metadata.name;
+/** Which template a machine has, of which MachineDeployment. */
+export interface TemplateFacts {
+  readonly name: string;
+  /** Undefined: the machine has no MachineDeployment, is of no known template, or is being deleted, so nothing replaces it. */
+  readonly deployment: string | undefined;
+  readonly clonedFrom: string | undefined;
+}
 
-const isFromOtherTemplate = ({ metadata }: Machine, template: string): boolean => {
-  const from = metadata.annotations?.[clonedFromAnnotation];
-  return from !== undefined && from !== template;
+export const templateFacts = ({ metadata }: Machine): TemplateFacts => {
+  const clonedFrom = metadata.annotations?.[clonedFromAnnotation];
+  const isReplaced = metadata.deletionTimestamp === undefined && clonedFrom !== undefined;
+  return {
+    name: metadata.name,
+    deployment: isReplaced ? metadata.labels?.[deploymentNameLabel] : undefined,
+    clonedFrom,
+  };
 };
-
-const nameOf = ({ metadata: { name } }: Machine): string => name;
 
 /** The MachineDeployment that has the name of a fleet. */
 export interface DeploymentFacts {

@@ -5,18 +5,18 @@ import type { ClusterGetter, Listers, Machine, Node } from '../controller-deps.t
 import { type CoreMachineDeployment, desiredReplicas } from '../core/kinds.ts';
 import { effectiveHash, type Tolerance } from '../machine/decide/provisioned.ts';
 import { failuresOf, isUnreachable, lastAttemptOf } from '../machine/last-attempt.ts';
-import { cachedPauseReasons, clusterNameOf } from '../pause/pauses.ts';
+import { cachedPauseReasons } from '../pause/pauses.ts';
 import type { Snapshot } from './decide.ts';
 import type { Limits, MachineFacts } from './judge-turn.ts';
-import { type DeploymentFacts, wantedMachines } from './machine-deployments.ts';
+import { type DeploymentFacts, templateFacts, wantedMachines } from './machine-deployments.ts';
+import type { MemberFacts, Members } from './member-facts.ts';
 import { fleetNameOf, rollRecordFromStatus } from './turns.ts';
 
 export interface ObserveDeps
-  extends Pick<Listers, 'machines' | 'nodes'>,
-    /** Undefined: Cluster API is not installed, and nothing wants machines. */
-    Partial<Pick<Listers, 'machineDeployments'>> {
+  /** `machineDeployments` is undefined: Cluster API is not installed, and nothing wants machines. */
+  extends Partial<Pick<Listers, 'machineDeployments'>> {
+  memberFacts: Pick<MemberFacts, 'membersOf' | 'factsOf'>;
   fleetOf: (key: string) => Live<MacFleet> | undefined;
-  clusters: ClusterGetter;
   /** Revision of what all Macs of that fleet should have in common. */
   revisionOf: (fleet: string, signal: AbortSignal) => Promise<string>;
   releaseID: string | undefined;
@@ -44,22 +44,22 @@ export interface LiveReads {
  * MachineDeployments come from their cache and must be older than the fleet, or the previous number of replicas would be written again.
  */
 export const createObserve = (deps: ObserveDeps) => {
-  const { fleetOf, machines, machineDeployments, revisionOf, releaseID, limits, clock } = deps;
-  const factsOf = createMachineFacts(deps);
+  const { fleetOf, memberFacts, machineDeployments, revisionOf, releaseID, limits, clock } = deps;
   return async (name: ObjectName, signal: AbortSignal, live?: LiveReads): Promise<Observation> => {
     const key = keyOf(name);
     const wanting = machineDeployments?.byIndex('fleet', key) ?? [];
     const deployment = wanting.find(({ metadata }) => metadata.name === name.name);
     const fleet = live ? live.fleet : fleetOf(key);
-    const members = withLive(machines.byIndex('fleet', key), name, live);
+    const cached = memberFacts.membersOf(key);
+    const { facts, templates } = live ? withLive(cached, name, memberFacts, live) : cached;
     return {
       fleet,
       deployment,
       snapshot: {
         fleet: fleet && fleetFacts(fleet),
-        machines: members.map(factsOf),
+        machines: facts,
         deployment: deployment && deploymentFacts(deployment),
-        ...wantedMachines(wanting, members, fleet?.spec.machinesRevision),
+        ...wantedMachines(wanting, templates, fleet?.spec.machinesRevision),
         revision: await revisionOf(name.name, signal),
         releaseID,
         now: clock.now(),
@@ -70,16 +70,19 @@ export const createObserve = (deps: ObserveDeps) => {
 };
 
 const withLive = (
-  cached: readonly Machine[],
+  { facts, templates }: Members,
   { name }: ObjectName,
-  live: LiveReads | undefined,
-): readonly Machine[] => {
-  if (live === undefined) return cached;
-  const read = [...live.machines.values()].filter((each) => each !== undefined);
-  return [
-    ...cached.filter(({ metadata }) => !live.machines.has(metadata.name)),
-    ...read.filter((each) => fleetNameOf(each) === name),
-  ];
+  { factsOf }: Pick<MemberFacts, 'factsOf'>,
+  live: LiveReads,
+): Members => {
+  const isCached = (each: { readonly name: string }): boolean => !live.machines.has(each.name);
+  const read = [...live.machines.values()]
+    .filter((each) => each !== undefined)
+    .filter((each) => fleetNameOf(each) === name);
+  return {
+    facts: [...facts.filter(isCached), ...read.map(factsOf)],
+    templates: [...templates.filter(isCached), ...read.map(templateFacts)],
+  };
 };
 
 /** Reads the fleet, and the machines of that name, from the server. */
@@ -96,25 +99,6 @@ export const readLive = async (
     await ignoreNotFound(client.get(machine.resource, { namespace, name: each }, { signal })),
   ];
   return { fleet, machines: new Map(await Promise.all(machineNames.map(read))) };
-};
-
-/**
- * The facts of a machine, computed again only after the machine, its Node or its Cluster has changed: a pass over a large fleet follows
- * each of its changes.
- */
-const createMachineFacts = ({ nodes, clusters, clock, limits }: ObserveDeps) => {
-  const known = new WeakMap<Machine, { node: unknown; cluster: unknown; facts: MachineFacts }>();
-  return (machine: Machine): MachineFacts => {
-    const node = nodes.get(machine.metadata.name);
-    const clusterName = clusterNameOf(machine);
-    const cluster = clusterName && clusters.get(keyOf(clusterName));
-    const entry = known.get(machine);
-    if (entry !== undefined && entry.node === node && entry.cluster === cluster) return entry.facts;
-    const facts = machineFacts(machine, node, { now: clock.now(), clusters, ...limits });
-    // With a step left out, the facts depend on the time too.
-    if (machine.status?.leftOut === undefined) known.set(machine, { node, cluster, facts });
-    return facts;
-  };
 };
 
 export const fleetFacts = ({ metadata, spec, status }: Live<MacFleet>) => ({
@@ -142,7 +126,7 @@ const timeOf = (text: string | undefined): number | undefined => (text === undef
 export const machineFacts = (
   machine: Machine,
   node: Live<Node> | undefined,
-  { now, retryAfterMs, clusters }: Pick<Tolerance, 'now' | 'retryAfterMs'> & Pick<ObserveDeps, 'clusters'>,
+  { now, retryAfterMs, clusters }: Pick<Tolerance, 'now' | 'retryAfterMs'> & { readonly clusters: ClusterGetter },
 ): MachineFacts => {
   const { metadata, spec, status = {} } = machine;
   const provisioned = status.initialization?.provisioned === true;

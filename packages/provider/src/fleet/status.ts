@@ -7,14 +7,16 @@ import { rollRecordToStatus } from './turns.ts';
 
 type Roll = Extract<Decision, { kind: 'roll' }>;
 
+/** Makes no copies of the machines: every pass counts, and a fleet may be large. */
 export const countsOf = ({ machines, desired }: Snapshot): Counts => {
-  const there = machines.filter(({ deleting }) => !deleting);
-  return {
-    desired,
-    existing: there.length,
-    ready: there.filter(({ ready }) => ready).length,
-    updated: there.filter((machine) => isRollable(machine) && isUpdated(machine)).length,
-  };
+  const counts = { desired, existing: 0, ready: 0, updated: 0 };
+  for (const machine of machines) {
+    if (machine.deleting) continue;
+    counts.existing += 1;
+    if (machine.ready) counts.ready += 1;
+    if (isRollable(machine) && isUpdated(machine)) counts.updated += 1;
+  }
+  return counts;
 };
 
 const maxTurnSummary = 4096;

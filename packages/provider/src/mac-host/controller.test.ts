@@ -57,6 +57,38 @@ describe('two managers that both believe they lead', () => {
   });
 });
 
+describe('many Macs at once', () => {
+  it('are asked for at Scaleway a few at a time, and all are renamed', async (t) => {
+    const harness = await createHarness(t);
+    const servers = [];
+    for (let index = 0; index < 12; index += 1) servers.push(await harness.order(`tuist-pool-${index}`));
+    let asking = 0;
+    let most = 0;
+    await harness.start({
+      wrapPool: (pool) => ({
+        ...pool,
+        getServer: async (...args) => {
+          most = Math.max(most, ++asking);
+          try {
+            return await pool.getServer(...args);
+          } finally {
+            asking -= 1;
+          }
+        },
+      }),
+    });
+    await Promise.all(
+      servers.map(async ({ id }, index) => harness.take(id, await harness.machine(`mac-${index}`, id))),
+    );
+    await harness.pass(minute);
+    assert.deepEqual(
+      servers.map(({ name }) => name),
+      servers.map((_, index) => `mac-${index}`),
+    );
+    assert.equal(most, 4);
+  });
+});
+
 describe('a server that is gone', () => {
   const gone = (harness: Awaited<ReturnType<typeof createHarness>>, id: string) => {
     const denied = { type: 'not_found', resource: 'server', resource_id: id };

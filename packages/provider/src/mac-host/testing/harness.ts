@@ -64,6 +64,7 @@ interface StartOptions {
   readonly rate?: number;
   /** Its cache of Clusters, in place of the real one. */
   readonly clusters?: Pick<Informer<CoreCluster>, 'get' | 'list' | 'subscribe'>;
+  readonly wrapPool?: (pool: HostPool) => HostPool;
 }
 
 /** Scaleway over HTTP, an embedded Kubernetes with our CRDs, and managers that can be started and stopped, on virtual time. */
@@ -171,7 +172,8 @@ export const createHarness = async (t: TestContext) => {
 
   /** A manager with only its host controllers. */
   const start = async (more: StartOptions = {}): Promise<RunningManager> => {
-    const { client, pool, isDead } = createCrashingClients(more.dieAfter, more.rate);
+    const { client, pool: directPool, isDead } = createCrashingClients(more.dieAfter, more.rate);
+    const pool = more.wrapPool?.(directPool) ?? directPool;
     const stopping = new AbortController();
     const running: Promise<void>[] = [];
     const follow = async <T extends KubeObject>(resource: Resource<T>): Promise<Informer<T>> => {
