@@ -23,7 +23,7 @@ longest_wait_for_shares=120
 # A runner that gets TERM first signs off at GitHub.
 longest_good_bye=30
 
-result='' pid='' reader='' watchdog='' state=''
+result='' ending='' pid='' reader='' watchdog='' state=''
 
 say() { printf '%s tartan-runner: %s\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$*" >>"$log"; }
 
@@ -68,6 +68,8 @@ finish() {
     (printf '%s\n' "$end_of_output" >&3) 2>/dev/null
     wait "$reader" 2>/dev/null
   fi
+  # After all that the runner has printed.
+  [ -z "$ending" ] || say "$ending"
   [ -z "$state" ] || rm -rf "$state"
   # Renamed, so that a result is never half written. The first result counts.
   [ -e "$status/runner-rc" ] || { echo "${result:-$code}" >"$status/.runner-rc" && mv -f "$status/.runner-rc" "$status/runner-rc"; }
@@ -195,5 +197,5 @@ if [ -e "$state/idle" ]; then
   say "There was no job for $timeout seconds."
 fi
 pid=
-say "The runner has ended with $result."
+ending="The runner has ended with $result."
 exit "$result"

@@ -131,11 +131,15 @@ ${script}
 .
 echo 'Running job: build'`;
 
-  it('logs everything that the runner has printed, however late it is read, also a line without an end', () => {
-    const hasEnded = `grep -q 'The runner has ended' "$TARTAN_GUEST_ROOT/Volumes/My Shared Files/status/runner.log"`;
-    const late = `until ${hasEnded}; do /bin/sleep 0.01; done; /bin/sleep 0.3`;
-    return through({ isInstant: true, runner: `${whenRead(late)}; echo one; printf two` }, ({ statusFile }) =>
-      assert.match(statusFile(guestNames.log) ?? '', /^Running job: build\none\ntwo\n$/m),
+  it('logs everything that the runner has printed, however late it is read, also a line without an end, and then its end', () => {
+    const late =
+      'while kill -0 "$(cat "$TARTAN_GUEST_ROOT/runner-pid")" 2>/dev/null; do /bin/sleep 0.01; done; /bin/sleep 0.3';
+    const runner = `echo $$ >"$TARTAN_GUEST_ROOT/runner-pid"; ${whenRead(late)}; echo one; printf two`;
+    return through({ isInstant: true, runner }, ({ statusFile }) =>
+      assert.match(
+        statusFile(guestNames.log) ?? '',
+        /^Running job: build\none\ntwo\n\S+ tartan-runner: The runner has ended with 0\.\n$/m,
+      ),
     );
   });
 
