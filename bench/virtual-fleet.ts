@@ -12,6 +12,7 @@ import {
   namespaces,
 } from '@tartan/kube';
 import { sleep } from '@tartan/kube/clock';
+import { numbersFrom, orderedIDs, type VirtualTime, virtualTime } from '@tartan/kube/testing';
 import { createProvider, createProviderMetrics, type ProviderDeps } from '@tartan/provider';
 import { createHostPool } from '@tartan/scaleway';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
@@ -20,7 +21,6 @@ import { createScaleway } from '@tartan/sim-scaleway';
 import { clusterMember } from '../packages/provider/src/core/testing/cluster-member.ts';
 import { namespace, optionsWith, settings } from '../packages/provider/src/manager/testing/harness.ts';
 import { playMacs } from './played-macs.ts';
-import { type VirtualTime, virtualTime } from './virtual-time.ts';
 
 type Machine = NonNullable<(typeof machine.resource)['ofType']>;
 type Kubernetes = Awaited<ReturnType<typeof createKubernetes>>;
@@ -57,22 +57,6 @@ const project = {
   projectID: '9a1f7c52-0d7e-4a2b-8f43-3c2d1b0a9e87',
   secretKey: '5e8d2c1b-7f60-4c39-9b1a-2f4e6d8c0a13',
   accessKey: 'SCWTARTANSIMULATED00',
-};
-
-const orderedIDs = (kind: number): (() => string) => {
-  let made = 0;
-  return () => `${String(kind).padStart(8, '0')}-0000-4000-8000-${String(++made).padStart(12, '0')}`;
-};
-
-/** The same numbers each time (mulberry32), in [0, 1). */
-const randomNumbers = (): (() => number) => {
-  let state = 1;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 };
 
 /**
@@ -145,7 +129,7 @@ export const startVirtualFleet = async (options: VirtualFleetOptions): Promise<V
       const suffix = index.toString(16).padStart(8, '0');
       await scaleway.order({ zone, name: `${serverNames.defaultPoolPrefix}${suffix}` });
     }
-    const random = randomNumbers();
+    const random = numbersFrom(1);
     const redactor = createRedactor();
     const log = createLogger({
       level: 'error',

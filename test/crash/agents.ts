@@ -10,9 +10,9 @@ import {
   secrets,
 } from '@tartan/kube';
 import { microTimestamp, timestamp } from '@tartan/kube/clock';
+import type { VirtualTime } from '@tartan/kube/testing';
 import { makeCSR, subjectOf } from '../../packages/provider/src/identity/testing/make-csr.ts';
 import { type Agent, type Mac, summaryOn } from './mac.ts';
-import type { VirtualTime } from './virtual-time.ts';
 
 export interface AgentsOptions {
   readonly time: VirtualTime;

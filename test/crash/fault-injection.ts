@@ -1,8 +1,8 @@
 import { KubeError, type Transport, type TransportRequest, type TransportResponse } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
+import type { Traffic } from '@tartan/kube/testing';
 import { addressOf, type Alias, kubernetesEffect, scalewayEffect } from './effects.ts';
 import type { FaultWatch, Mode } from './faults.ts';
-import type { Traffic } from './virtual-time.ts';
 
 /** Echoes the whole request, including secrets: logs of failures must not contain those. */
 const errorResponse = ({ path, body }: TransportRequest, mode: 'conflict' | 'refused'): TransportResponse => {

@@ -8,6 +8,7 @@ import {
   leases,
   namespaces,
 } from '@tartan/kube';
+import { numbersFrom, orderedIDs, type VirtualTime, virtualTime } from '@tartan/kube/testing';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { createScaleway, type EmbeddedScaleway, type ScalewayState } from '@tartan/sim-scaleway';
@@ -25,7 +26,6 @@ import { createFaultWatch, type Fault } from './faults.ts';
 import type { Mac } from './mac.ts';
 import { createMacs, type Macs } from './macs.ts';
 import { createMonitor, type Monitor } from './monitor.ts';
-import { numbersFrom, orderedIDs, type VirtualTime, virtualTime } from './virtual-time.ts';
 
 export { namespace };
 

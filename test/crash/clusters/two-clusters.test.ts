@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { numbersFrom } from '../virtual-time.ts';
+import { numbersFrom } from '@tartan/kube/testing';
 import { createTwoClusters, holdingsOf, type TwoClusters } from './two-clusters.ts';
 
 const minute = 60_000;

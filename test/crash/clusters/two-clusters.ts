@@ -9,6 +9,7 @@ import {
   leases,
   namespaces,
 } from '@tartan/kube';
+import { numbersFrom, orderedIDs, type VirtualTime, virtualTime } from '@tartan/kube/testing';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { createScaleway, type EmbeddedScaleway, type SimulatedServer } from '@tartan/sim-scaleway';
@@ -24,7 +25,6 @@ import { addressOf } from '../effects.ts';
 import { createFaultyConnections, type FaultyConnections } from '../fault-injection.ts';
 import { createFaultWatch } from '../faults.ts';
 import { createMacs, type Macs } from '../macs.ts';
-import { numbersFrom, orderedIDs, type VirtualTime, virtualTime } from '../virtual-time.ts';
 
 const zone = 'fr-par-1';
 const start = Date.parse('2026-01-01T00:00:00Z');

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '@tartan/kube/clock';
+import type { Clock } from '../clock.ts';
 
 /** Tracks requests in this process, to detect when there are none. */
 export interface Traffic {
