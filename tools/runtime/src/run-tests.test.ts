@@ -16,6 +16,8 @@ const files: Readonly<Record<string, string>> = {
   begins: "test('all files are there', () => { if (!('all' in globalThis)) throw new Error('too early'); });",
   begunLater: 'await new Promise((resolve) => setTimeout(resolve, 20)); globalThis.all = true;',
   fails: "test('is wrong', () => { throw new Error('on purpose'); });",
+  'test/system/fleet': "test('a fleet', () => {});",
+  'packages/kube/some.slow': "test('slow', () => {});",
   cannotBeLoaded: "import './nowhere.ts';",
   rejects:
     "test('loses', async () => { await null; Promise.reject(new Error('lost promise')); await new Promise((resolve) => setTimeout(resolve)); });",
@@ -40,6 +42,7 @@ describe('npm test', { timeout: 120_000 }, () => {
     folder = mkdtempSync(join(tmpdir(), 'tartan-run-tests-'));
     temporary = join(folder, 'temporary');
     mkdirSync(temporary);
+    for (const tier of ['test/system', 'packages/kube']) mkdirSync(join(folder, tier), { recursive: true });
     for (const [name, text] of Object.entries(files))
       writeFileSync(join(folder, `${name}.test.ts`), `import { describe, test } from 'node:test';\n${text}\n`);
   });
@@ -106,6 +109,16 @@ describe('npm test', { timeout: 120_000 }, () => {
     assert.equal(code, 0);
     assert.match(stdout, /ℹ tests 1\n/);
   });
+
+  for (const [what, args, ran] of [
+    ['the files of its tier', [], ['a fleet', 'slow']],
+    ['only the named files', ['test/system/*.test.ts'], ['a fleet']],
+  ] as const)
+    test(`with --fleet runs ${what}`, async () => {
+      const { code, stdout, stderr } = await run('--fleet', ...args);
+      assert.equal(code, 0, stdout + stderr);
+      assert.deepEqual(new Set([...stdout.matchAll(/^✔ (.+) \(/gm)].map(([, name]) => name)), new Set(ran));
+    });
 
   test('fails when a named file does not exist', async () => {
     const { code, stderr, stdout } = await run('passes.test.ts', 'nothing/**/*.test.ts');
