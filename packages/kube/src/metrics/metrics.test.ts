@@ -4,7 +4,8 @@ import { manualClock } from '../clock/manual-clock.ts';
 import { KubeError } from '../errors/kube-error.ts';
 import type { Transport, TransportRequest } from '../transport/transport.ts';
 import { createWorkQueue } from '../workqueue/work-queue.ts';
-import { createMetrics, type Metrics, type RequestSample, withRequestMetrics } from './metrics.ts';
+import { createMetrics, createScrapeGauges, type Metrics, type RequestSample, withRequestMetrics } from './metrics.ts';
+import { Gauge } from './prometheus.ts';
 
 /** Value of one series, written `name{a="b"}`; `absent` if there is none. */
 const read = async (metrics: Metrics, series: string): Promise<number | 'absent'> => {
@@ -190,6 +191,51 @@ test('a stopped queue keeps only its unfinished keys, and a new queue of that na
   await fresh.get();
   clock.advance(2000);
   assert.equal(await read(metrics, `workqueue_unfinished_work_seconds${labels}`), 2);
+});
+
+/** A gauge that counts the Macs of each zone; a zone `broken` cannot be counted. */
+const createZoneGauge = () => {
+  const metrics = createMetrics({ clock: manualClock(0) });
+  let zones: readonly string[] | undefined;
+  let gauge: Gauge<'zone'> | undefined;
+  createScrapeGauges(metrics.registry, () => zones)('macs', 'Macs', ['zone'], (macs, seen) => {
+    gauge = macs;
+    for (const zone of seen) {
+      macs.inc({ zone });
+      if (zone === 'broken') throw new Error('for the test');
+    }
+  });
+  const scrape = (): Promise<(number | 'absent')[]> =>
+    Promise.all(['a', 'b'].map((zone) => read(metrics, `macs{zone="${zone}"}`)));
+  return {
+    scrape,
+    scrapeOf: (...seen: string[]) => {
+      zones = seen;
+      return scrape();
+    },
+    /** The series in memory, without those that another scrape would add. */
+    held: async () => {
+      zones = undefined;
+      return gauge && (await Gauge.prototype.get.call(gauge)).values;
+    },
+  };
+};
+
+test('a scraped gauge drops the series of what is gone, and holds none between scrapes', async () => {
+  const { scrapeOf, held } = createZoneGauge();
+  assert.deepEqual(await scrapeOf('a', 'b', 'b'), [1, 2]);
+  assert.deepEqual(await held(), []);
+  assert.deepEqual(await scrapeOf('b'), ['absent', 1]);
+});
+
+test('a scraped gauge counts nothing twice: while another scrape is under way, and after one that failed', async () => {
+  const { scrape, scrapeOf } = createZoneGauge();
+  assert.deepEqual(await Promise.all([scrapeOf('a', 'b'), scrape()]), [
+    [1, 1],
+    [1, 1],
+  ]);
+  await assert.rejects(scrapeOf('a', 'broken'), /for the test/);
+  assert.deepEqual(await scrapeOf('a'), [1, 'absent']);
 });
 
 test('requests that got no answer are counted as client-go counts them', async () => {
