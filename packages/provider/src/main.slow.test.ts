@@ -104,6 +104,18 @@ describe('the manager as a process', limit, () => {
     for (const line of stderr.trim().split('\n')) assert.doesNotThrow(() => JSON.parse(line), line);
   });
 
+  test("exports Node's default metrics", async (t) => {
+    const { argv, env } = await setWorld(t);
+    const manager = startManager(t, [...argv, '--health-probe-bind-address=0'], env);
+    const { host, port } = JSON.parse(await manager.logged((line) => line.includes('The health server listens'))) as {
+      host: string;
+      port: number;
+    };
+    const body = await (await fetch(`http://${host}:${port}/metrics`)).text();
+    for (const name of ['process_cpu_seconds_total', 'nodejs_heap_size_used_bytes'])
+      assert.match(body, new RegExp(`^${name} \\d`, 'm'));
+  });
+
   test('does not start without the files for Macs, and names the flags', async (t) => {
     const { argv, env } = await setWorld(t);
     const { code, stderr } = await startManager(t, [...argv, '--tart-tarball-path=/nowhere/tart'], env).ended;

@@ -79,30 +79,49 @@ const setWorld = async (t: TestContext) => {
 };
 
 describe('the runners controller as a program, in a cluster', { timeout: 60_000 }, () => {
-  test('leads until it gets a signal, then releases the lease', async (t) => {
-    const { client, kubeconfig } = await setWorld(t);
+  /** Resolves with the first line of the log that has `text`. */
+  const startProgram = async (kubeconfig: string, metricsAddress: string, text: string) => {
     const asked = new AbortController();
-    const leading = Promise.withResolvers<void>();
+    const logged = Promise.withResolvers<string>();
     let log = '';
     const ended = runRunners(
-      [`--kubeconfig=${kubeconfig}`, '--metrics-bind-address=0', '--health-probe-bind-address=0'],
+      [`--kubeconfig=${kubeconfig}`, `--metrics-bind-address=${metricsAddress}`, '--health-probe-bind-address=0'],
       {
         env: { POD_NAMESPACE: namespace },
-        stdout: (text) => assert.fail(text),
+        stdout: (output) => assert.fail(output),
         stderr: (line) => {
           log += line;
-          if (line.includes('this process leads')) leading.resolve();
+          if (line.includes(text)) logged.resolve(line);
         },
         signal: asked.signal,
       },
     );
-    void ended.then((code) => leading.reject(new Error(`it ended with ${code}:\n${log}`)));
-    await leading.promise;
+    void ended.then((code) => logged.reject(new Error(`it ended with ${code}:\n${log}`)));
+    const line = await logged.promise;
+    const stop = async (): Promise<void> => {
+      asked.abort();
+      assert.equal(await ended, 0, log);
+    };
+    return { line, stop, log: () => log };
+  };
+
+  test('leads until it gets a signal, then releases the lease', async (t) => {
+    const { client, kubeconfig } = await setWorld(t);
+    const { stop, log } = await startProgram(kubeconfig, '0', 'this process leads');
     const lease = () => client.get(leases, { namespace, name: runnersLeaderElectionID });
     assert.notEqual((await lease()).spec?.holderIdentity, '');
-    asked.abort();
-    assert.equal(await ended, 0, log);
+    await stop();
     assert.equal((await lease()).spec?.holderIdentity ?? '', '');
-    for (const line of log.trim().split('\n')) assert.doesNotThrow(() => JSON.parse(line), line);
+    for (const line of log().trim().split('\n')) assert.doesNotThrow(() => JSON.parse(line), line);
+  });
+
+  test("exports Node's default metrics", async (t) => {
+    const { kubeconfig } = await setWorld(t);
+    const { line, stop } = await startProgram(kubeconfig, '127.0.0.1:0', 'The health server listens');
+    const { host, port } = JSON.parse(line) as { host: string; port: number };
+    const body = await (await fetch(`http://${host}:${port}/metrics`)).text();
+    await stop();
+    for (const name of ['process_cpu_seconds_total', 'nodejs_heap_size_used_bytes'])
+      assert.match(body, new RegExp(`^${name} \\d`, 'm'));
   });
 });
