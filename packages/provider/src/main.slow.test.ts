@@ -17,7 +17,8 @@ const secretKey = '11111111-2222-4333-8444-555555555555';
 const projectID = '9a1f7c52-0d7e-4a2b-8f43-3c2d1b0a9e87';
 const accessKey = 'SCWXXXXXXXXXXXXXXXXX';
 const credentials = { SCW_ACCESS_KEY: accessKey, SCW_SECRET_KEY: secretKey, SCW_DEFAULT_PROJECT_ID: projectID };
-const limit = { timeout: 60_000 };
+/** Of a suite, whose tests share it: a minute for each. */
+const limit = { timeout: 4 * 60_000 };
 
 describe('the manager as a program, with input that it rejects', limit, () => {
   test('--help prints text, also with invalid flags (INC-01)', async (t) => {
