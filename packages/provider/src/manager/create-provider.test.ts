@@ -10,7 +10,16 @@ import {
   remoteServiceAccount,
   secretNames,
 } from '@tartan/api';
-import { type Client, ignoreNotFound, leases, nodes, secrets, serviceAccounts, type Transport } from '@tartan/kube';
+import {
+  type Client,
+  getCondition,
+  ignoreNotFound,
+  leases,
+  nodes,
+  secrets,
+  serviceAccounts,
+  type Transport,
+} from '@tartan/kube';
 import type { ManualClock } from '@tartan/kube/clock';
 import { ScalewayError } from '@tartan/scaleway';
 import { coreClusters } from '../core/kinds.ts';
@@ -148,6 +157,36 @@ describe('one manager', () => {
     assert.deepEqual(refused, []);
     assert.equal(mac.calls[0], 'rename mac-1');
     assert.match(mac.calls.join(), /^rename mac-1,rename tuist-releasing-[^,]*,reinstall,rename tuist-pool-[^,]*$/);
+  });
+
+  test('trusts a list of servers for three times the --inventory-interval', async (t) => {
+    const { client, start, installCore, pass } = await createHarness(t);
+    await installCore();
+    const serverID = '6f1c0a52-0d7e-4a2b-8f43-3c2d1b0a9e87';
+    const { pool } = oneMac(serverID);
+    let failures = 0;
+    let isOut = false;
+    start('a', {
+      options: optionsWith('--leader-elect=false', '--inventory-interval=6m'),
+      pool: {
+        ...pool,
+        listServers: async (...call) => {
+          if (!isOut) return pool.listServers(...call);
+          failures += 1;
+          throw new ScalewayError('Scaleway is out.', { kind: 'unavailable' });
+        },
+      },
+    });
+    const listed = async () =>
+      getCondition((await client.get(macHost.resource, { name: serverID })).status?.conditions, 'Listed')?.status;
+    await pass(60_000, 5_000);
+    assert.equal(await listed(), 'True');
+    isOut = true;
+    await pass(7 * 60_000, 30_000);
+    assert.ok(failures > 0);
+    assert.equal(await listed(), 'True');
+    await pass(15 * 60_000, 30_000);
+    assert.equal(await listed(), 'Unknown');
   });
 
   test('needs no lease without leader election', async (t) => {
