@@ -54,14 +54,18 @@ describe('lists of one pool', () => {
   test('a replaced key is used by the next request, and by lists that were read before', async () => {
     let key = secretKey;
     const pool = testPool(scaleway.url, { secretKey: () => key });
-    scaleway.respondWith(serversReply);
-    await pool.listServers(zone, { maxAgeMs: minute });
+    scaleway.respondWith(({ path }) => (path.endsWith('/os') ? { body: { os: [], total_count: 0 } } : serversReply));
+    const readLists = async (): Promise<void> => {
+      await pool.listServers(zone, { maxAgeMs: minute });
+      await pool.listImages(zone, 'M2-L', { maxAgeMs: minute });
+    };
+    await readLists();
     key = otherKey;
     await pool.listServers('fr-par-1');
-    await pool.listServers(zone, { maxAgeMs: minute });
+    await readLists();
     assert.deepEqual(
       scaleway.received.map(({ headers }) => headers['x-auth-token']),
-      [secretKey, otherKey, otherKey],
+      [secretKey, secretKey, otherKey, otherKey, otherKey],
     );
     scaleway.respondWith({ status: 400, body: { message: `bad ${otherKey} and ${secretKey}` } });
     const { message } = await failureOf(pool.reboot(zone, 'server-1'));
