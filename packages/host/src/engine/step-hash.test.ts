@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import crypto, { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -79,6 +80,22 @@ describe('the hash of a step', () => {
     );
     const summary = createHash('sha256').update('a\t1\nb\t2\n').digest('hex');
     assert.equal(summaryOf({ b: '2', a: '1' }), summary.slice(0, 16));
+  });
+
+  test('is computed once for all hosts that the step is the same for', (t) => {
+    const { mock } = t.mock.method(crypto, 'createHash');
+    syncBuiltinESMExports();
+    t.after(() => {
+      mock.restore();
+      syncBuiltinESMExports();
+    });
+    const other: HostSpec = { ...spec, nodeName: 'another-mac' };
+    const shared = fake({ intent: () => ({ setting: 'the same for all hosts' }) });
+    assert.equal(stepHash(shared, spec), stepHash(shared, other));
+    assert.equal(mock.callCount(), 1);
+    const own = fake({ intent: ({ nodeName }) => ({ nodeName }) });
+    assert.notEqual(stepHash(own, spec), stepHash(own, other));
+    assert.equal(mock.callCount(), 3);
   });
 
   test('is an error for an intent that is not plain data', () => {
