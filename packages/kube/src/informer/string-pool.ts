@@ -6,22 +6,16 @@ const shortest = 10;
 
 /**
  * The objects of a kind have most of their text in common: types, reasons and messages of conditions, names of owners, times.
- * Holds at most twice `maxStrings`: those seen since it was last full, and those seen in the time before that. So common strings stay and
- * unique ones go.
+ * Forgets all when it holds `maxStrings`: unique strings go, and of a common one a few copies remain.
  */
 export const createStringPool = (maxStrings = 4096): ShareStrings => {
-  let recent = new Map<string, string>();
-  let earlier = recent;
+  const strings = new Map<string, string>();
   const sharedOf = (text: string): string => {
-    const seen = recent.get(text);
-    if (seen !== undefined) return seen;
-    const shared = earlier.get(text) ?? text;
-    if (recent.size >= maxStrings) {
-      earlier = recent;
-      recent = new Map();
-    }
-    recent.set(shared, shared);
-    return shared;
+    const shared = strings.get(text);
+    if (shared !== undefined) return shared;
+    if (strings.size >= maxStrings) strings.clear();
+    strings.set(text, text);
+    return text;
   };
   const share: ShareStrings = (value) => {
     if (typeof value !== 'object' || value === null) return;
