@@ -236,9 +236,7 @@ const namespace = 'runners';
 /** What other clients do to the Pod of one name. */
 type PodOperation = 'create' | 'create ended' | 'delete' | 'kill' | 'label' | 'vanish' | 'expire';
 
-describe('the agent keeps no deleted Pod, in any order of responses and watch events', {
-  timeout: 120_000,
-}, () => {
+describe('the agent keeps no deleted Pod, in any order of responses and watch events', () => {
   let kubernetes: Kubernetes;
   let clock: ManualClock;
   let transport: Transport;
