@@ -40,6 +40,15 @@ const cacheOf = <T extends KubeObject>() => {
   };
 };
 
+/** It waits for its Mac to become idle, if its Node is cordoned. */
+const lastAttempt = {
+  task: 'Update',
+  outcome: 'WaitingForIdle',
+  message: '',
+  at: '2026-01-01T00:00:00Z',
+  count: 0,
+} as const;
+
 const machineWith = (name: string, fleetName: string, desired: string, leftOutAt: string | undefined): Machine => ({
   ...machine.make({ metadata: { name }, spec: { fleetName, providerID: `x://${name}` } }),
   metadata: {
@@ -53,17 +62,18 @@ const machineWith = (name: string, fleetName: string, desired: string, leftOutAt
   status: {
     initialization: { provisioned: true },
     desiredHostConfigHash: desired,
+    lastAttempt,
     ...(leftOutAt !== undefined && {
       leftOut: { actual: 'old', desired, at: leftOutAt, steps: [], message: '' } as never,
     }),
   },
 });
 
-const nodeWith = (name: string, hash: string, ready: boolean): Live<Node> => ({
+const nodeWith = (name: string, hash: string, ready: boolean, unschedulable: boolean): Live<Node> => ({
   apiVersion: 'v1',
   kind: 'Node',
   metadata: { name, uid: `node-${name}`, ...identity, annotations: { [annotations.hostConfigHash]: hash } },
-  spec: { providerID: `x://${name}` },
+  spec: { providerID: `x://${name}`, unschedulable },
   status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
 });
 
@@ -78,7 +88,7 @@ const step = fc.oneof(
     leftOut: fc.boolean(),
   }),
   fc.record({ kind: fc.constant('no machine' as const), name }),
-  fc.record({ kind: fc.constant('node' as const), name, hash, ready: fc.boolean() }),
+  fc.record({ kind: fc.constant('node' as const), name, hash, ready: fc.boolean(), cordoned: fc.boolean() }),
   fc.record({ kind: fc.constant('no node' as const), name }),
   fc.record({ kind: fc.constant('cluster' as const), paused: fc.boolean() }),
   fc.record({ kind: fc.constant('time' as const) }),
@@ -94,11 +104,14 @@ const add = (each: 'a' | 'b' | 'c', leftOut = false): Step => ({
   leftOut,
 });
 const [look, time]: readonly [Step, Step] = [{ kind: 'look' }, { kind: 'time' }];
+const node = (cordoned: boolean): Step => ({ kind: 'node', name: 'a', hash: 'old', ready: true, cordoned });
 const examples: Step[][] = [
   // The first of several is removed.
   [add('a'), add('b'), add('c'), look, { kind: 'no machine', name: 'a' }, look, { kind: 'no machine', name: 'b' }],
   // A step that was left out is due again.
-  [add('a', true), { kind: 'node', name: 'a', hash: 'old', ready: true }, look, time, time],
+  [add('a', true), node(false), look, time, time],
+  // A Node is cordoned, and nothing else of it changes.
+  [add('a'), node(false), look, node(true)],
 ];
 
 describe('the facts about the members of a fleet', () => {
@@ -158,7 +171,7 @@ describe('the facts about the members of a fleet', () => {
               machines.set(`ns/${each.name}`, undefined);
               break;
             case 'node':
-              nodes.set(each.name, nodeWith(each.name, each.hash, each.ready));
+              nodes.set(each.name, nodeWith(each.name, each.hash, each.ready, each.cordoned));
               break;
             case 'no node':
               nodes.set(each.name, undefined);

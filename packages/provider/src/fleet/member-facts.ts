@@ -141,6 +141,7 @@ const nodeChanged = fieldsChanged<Node>(({ metadata, spec, status }) => {
   return [
     metadata.annotations?.[annotations.hostConfigHash],
     spec?.providerID,
+    spec?.unschedulable,
     ready?.status,
     ready?.lastTransitionTime,
   ];
