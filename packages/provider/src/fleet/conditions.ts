@@ -58,7 +58,7 @@ const idleCondition = (snapshot: Snapshot, counts: Counts): ConditionUpdate => {
   const { desired, existing } = counts;
   const down = namesOf(notReady(snapshot));
   if (waitsForMacs(snapshot) && snapshot.toBeReplaced.length > 0)
-    return readyBecause('Replacing', `From another template: ${formatNameList(snapshot.toBeReplaced)}.`);
+    return readyBecause('Replacing', `From another template: ${formatNameList(snapshot.toBeReplaced.toSorted())}.`);
   const isShort = existing < desired || down.length > 0;
   if (!isShort || !waitsForMacs(snapshot))
     return unplannedCondition(snapshot, counts) ?? (isShort ? shortCondition(down, counts) : readyBecause('UpToDate'));
