@@ -36,7 +36,7 @@ const startFleetController = async (client: Client, signal: AbortSignal): Promis
     macFleets: await follow(macFleet.resource),
     machines: await follow(machine.resource),
     nodes: await follow(nodes),
-    clusters: { get: () => undefined },
+    clusters: { get: () => undefined, subscribe: () => () => {} },
     machineDeployments: await follow(deployments),
     machineDeploymentResource: deployments,
     events: { event: () => {} },

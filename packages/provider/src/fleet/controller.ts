@@ -22,7 +22,7 @@ import {
   requeueOnConflict,
   type Source,
 } from '@tartan/kube';
-import type { ClusterGetter, ControllerDeps, Informers, Node } from '../controller-deps.ts';
+import type { ControllerDeps, Informers, Node } from '../controller-deps.ts';
 import type { CoreMachineDeployment } from '../core/kinds.ts';
 import { type ActDeps, applyRoll, createFleet, deleteFleet } from './act.ts';
 import { isChange, type Decision, decide, machinesWithTurn } from './decide.ts';
@@ -37,7 +37,7 @@ interface FleetControllerOptions
     Partial<Pick<Informers, 'machineDeployments'>>,
     Omit<ActDeps, keyof ControllerDeps | 'fleetWritten'>,
     Pick<ObserveDeps, 'revisionOf' | 'releaseID'> {
-  readonly clusters: ClusterGetter;
+  readonly clusters: Pick<Informers['clusters'], 'get' | 'subscribe'>;
   /** After how long a stop is lifted and a machine that refused is retried: `update.retryAfterMs`. Undefined: never. */
   readonly retryAfterMs: number | undefined;
 }

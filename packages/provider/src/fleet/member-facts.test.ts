@@ -21,7 +21,9 @@ const cacheOf = <T extends KubeObject>() => {
   const listeners = new Set<(change: InformerEvent<T>) => void>();
   return {
     objects,
+    get: (key: string) => objects.get(key),
     subscribe: (listener: (change: InformerEvent<T>) => void) => {
+      for (const object of objects.values()) listener({ type: 'added', object });
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
@@ -77,6 +79,11 @@ const nodeWith = (name: string, hash: string, ready: boolean, unschedulable: boo
   status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
 });
 
+const clusterWith = (paused: boolean): Live<CoreCluster> => ({
+  metadata: { name: 'c', namespace: 'ns', uid: 'c', ...identity },
+  spec: { paused },
+});
+
 const name = fc.constantFrom('a', 'b', 'c', 'd');
 const hash = fc.constantFrom('old', 'new');
 const step = fc.oneof(
@@ -91,73 +98,74 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('node' as const), name, hash, ready: fc.boolean(), cordoned: fc.boolean() }),
   fc.record({ kind: fc.constant('no node' as const), name }),
   fc.record({ kind: fc.constant('cluster' as const), paused: fc.boolean() }),
+  fc.record({ kind: fc.constant('no cluster' as const) }),
   fc.record({ kind: fc.constant('time' as const) }),
-  fc.record({ kind: fc.constant('look' as const) }),
+  // The controller runs only while this manager leads.
+  fc.record({ kind: fc.constantFrom('we lead' as const, 'another leads' as const) }),
 );
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
-const add = (each: 'a' | 'b' | 'c', leftOut = false): Step => ({
-  kind: 'machine',
-  name: each,
-  fleet: 'f',
-  hash: 'new',
-  leftOut,
-});
-const [look, time]: readonly [Step, Step] = [{ kind: 'look' }, { kind: 'time' }];
 const node = (cordoned: boolean): Step => ({ kind: 'node', name: 'a', hash: 'old', ready: true, cordoned });
+const time: Step = { kind: 'time' };
 const examples: Step[][] = [
-  // The first of several is removed.
-  [add('a'), add('b'), add('c'), look, { kind: 'no machine', name: 'a' }, look, { kind: 'no machine', name: 'b' }],
   // A step that was left out is due again.
-  [add('a', true), node(false), look, time, time],
+  [{ kind: 'machine', name: 'a', fleet: 'f', hash: 'new', leftOut: true }, node(false), time, time],
   // A Node is cordoned, and nothing else of it changes.
-  [add('a'), node(false), look, node(true)],
+  [{ kind: 'machine', name: 'a', fleet: 'f', hash: 'new', leftOut: false }, node(false), node(true)],
+  // A machine goes while another manager leads.
+  [
+    { kind: 'machine', name: 'a', fleet: 'f', hash: 'new', leftOut: false },
+    { kind: 'another leads' },
+    { kind: 'no machine', name: 'a' },
+    { kind: 'we lead' },
+  ],
 ];
+
+/** Empty caches, and the facts that follow them. */
+const setUp = () => {
+  const clock = manualClock();
+  const machines = cacheOf<NonNullable<(typeof machine.resource)['ofType']>>();
+  const nodes = cacheOf<Node>();
+  const clusters = cacheOf<CoreCluster>();
+  const machineLister = () => listerOf([...machines.objects.values()], machineIndexes);
+  const nodeLister = () => listerOf([...nodes.objects.values()], nodeIndexes);
+  const members = createMemberFacts({
+    machines: {
+      get: machines.get,
+      list: () => machineLister().list(),
+      byIndex: (index, value) => machineLister().byIndex(index, value),
+      subscribe: machines.subscribe,
+    },
+    nodes: {
+      get: nodes.get,
+      list: () => nodeLister().list(),
+      byIndex: (index, value) => nodeLister().byIndex(index, value),
+      subscribe: nodes.subscribe,
+    },
+    clusters,
+    clock,
+    limits,
+  });
+  return { clock, machines, nodes, clusters, members, machineLister };
+};
 
 describe('the facts about the members of a fleet', () => {
   test('are those that a new process would compute, after any changes', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
-        const clock = manualClock();
-        const machines = cacheOf<NonNullable<(typeof machine.resource)['ofType']>>();
-        const nodes = cacheOf<Node>();
-        let paused = false;
-        const cluster = (): Live<CoreCluster> => ({ metadata: { name: 'c', uid: 'c', ...identity }, spec: { paused } });
-        const clusters = { get: (key: string) => (key === 'ns/c' ? cluster() : undefined) };
-        const machineLister = () => listerOf([...machines.objects.values()], machineIndexes);
-        const nodeLister = () => listerOf([...nodes.objects.values()], nodeIndexes);
-        const members = createMemberFacts({
-          machines: {
-            get: (key) => machineLister().get(key),
-            list: () => machineLister().list(),
-            byIndex: (index, value) => machineLister().byIndex(index, value),
-            subscribe: machines.subscribe,
-          },
-          nodes: {
-            get: (key) => nodeLister().get(key),
-            list: () => nodeLister().list(),
-            byIndex: (index, value) => nodeLister().byIndex(index, value),
-            subscribe: nodes.subscribe,
-          },
-          clusters,
-          clock,
-          limits,
-        });
-        members.follow(
-          () => {},
-          () => {},
-        );
+        const { clock, machines, nodes, clusters, members, machineLister } = setUp();
+        let end: (() => void) | undefined = members.follow();
         const byName = <T extends { readonly name: string }>(all: readonly T[]): T[] =>
           all.toSorted((x, y) => (x.name < y.name ? -1 : 1));
         const check = (): void => {
+          const now = clock.now();
+          const memberOf = (each: Machine) => ({
+            ...machineFacts(each, nodes.get(each.metadata.name), { now, clusters, ...limits }),
+            ...templateFacts(each),
+          });
           for (const fleet of ['f', 'g']) {
-            const expected = machineLister().byIndex('fleet', `ns/${fleet}`);
-            const { facts, templates } = members.membersOf(`ns/${fleet}`);
-            const now = clock.now();
-            const factsOf = (each: Machine) =>
-              machineFacts(each, nodes.objects.get(each.metadata.name), { now, clusters, ...limits });
-            assert.deepEqual(byName(facts), byName(expected.map(factsOf)));
-            assert.deepEqual(byName(templates), byName(expected.map(templateFacts)));
+            const expected = machineLister().byIndex('fleet', `ns/${fleet}`).map(memberOf);
+            assert.deepEqual(byName(members.membersOf(`ns/${fleet}`)), byName(expected));
           }
         };
         for (const each of steps) {
@@ -177,18 +185,40 @@ describe('the facts about the members of a fleet', () => {
               nodes.set(each.name, undefined);
               break;
             case 'cluster':
-              paused = each.paused;
+              clusters.set('ns/c', clusterWith(each.paused));
+              break;
+            case 'no cluster':
+              clusters.set('ns/c', undefined);
               break;
             case 'time':
               clock.advance(40_000);
               break;
-            case 'look':
-              check();
+            case 'another leads':
+              end?.();
+              end = undefined;
+              break;
+            case 'we lead':
+              end ??= members.follow();
           }
+          if (end) check();
         }
-        check();
       }),
       { numRuns: 500, examples: examples.map((steps) => [steps]) },
     );
+  });
+
+  test('are computed again only for a machine that has changed', () => {
+    const { machines, clusters, members } = setUp();
+    members.follow();
+    for (const each of ['a', 'b']) machines.set(`ns/${each}`, machineWith(each, 'f', 'old', undefined));
+    clusters.set('ns/c', clusterWith(false));
+    const factsOf = (of: string) => members.membersOf('ns/f').find((member) => member.name === of);
+    const [a, b] = [factsOf('a'), factsOf('b')];
+    const before = members.membersOf('ns/f');
+    machines.set('ns/a', machineWith('a', 'f', 'new', undefined));
+    clusters.set('ns/c', { ...clusterWith(false), status: { infrastructureReady: true } });
+    assert.notEqual(factsOf('a'), a);
+    assert.equal(factsOf('b'), b);
+    assert.deepEqual(before, [a, b], 'what was returned before does not change');
   });
 });

@@ -8,14 +8,14 @@ import { failuresOf, isUnreachable, lastAttemptOf } from '../machine/last-attemp
 import { cachedPauseReasons } from '../pause/pauses.ts';
 import type { Snapshot } from './decide.ts';
 import type { Limits, MachineFacts } from './judge-turn.ts';
-import { type DeploymentFacts, templateFacts, wantedMachines } from './machine-deployments.ts';
-import type { MemberFacts, Members } from './member-facts.ts';
+import { type DeploymentFacts, wantedMachines } from './machine-deployments.ts';
+import type { Member, MemberFacts } from './member-facts.ts';
 import { fleetNameOf, rollRecordFromStatus } from './turns.ts';
 
 export interface ObserveDeps
   /** `machineDeployments` is undefined: Cluster API is not installed, and nothing wants machines. */
   extends Partial<Pick<Listers, 'machineDeployments'>> {
-  memberFacts: Pick<MemberFacts, 'membersOf' | 'factsOf'>;
+  memberFacts: Pick<MemberFacts, 'membersOf' | 'memberOf'>;
   fleetOf: (key: string) => Live<MacFleet> | undefined;
   /** Revision of what all Macs of that fleet should have in common. */
   revisionOf: (fleet: string, signal: AbortSignal) => Promise<string>;
@@ -51,15 +51,15 @@ export const createObserve = (deps: ObserveDeps) => {
     const deployment = wanting.find(({ metadata }) => metadata.name === name.name);
     const fleet = live ? live.fleet : fleetOf(key);
     const cached = memberFacts.membersOf(key);
-    const { facts, templates } = live ? withLive(cached, name, memberFacts, live) : cached;
+    const members = live ? withLive(cached, name, memberFacts, live) : cached;
     return {
       fleet,
       deployment,
       snapshot: {
         fleet: fleet && fleetFacts(fleet),
-        machines: facts,
+        machines: members,
         deployment: deployment && deploymentFacts(deployment),
-        ...wantedMachines(wanting, templates, fleet?.spec.machinesRevision),
+        ...wantedMachines(wanting, members, fleet?.spec.machinesRevision),
         revision: await revisionOf(name.name, signal),
         releaseID,
         now: clock.now(),
@@ -70,19 +70,16 @@ export const createObserve = (deps: ObserveDeps) => {
 };
 
 const withLive = (
-  { facts, templates }: Members,
+  cached: readonly Member[],
   { name }: ObjectName,
-  { factsOf }: Pick<MemberFacts, 'factsOf'>,
+  { memberOf }: Pick<MemberFacts, 'memberOf'>,
   live: LiveReads,
-): Members => {
-  const isCached = (each: { readonly name: string }): boolean => !live.machines.has(each.name);
-  const read = [...live.machines.values()]
-    .filter((each) => each !== undefined)
-    .filter((each) => fleetNameOf(each) === name);
-  return {
-    facts: [...facts.filter(isCached), ...read.map(factsOf)],
-    templates: [...templates.filter(isCached), ...read.map(templateFacts)],
-  };
+): readonly Member[] => {
+  const read = [...live.machines.values()].filter((each) => each !== undefined);
+  return [
+    ...cached.filter((each) => !live.machines.has(each.name)),
+    ...read.filter((each) => fleetNameOf(each) === name).map(memberOf),
+  ];
 };
 
 /** Reads the fleet, and the machines of that name, from the server. */

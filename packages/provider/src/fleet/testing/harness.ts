@@ -43,6 +43,17 @@ const ours: readonly string[] = [kindNames.machine.kind, kindNames.macFleet.kind
 
 const minute = 60_000;
 
+type Machines = Informer<ScalewayAppleSiliconMachine>;
+
+/** A cache that lags: whatever changes, it shows these objects. */
+const staleCache = ({ subscribe }: Machines, objects: ReturnType<Machines['list']>) => ({
+  ...listerOf(objects, machineIndexes),
+  subscribe: (listener: Parameters<Machines['subscribe']>[0]) =>
+    subscribe(() => {
+      for (const object of objects) listener({ type: 'added', object });
+    }),
+});
+
 /** An embedded Kubernetes with machines, on virtual time. Tests do what the machine controller would do. */
 export const createHarness = async (t: TestContext) => {
   const clock = manualClock();
@@ -137,16 +148,16 @@ export const createHarness = async (t: TestContext) => {
     start: async (
       between: (send: Send) => Send = (send) => send,
       releaseID?: string,
-      staleMachines?: readonly Live<ScalewayAppleSiliconMachine>[],
+      staleMachines?: Live<ScalewayAppleSiliconMachine>[],
     ) => {
       const theirs = createClient({ ...watched, send: between(watched.send) }, { clock });
       const machines = await follow(theirs, machine.resource);
       const controller = createFleetController({
         client: theirs,
         macFleets: await follow(theirs, macFleet.resource),
-        machines: staleMachines ? { ...machines, ...listerOf(staleMachines, machineIndexes) } : machines,
+        machines: staleMachines ? staleCache(machines, staleMachines) : machines,
         nodes: await follow(theirs, nodes),
-        clusters: { get: () => undefined },
+        clusters: { get: () => undefined, subscribe: () => () => {} },
         machineDeployments: await follow(theirs, deployments),
         machineDeploymentResource: deployments,
         events: {
