@@ -31,7 +31,8 @@ const setUp = () => {
       hosts.delete(id);
       offers.hostChanged(id);
     },
-    wait: (key: string, group = 'any', fits = (_host: Host): boolean => true) => offers.wait(key, { group, fits }),
+    wait: (key: string, { since = 0, group = 'any', fits = (_host: Host): boolean => true } = {}) =>
+      offers.wait(key, { since, group, fits }),
     wokenNow: (): string[] => woken.splice(0),
   };
 };
@@ -48,7 +49,16 @@ describe('a free Mac', () => {
     assert.deepEqual(wokenNow(), ['b']);
     offers.choose('a', 'h1');
     change('h1');
-    assert.deepEqual(wokenNow(), [], 'its pass is about to reserve it');
+    assert.deepEqual(wokenNow(), ['a'], 'also while its pass reserves it');
+  });
+
+  test('wakes the machine that has waited longest, whichever has looked first', () => {
+    const { change, wait, wokenNow } = setUp();
+    wait('a', { since: 2 });
+    wait('b', { since: 1 });
+    wait('c', { since: 1 });
+    for (const id of ['h1', 'h2', 'h3']) change(id);
+    assert.deepEqual(wokenNow(), ['b', 'c', 'a']);
   });
 
   test('wakes the same machine again if it has changed before the machine chose it', () => {
@@ -63,7 +73,7 @@ describe('a free Mac', () => {
     const { change, wait, wokenNow } = setUp();
     let asked = 0;
     const never = (): boolean => (asked++, false);
-    for (const key of ['a', 'b', 'c']) wait(key, 'other', never);
+    for (const key of ['a', 'b', 'c']) wait(key, { group: 'other', fits: never });
     wait('d');
     change('h');
     assert.deepEqual([wokenNow(), asked], [['d'], 1]);
@@ -195,7 +205,7 @@ describe('machines that wait for Macs, for any order of events', () => {
           const fitting = [...hosts.keys()].filter((id) => kindOf(id) === needs && isFree(id));
           const choice = fitting.find((id) => !offers.isOfferedToOther(id, key));
           if (choice === undefined) {
-            offers.wait(key, { group: String(needs), fits: (host) => kindOf(host.metadata.name) === needs });
+            offers.wait(key, { since: 0, group: String(needs), fits: (host) => kindOf(host.metadata.name) === needs });
             return offers.passEnded(key, waits);
           }
           offers.choose(key, choice);

@@ -2,6 +2,8 @@ import type { Host, Listers } from '../controller-deps.ts';
 
 /** What a machine that waits for a free Mac looks for. */
 export interface Demand {
+  /** Since when it waits. */
+  readonly since: number;
   /** The same for machines that every Mac fits alike. */
   readonly group: string;
   fits(host: Host): boolean;
@@ -13,13 +15,6 @@ export interface PassResult {
   readonly waits: boolean;
   /** The server that it has reserved. */
   readonly serverID: string | undefined;
-}
-
-interface Offer {
-  /** Key of the machine. */
-  readonly to: string;
-  /** Its pass is about to reserve the Mac. */
-  readonly isChosen: boolean;
 }
 
 export interface HostOfferSources {
@@ -36,11 +31,15 @@ export interface HostOfferSources {
  * of them has declined it since it last changed.
  * Assumptions: a machine that declines a Mac which it needs is reconciled again by itself, after a failure or a conflict.
  * Caveats: only saves passes and requests. Which machine gets a Mac is decided by the two compare-and-swaps of a claim.
+ * Who waits is remembered, and not read from the cache. The index `withoutHost` has all machines without a Mac: each free Mac would wake
+ * those in vain that wait for a key, or for their Cluster. `waitingForHostSince` is there too late: a Mac that becomes free between a pass
+ * and its status in the cache would wake nobody.
  */
 export const createHostOffers = ({ macHosts, machines }: HostOfferSources) => {
-  /** By key of the machine, in the order in which they began to wait. */
+  /** By key of the machine. */
   const waiting = new Map<string, Demand>();
-  const offers = new Map<string, Offer>();
+  /** The machine that looks at it or is about to reserve it, by server. */
+  const offers = new Map<string, string>();
   /** The machines that have not taken a Mac that was offered to them, by server. */
   const declined = new Map<string, Set<string>>();
   const subscribers = new Set<(key: string) => void>();
@@ -52,18 +51,17 @@ export const createHostOffers = ({ macHosts, machines }: HostOfferSources) => {
     const host = macHosts.get(serverID);
     const isFree =
       host !== undefined && host.spec.consumerRef === undefined && machines.byIndex('serverID', serverID).length === 0;
-    const current = offers.get(serverID);
     if (!isFree) return void offers.delete(serverID);
-    if (current?.isChosen) return;
+    const current = offers.get(serverID);
     // What its pass has decided may depend on the Mac as it was before.
-    if (current !== undefined) return wake(current.to);
+    if (current !== undefined) return wake(current);
     const judged = new Map<string, boolean>();
-    for (const [key, { group, fits }] of waiting) {
+    for (const [key, { group, fits }] of [...waiting].sort(longestFirst)) {
       const isFit = judged.get(group) ?? fits(host);
       judged.set(group, isFit);
       if (!isFit || declined.get(serverID)?.has(key)) continue;
       waiting.delete(key);
-      offers.set(serverID, { to: key, isChosen: false });
+      offers.set(serverID, key);
       return wake(key);
     }
   };
@@ -76,20 +74,20 @@ export const createHostOffers = ({ macHosts, machines }: HostOfferSources) => {
   return {
     /** Whether another machine is about to look at that Mac. */
     isOfferedToOther: (serverID: string, key: string): boolean => {
-      const to = offers.get(serverID)?.to;
+      const to = offers.get(serverID);
       return to !== undefined && to !== key;
     },
     /** A pass is about to reserve that Mac. Call it in the same turn in which the Mac was found free. */
     choose: (key: string, serverID: string): void => {
       waiting.delete(key);
-      offers.set(serverID, { to: key, isChosen: true });
+      offers.set(serverID, key);
     },
     /** A pass has found no free Mac. Call it in the same turn. */
     wait: (key: string, demand: Demand): unknown => waiting.set(key, demand),
     /** Call it after every pass of a machine, also after one that failed and one that found no machine. */
     passEnded: (key: string, { waits, serverID }: PassResult): void => {
       if (!waits) waiting.delete(key);
-      for (const [id, { to }] of offers) if (to === key && id !== serverID) decline(id, key);
+      for (const [id, to] of offers) if (to === key && id !== serverID) decline(id, key);
     },
     /** Call it when a Mac has changed, or the machine that had reserved it has gone or given it up. */
     hostChanged: (serverID: string): void => {
@@ -104,5 +102,7 @@ export const createHostOffers = ({ macHosts, machines }: HostOfferSources) => {
     },
   };
 };
+
+const longestFirst = ([, a]: [string, Demand], [, b]: [string, Demand]): number => a.since - b.since;
 
 export type HostOffers = ReturnType<typeof createHostOffers>;

@@ -5,6 +5,7 @@ import { claimBlockedBy, type HostRequirements, isHeldBy } from '../claim/choose
 import type { Host, Listers, Machine } from '../controller-deps.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
 import { hardwareKey } from '../indexes.ts';
+import { waitingSince } from '../machine/machine.ts';
 import { refusalOf } from '../machine/observe/cluster.ts';
 import { hostRequirements } from '../machine/observe/host.ts';
 import { abandonReason, type Limits, type Release } from './snapshot.ts';
@@ -86,12 +87,6 @@ const waitingMachines = ({ machines, defaultPoolPrefix, mayClaim }: Demand): Wai
     .filter(mayClaim)
     .map((machine) => ({ wanted: hostRequirements(machine, defaultPoolPrefix), since: waitingSince(machine) }))
     .toSorted(longestFirst);
-
-/** Since when a machine finds no Mac; undefined if it is not looking for one. */
-export const waitingSince = ({ status }: Machine): number | undefined => {
-  const since = Date.parse(status?.waitingForHostSince ?? '');
-  return Number.isNaN(since) ? undefined : since;
-};
 
 const longestFirst = (a: WaitingMachine, b: WaitingMachine): number =>
   (a.since ?? Number.MAX_SAFE_INTEGER) - (b.since ?? Number.MAX_SAFE_INTEGER) || (a.wanted.uid < b.wanted.uid ? -1 : 1);

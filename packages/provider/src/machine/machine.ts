@@ -61,3 +61,9 @@ export type MachinePatcher = ReturnType<typeof createMachinePatcher>;
 /** The name of the SSH key: that of the fleet, or the machine's own if it has no fleet. */
 export const sshKeyName = ({ metadata, spec }: Machine): string =>
   spec.fleetName || `${metadata.namespace ?? ''}-${metadata.name}`;
+
+/** Since when a machine finds no Mac; undefined if it is not looking for one. */
+export const waitingSince = ({ status }: Machine): number | undefined => {
+  const since = Date.parse(status?.waitingForHostSince ?? '');
+  return Number.isNaN(since) ? undefined : since;
+};

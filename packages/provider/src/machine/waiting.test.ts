@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { machine as machineKind, macHost, type MachineSpec } from '@tartan/api';
 import type { WorkOutcome } from '../host-work/host-work.ts';
 import { doneOutcome } from './testing/fakes.ts';
@@ -69,6 +70,34 @@ describe('machines that wait for a Mac', () => {
     assert.equal(holds.length, count, 'each Mac is asked for once');
   });
 
+  test('that lack something else are not woken', async (t) => {
+    const harness = await createHarness(t);
+    harness.keys.set({ kind: 'unavailable', message: 'It is being made.' }, 'runners');
+    await harness.start();
+    await addMachines(harness);
+    const counted = startCounting(harness);
+    for (const server of ['server-1', 'server-2', 'server-3']) await harness.addHost(server);
+    assert.deepEqual(counted(), { requests: [], passes: [] });
+  });
+
+  test('are woken by a Mac that becomes free before they have recorded that they wait', async (t) => {
+    const harness = await createHarness(t);
+    await harness.start();
+    let added = false;
+    harness.interpose((send) => async (request) => {
+      if (!added && JSON.stringify(request).includes('waitingForHostSince')) {
+        added = true;
+        await harness.meanwhile(() => harness.addHost());
+        while (harness.macHosts().byIndex('state', 'pool').length === 0) await setImmediate();
+      }
+      return send(request);
+    });
+    await harness.addMachine({}, { name: 'mac-1' });
+    await harness.settle();
+    assert.ok(added);
+    assert.deepEqual(await holders(harness), ['mac-1']);
+  });
+
   test('that want another kind of Mac are not woken', async (t) => {
     const harness = await createHarness(t);
     await harness.start();
@@ -101,6 +130,45 @@ describe('machines that wait for a Mac', () => {
     await harness.pass(1);
     for (let server = 2; server <= count - 2; server += 1) await harness.addHost(`server-${server}`);
     assert.deepEqual((await holders(harness)).toSorted(), names.slice(2).toSorted(), 'also the one that failed');
+  });
+
+  const first = { namespace, name: 'mac-1' };
+  const patchFirst = (body: object) => (harness: Harness) =>
+    harness.client.patch(machineKind.resource, first, { type: 'merge', body });
+  const changes: readonly (readonly [string, (harness: Harness) => Promise<unknown>])[] = [
+    ['is deleted', ({ client }) => client.delete(machineKind.resource, first)],
+    ['is paused', patchFirst({ metadata: { annotations: { 'cluster.x-k8s.io/paused': '' } } })],
+    ['wants a pool that is not allowed', patchFirst({ spec: { adoptPoolPrefix: 'their-pool-' } })],
+  ];
+  for (const [what, change] of changes)
+    test(`pass the Mac on if the one that was woken ${what} before it claims`, async (t) => {
+      const harness = await createHarness(t);
+      await harness.start();
+      for (const name of names.slice(0, 3)) await harness.addMachine({}, { name });
+      // Between its wake-up and its live read.
+      let changed = false;
+      harness.interpose((send) => async (request) => {
+        if (!changed && request.method === 'GET' && request.path.endsWith('/mac-1')) {
+          changed = true;
+          await change(harness);
+        }
+        return send(request);
+      });
+      await harness.addHost();
+      assert.ok(changed, 'it was woken');
+      assert.deepEqual(await holders(harness), ['mac-2']);
+    });
+
+  test('are woken in the order in which they began to wait, also by the next manager', async (t) => {
+    const harness = await createHarness(t);
+    await harness.start();
+    for (const name of ['mac-3', 'mac-1', 'mac-2']) {
+      await harness.addMachine({}, { name });
+      await harness.pass(1);
+    }
+    await harness.restart();
+    await harness.addHost();
+    assert.deepEqual(await holders(harness), ['mac-3']);
   });
 
   test('are woken when a machine that had only reserved the Mac is deleted', async (t) => {

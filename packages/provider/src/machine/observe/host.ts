@@ -12,6 +12,7 @@ import { type MachineSecret, readTailscaleKey } from '../../host-work/secrets.ts
 import { hardwareKey } from '../../indexes.ts';
 import { abandonReason } from '../../mac-host/snapshot.ts';
 import { wipeOf } from '../../mac-host/wipe.ts';
+import { waitingSince } from '../machine.ts';
 import type { MachineControllerOptions } from '../options.ts';
 import type { ChoiceFacts, HostFacts } from '../snapshot.ts';
 
@@ -172,6 +173,7 @@ export const choiceForPass = (
     const { zone, type, os, poolPrefix, recordedServer = '' } = wanted;
     const mayHave = mayHaveFor(machine);
     hostOffers.wait(key, {
+      since: waitingSince(machine) ?? clock.now(),
       group: [zone, type, os, poolPrefix, recordedServer, machine.spec.providerID ?? ''].join(' '),
       fits: (each) => mayHave(each) && claimBlockedBy(wanted, each, clock.now()) === undefined,
     });

@@ -143,6 +143,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
 
   /** Of the last process. */
   let memory: MachineMemory | undefined;
+  let macHosts: MachineControllerOptions['macHosts'] | undefined;
   const startProcess = async () => {
     const stopping = new AbortController();
     const running: Promise<void>[] = [];
@@ -167,7 +168,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
     const parts: MachineControllerOptions = {
       client: controllerClient,
       machines: { ...machines, get: (key) => staleMachine ?? machines.get(key) },
-      macHosts: await follow(macHost.resource),
+      macHosts: (macHosts = await follow(macHost.resource)),
       macFleets: await follow(macFleet.resource),
       nodes: await follow(nodes),
       clusters: await follow(clusters),
@@ -231,6 +232,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
     /** The key of each pass. */
     passes,
     lines,
+    macHosts: () => macHosts ?? assert.fail('no process was started'),
     memory: () => memory ?? assert.fail('no process was started'),
     settle,
     interpose: (wrap: (send: Send) => Send) => {
