@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { describe, it } from 'node:test';
-import { macHost } from '@tartan/api';
+import { describe, it, type TestContext } from 'node:test';
+import { machine, macHost } from '@tartan/api';
 import { getCondition } from '@tartan/kube';
-import { createHarness, zone } from './testing/harness.ts';
+import { createHarness, namespace, zone } from './testing/harness.ts';
 
 const minute = 60_000;
 
@@ -58,34 +58,67 @@ describe('two managers that both believe they lead', () => {
 });
 
 describe('many Macs at once', () => {
-  it('are asked for at Scaleway a few at a time, and all are renamed', async (t) => {
+  /** Twelve Macs, and how many are asked for at Scaleway at the same time. `hold` keeps the answers back until it resolves. */
+  const setUp = async (t: TestContext, hold?: Promise<void>) => {
     const harness = await createHarness(t);
-    const servers = [];
+    const servers: Awaited<ReturnType<typeof harness.order>>[] = [];
     for (let index = 0; index < 12; index += 1) servers.push(await harness.order(`tuist-pool-${index}`));
-    let asking = 0;
-    let most = 0;
+    const asking = { now: 0, most: 0 };
     await harness.start({
       wrapPool: (pool) => ({
         ...pool,
         getServer: async (...args) => {
-          most = Math.max(most, ++asking);
+          asking.most = Math.max(asking.most, ++asking.now);
           try {
+            await hold;
             return await pool.getServer(...args);
           } finally {
-            asking -= 1;
+            asking.now -= 1;
           }
         },
       }),
     });
-    await Promise.all(
-      servers.map(async ({ id }, index) => harness.take(id, await harness.machine(`mac-${index}`, id))),
-    );
-    await harness.pass(minute);
+    const take = () =>
+      Promise.all(servers.map(async ({ id }, index) => harness.take(id, await harness.machine(`mac-${index}`, id))));
+    return { ...harness, servers, asking, take };
+  };
+
+  it('are asked for at Scaleway a few at a time, and all are renamed', async (t) => {
+    const { servers, asking, take, pass } = await setUp(t);
+    await take();
+    await pass(minute);
     assert.deepEqual(
       servers.map(({ name }) => name),
       servers.map((_, index) => `mac-${index}`),
     );
-    assert.equal(most, 4);
+    assert.equal(asking.most, 4);
+  });
+
+  it('are released a few at a time, and all are wiped', async (t) => {
+    const { servers, asking, pass, release, scaleway } = await setUp(t);
+    await Promise.all(servers.map(({ id }) => release(id)));
+    await pass(minute);
+    assert.equal(scaleway.requests.filter((request) => request.endsWith('/reinstall')).length, 12);
+    assert.equal(asking.most, 4);
+  });
+
+  it('are renamed too if others that waited before them no longer need it', async (t) => {
+    const hold = Promise.withResolvers<void>();
+    const { servers, asking, take, pass, settle, client, patchSpec } = await setUp(t, hold.promise);
+    await take();
+    await settle();
+    assert.equal(asking.now, 4);
+    const waiting = servers.slice(4);
+    for (const { id } of waiting.slice(0, 4)) await patchSpec(id, { consumerRef: null });
+    for (let index = 4; index < 8; index += 1)
+      await client.delete(machine.resource, { namespace, name: `mac-${index}` });
+    await settle();
+    hold.resolve();
+    await pass(10 * minute);
+    assert.deepEqual(
+      waiting.slice(4).map(({ name }) => name),
+      ['mac-8', 'mac-9', 'mac-10', 'mac-11'],
+    );
   });
 });
 

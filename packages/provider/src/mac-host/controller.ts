@@ -72,7 +72,6 @@ export const createMacHostController = (options: MacHostOptions): Controller => 
       const host = macHosts.get(key);
       if (!host || host.metadata.deletionTimestamp !== undefined) {
         refusalBackoff.reset(key);
-        for (const { slots } of groups) slots.forget(key);
         return done;
       }
       const isRelease = host.spec.release !== undefined || refusalBackoff.isRefused(key, host.metadata.generation);

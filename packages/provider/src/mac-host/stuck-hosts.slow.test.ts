@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { createHarness } from './testing/harness.ts';
 
 const minute = 60_000;
@@ -47,49 +47,62 @@ describe('fifty Macs that cannot be wiped', () => {
   });
 });
 
-describe('five hundred Macs that cannot be wiped', () => {
-  it('delay neither claims nor lists: flows take turns at the rate limit', async (t) => {
-    const second = 1000;
-    const step = 100;
-    const harness = await createHarness(t);
-    const stuck: { id: string }[] = [];
-    for (let number = 0; number < 500; number += 1) stuck.push(await harness.order(`mac-${number}`));
-    const free: { id: string }[] = [];
-    for (let number = 0; number < 5; number += 1) free.push(await harness.order(`tuist-pool-${number}`));
-    harness.scaleway.faults.calls.push({
-      match: /reinstall$/,
-      times: Number.MAX_SAFE_INTEGER,
-      with: { status: 423, body: { type: 'locked', resource: 'server' } },
-    });
-    await harness.start({ rate: 10 });
-    await harness.pass(10 * second, second);
-    for (const { id } of stuck) await harness.release(id);
-    await harness.pass(30 * second, step);
-    harness.waits.length = 0;
+const second = 1000;
 
-    /** How long each claim takes until its Mac has the name of the machine, with all its requests. */
-    const claims: number[] = [];
-    for (const [number, { id }] of free.entries()) {
-      const started = harness.clock.now();
-      await harness.take(id, await harness.machine(`claimed-${number}`, id));
-      const isNamed = (): boolean =>
-        harness.scaleway.servers().find((server) => server.id === id)?.name === `claimed-${number}`;
-      while (!isNamed() && harness.clock.now() - started < 60 * second) await harness.pass(step, step);
-      claims.push(harness.clock.now() - started);
-      await harness.pass(10 * second, step);
-    }
-    const waitsOf = (isOne: (operation: string) => boolean): number[] =>
-      harness.waits.filter(({ operation }) => isOne(operation)).map(({ milliseconds }) => milliseconds);
-    const longest = {
-      claim: Math.max(...claims),
-      list: Math.max(...waitsOf((operation) => operation === 'listServers')),
-      release: Math.max(...waitsOf((operation) => operation === 'reinstall' || operation === 'rename')),
-    };
-    t.diagnostic(`500 stuck Macs: longest waits in ms ${JSON.stringify(longest)}`);
-    // A request waits for one request of each other flow: 3 flows, 10 requests a second.
-    assert.ok(longest.list <= 300, `a page of a list waited for ${longest.list} ms`);
-    // Two reads and a rename, each after such a wait, and each in a step of this test.
-    assert.ok(longest.claim <= 2 * second, `a claim took ${longest.claim} ms`);
-    assert.ok(waitsOf(() => true).length > 300, 'the rate limit was reached');
-  });
+/** So many Macs, named like this, are stuck while five are claimed, one after the other. `rate`: requests a second. */
+const claimBeside = async (
+  t: TestContext,
+  { count, named, rate }: { readonly count: number; readonly named: string; readonly rate: number },
+  stick: (harness: Awaited<ReturnType<typeof createHarness>>, ids: readonly string[]) => Promise<void>,
+) => {
+  const step = 100;
+  const harness = await createHarness(t);
+  const stuck: string[] = [];
+  for (let number = 0; number < count; number += 1) stuck.push((await harness.order(`${named}-${number}`)).id);
+  const free: { id: string }[] = [];
+  for (let number = 0; number < 5; number += 1) free.push(await harness.order(`tuist-pool-${number}`));
+  await harness.start({ rate });
+  await harness.pass(10 * second, second);
+  await stick(harness, stuck);
+  await harness.pass(30 * second, step);
+  harness.waits.length = 0;
+
+  /** How long each claim takes until its Mac has the name of the machine, with all its requests. */
+  const claims: number[] = [];
+  for (const [number, { id }] of free.entries()) {
+    const started = harness.clock.now();
+    await harness.take(id, await harness.machine(`claimed-${number}`, id));
+    const isNamed = (): boolean =>
+      harness.scaleway.servers().find((server) => server.id === id)?.name === `claimed-${number}`;
+    while (!isNamed() && harness.clock.now() - started < 60 * second) await harness.pass(step, step);
+    claims.push(harness.clock.now() - started);
+    await harness.pass(10 * second, step);
+  }
+  const lists = harness.waits.filter(({ operation }) => operation === 'listServers');
+  const list = Math.max(...lists.map(({ milliseconds }) => milliseconds));
+  const claim = Math.max(...claims);
+  t.diagnostic(`${count} stuck Macs: a list waited for ${list} ms at most, a claim took ${claim} ms at most`);
+  assert.ok(harness.waits.length > 100, 'the rate limit was reached');
+  // A request waits for one request of each flow, and there are three. A claim is two reads and a rename.
+  const longestWait = (3 * second) / rate;
+  assert.ok(list <= longestWait, `a page of a list waited for ${list} ms`);
+  assert.ok(claim <= 3 * longestWait, `a claim took ${claim} ms`);
+};
+const locked = { status: 423, body: { type: 'locked', resource: 'server' } };
+
+describe('many Macs that Scaleway refuses to change delay neither claims nor lists: flows take turns at the rate limit', () => {
+  it('five hundred that cannot be wiped', (t) =>
+    claimBeside(t, { count: 500, named: 'mac', rate: 10 }, async ({ scaleway, release }, ids) => {
+      scaleway.faults.calls.push({ match: /reinstall$/, times: Number.MAX_SAFE_INTEGER, with: locked });
+      for (const id of ids) await release(id);
+    }));
+
+  it('a hundred that cannot be renamed for their machines', (t) =>
+    claimBeside(t, { count: 100, named: 'tuist-pool-old', rate: 2 }, async ({ scaleway, machine, take, pass }, ids) => {
+      const match = new RegExp(`PATCH .*(${ids.join('|')})`);
+      scaleway.faults.calls.push({ match, times: Number.MAX_SAFE_INTEGER, with: locked });
+      for (const [number, id] of ids.entries()) await take(id, await machine(`held-${number}`, id));
+      // The first attempt of each is a claim: three requests, by half of the rate.
+      await pass(300 * second, second);
+    }));
 });
