@@ -83,14 +83,16 @@ export const startHarness = async (folder: string, sizes: readonly number[]): Pr
       fleets,
       servers,
       startManager: async (software) => {
+        const name = `manager-${managers++}`;
         const flags = [
           ...providerFlags,
+          // As an upgrade with helm: until a manager has planned a machine, it does not count as updated.
+          `--release-id=${name}`,
           `--kubeconfig=${controlPlane.kubeconfig}`,
           `--machine-max-concurrent-reconciles=${Math.max(...sizes)}`,
           ...software,
         ];
-        const log = join(folder, `manager-${managers++}.log`);
-        const manager = await startManager(program, flags, macs.environment, log);
+        const manager = await startManager(program, flags, macs.environment, join(folder, `${name}.log`));
         stops.push(manager.kill);
         return manager;
       },

@@ -134,6 +134,22 @@ describe('a free Mac', () => {
     assert.deepEqual(wokenNow(), ['a']);
   });
 
+  test('wakes a machine that lost it to a failure, and then waited while it was offered to another that has gone', () => {
+    const { change, wait, wokenNow, offers } = setUp();
+    for (const key of ['a', 'b']) wait(key);
+    change('h');
+    offers.choose('a', 'h');
+    offers.passEnded('a', moot);
+    wait('a');
+    offers.passEnded('a', waits);
+    assert.deepEqual(wokenNow(), ['a', 'b']);
+    offers.passEnded('b', moot);
+    assert.deepEqual(wokenNow(), ['a']);
+    wait('a');
+    offers.passEnded('a', waits);
+    assert.deepEqual(wokenNow(), []);
+  });
+
   test('does not wake a machine that has just found another one', () => {
     const { change, wait, wokenNow, offers } = setUp();
     for (const key of ['a', 'b']) wait(key);

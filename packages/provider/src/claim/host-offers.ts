@@ -83,7 +83,11 @@ export const createHostOffers = ({ macHosts, machines }: HostOfferSources) => {
       offers.set(serverID, key);
     },
     /** A pass has found no free Mac. Call it in the same turn. */
-    wait: (key: string, demand: Demand): unknown => waiting.set(key, demand),
+    wait: (key: string, demand: Demand): void => {
+      waiting.set(key, demand);
+      // It has not looked at the Macs that are offered to others. It may have declined them earlier, for example when a pass failed.
+      for (const [id, to] of offers) if (to !== key) declined.get(id)?.delete(key);
+    },
     /** Call it after every pass of a machine, also after one that failed and one that found no machine. */
     passEnded: (key: string, { waits, serverID }: PassResult): void => {
       if (!waits) waiting.delete(key);
