@@ -37,13 +37,10 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
     await first.stop();
     say(`${harness.servers.length} Macs are ready after ${secondsSince(began)} s`);
 
-    const from = await Promise.all(
-      harness.fleets.map(async (fleet) => (await harness.fleetNow(fleet)).status?.revision),
-    );
     const rolls: Roll[] = [];
-    for (const [index, fleet] of harness.fleets.entries()) {
+    for (const fleet of harness.fleets) {
       const started = performance.now();
-      const roll = await measureRoll(harness, fleet, heavy, from[index]);
+      const roll = await measureRoll(harness, fleet, heavy);
       rolls.push(roll);
       say(
         `${fleet.size} Macs at once, after the first: ${roll.peak.toFixed(0)} MB resident at most, ${secondsSince(started)} s; ${roll.atOnce} of them at the same time; at most ${roll.longestGap.toFixed(1)} s between two renewals of the lease`,
@@ -57,16 +54,11 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
 
 const secondsSince = (began: number): string => ((performance.now() - began) / 1000).toFixed(0);
 
-const measureRoll = async (
-  harness: Harness,
-  fleet: Fleet,
-  software: readonly string[],
-  from: string | undefined,
-): Promise<Roll> => {
+const measureRoll = async (harness: Harness, fleet: Fleet, software: readonly string[]): Promise<Roll> => {
   const watching = await watchRollout(harness.client, harness.servers);
   try {
     const manager = await harness.startManager(software);
-    await Promise.race([harness.roll(fleet, from), manager.broken]);
+    await Promise.race([harness.roll(fleet), manager.broken]);
     const peak = manager.peak();
     await manager.stop();
     return { peak, atOnce: watching.mostAtOnce(), longestGap: watching.longestGap() / 1000 };

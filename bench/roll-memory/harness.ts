@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type MacFleet, macFleet, machine, secretKeys } from '@tartan/api';
-import { type Client, type Live, secrets } from '@tartan/kube';
+import { macFleet, machine, secretKeys } from '@tartan/api';
+import { type Client, isConditionTrue, secrets } from '@tartan/kube';
 import {
   createInstaller,
   ensureSSHKey,
@@ -32,9 +32,8 @@ export interface Harness {
   startManager(software: readonly string[]): Promise<RunningManager>;
   /** Creates the machines of all fleets, and waits until their Macs are provisioned and their Nodes Ready. */
   makeReady(): Promise<void>;
-  fleetNow(fleet: Fleet): Promise<Live<MacFleet>>;
-  /** Unpauses the fleet, and waits until all machines have another revision than `from`. */
-  roll(fleet: Fleet, from: string | undefined): Promise<void>;
+  /** Unpauses the fleet as an upgrade of the last started manager, and waits as `helm --wait` does. */
+  roll(fleet: Fleet): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -77,22 +76,22 @@ export const startHarness = async (folder: string, sizes: readonly number[]): Pr
     };
     stops.push(seen.machines.stop, seen.fleets.stop);
     let managers = 0;
+    let releaseID = '';
 
     return {
       client,
       fleets,
       servers,
       startManager: async (software) => {
-        const name = `manager-${managers++}`;
+        releaseID = `manager-${managers++}`;
         const flags = [
           ...providerFlags,
-          // As an upgrade with helm: until a manager has planned a machine, it does not count as updated.
-          `--release-id=${name}`,
+          `--release-id=${releaseID}`,
           `--kubeconfig=${controlPlane.kubeconfig}`,
           `--machine-max-concurrent-reconciles=${Math.max(...sizes)}`,
           ...software,
         ];
-        const manager = await startManager(program, flags, macs.environment, join(folder, `${name}.log`));
+        const manager = await startManager(program, flags, macs.environment, join(folder, `${releaseID}.log`));
         stops.push(manager.kill);
         return manager;
       },
@@ -106,14 +105,12 @@ export const startHarness = async (folder: string, sizes: readonly number[]): Pr
           machines.map(({ name }) => seen.machines.until(name, 'is Ready', ({ status }) => status?.ready === true)),
         );
       },
-      fleetNow: ({ name }) => client.get(macFleet.resource, { namespace, name }),
-      roll: async ({ name, size }, from) => {
-        const go = { type: 'merge', body: { spec: { paused: false } } } as const;
-        await client.patch(macFleet.resource, { namespace, name }, go);
+      roll: async ({ name }) => {
+        const go = { type: 'merge', body: { spec: { paused: false, releaseID } } } as const;
+        const { metadata } = await client.patch(macFleet.resource, { namespace, name }, go);
         await seen.fleets.until(name, 'is rolled', ({ status = {} }) => {
           if (status.stop) throw new Error(`the roll stopped: ${JSON.stringify(status.stop)}`);
-          const isWhole = status.updated === size + 1 && status.ready === size + 1;
-          return status.revision !== from && isWhole && (status.turns ?? []).length === 0;
+          return status.observedGeneration === metadata.generation && isConditionTrue(status.conditions, 'Ready');
         });
       },
       stop,
