@@ -117,6 +117,30 @@ test('as many reconciles as workers run concurrently, but never two for one key'
   await end(stop, running);
 });
 
+test('the event loop goes on between passes that need no I/O, and no key waits for time to pass', async () => {
+  let passes = 0;
+  const { run, stop, enqueue } = setUp(
+    async () => {
+      passes += 1;
+      return done;
+    },
+    { workers: 50 },
+  );
+  const running = run();
+  await settle();
+  enqueue(...Array.from({ length: 100 }, (_, index) => `key-${index}`));
+  const perTurn: number[] = [];
+  for (let turn = 0; turn < 10; turn += 1) {
+    const before = passes;
+    await settle(1);
+    perTurn.push(passes - before);
+  }
+  assert.equal(passes, 100);
+  // Ten in the turn that ends, and ten in the one that begins.
+  assert.ok(Math.max(...perTurn) <= 20, `passes in each turn: ${perTurn.join(', ')}`);
+  await end(stop, running);
+});
+
 test('a reconcile that is done is not repeated', async () => {
   let passes = 0;
   const { run, stop, enqueue, clock, seen } = setUp(async () => {

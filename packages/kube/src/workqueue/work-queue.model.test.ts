@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type ManualClock, manualClock } from '../clock/manual-clock.ts';
 import { createWorkQueue, type WorkQueue } from './work-queue.ts';
@@ -79,7 +80,7 @@ interface Real {
 }
 
 const compare = async (model: Model, { queue, handedOut, held }: Real): Promise<void> => {
-  for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
+  await setImmediate();
   assert.deepEqual(handedOut, model.handedOut);
   assert.deepEqual([...held].sort(), [...model.processing].sort());
   assert.equal(queue.length, model.ready.length);

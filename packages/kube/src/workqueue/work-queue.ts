@@ -41,11 +41,17 @@ export interface WorkQueueOptions {
 }
 
 /**
+ * Keys handed out in one turn of the event loop. Passes that need no I/O end in the turn in which they begin: without a limit, thousands of
+ * keys that are due at once would be processed before anything else, such as a scrape, is answered. Ten passes take about 20 ms.
+ */
+const keysPerTurn = 10;
+
+/**
  * Flow: `add` → ready → `get` (processing) → `done`. A retry waits for the longer of its key's backoff and its token, then it is
  * added.
  * Guarantees: no added key is lost before `shutDown`; a key is never processed twice at the same time; a key added while it is
  * processed is queued again exactly once; keys are served in the order in which they became ready, workers in the order of their
- * `get` calls.
+ * `get` calls; the event loop goes on after every `keysPerTurn` keys.
  * Assumptions: `done` is called for every key that `get` returned; `forget` after a success (or when the object is gone).
  * Caveats: keys still queued at `shutDown` are dropped, not drained: the next start lists everything again.
  */
@@ -63,27 +69,34 @@ export const createWorkQueue = ({
   /** Consecutive failures by key. */
   const failures = new Map<string, number>();
   const bucket = createTokenBucket(clock, limiter);
+  let handedOut = 0;
   let stopped = false;
 
-  const hand = (key: string): void => {
-    const worker = waiting.shift();
-    if (!worker) {
-      ready.push(key);
-      return;
+  const handOut = (): void => {
+    while (handedOut < keysPerTurn && waiting.length > 0) {
+      const key = ready.shift();
+      if (key === undefined) return;
+      handedOut += 1;
+      if (handedOut === 1) setImmediate(beginTurn);
+      dirty.delete(key);
+      processing.add(key);
+      observer.taken(key);
+      waiting.shift()?.(key);
     }
-    take(key);
-    worker(key);
   };
-  const take = (key: string): void => {
-    dirty.delete(key);
-    processing.add(key);
-    observer.taken(key);
+  const beginTurn = (): void => {
+    handedOut = 0;
+    handOut();
+  };
+  const makeReady = (key: string): void => {
+    ready.push(key);
+    handOut();
   };
   const add = (key: string): void => {
     if (stopped || dirty.has(key)) return;
     dirty.add(key);
     observer.added(key);
-    if (!processing.has(key)) hand(key);
+    if (!processing.has(key)) makeReady(key);
   };
   const delays = createDelayingQueue(clock, add);
   const addAfter = (key: string, milliseconds: number): void => {
@@ -108,15 +121,15 @@ export const createWorkQueue = ({
     numRequeues: (key) => failures.get(key) ?? 0,
     get: () => {
       if (stopped) return Promise.resolve(undefined);
-      const key = ready.shift();
-      if (key === undefined) return new Promise((resolve) => waiting.push(resolve));
-      take(key);
-      return Promise.resolve(key);
+      return new Promise((resolve) => {
+        waiting.push(resolve);
+        handOut();
+      });
     },
     done: (key) => {
       if (!processing.delete(key)) return;
       observer.finished(key);
-      if (dirty.has(key)) hand(key);
+      if (dirty.has(key)) makeReady(key);
     },
     get length() {
       return ready.length;
