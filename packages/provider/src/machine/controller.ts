@@ -42,7 +42,7 @@ import { decide } from './decide.ts';
 import { type ActionResult, type Decision, isPassive, needsSlot, succeeded, waitsForHost } from './decision.ts';
 import { type AttemptResult, withAttempt, withoutRunning } from './last-attempt.ts';
 import { createMachinePatcher } from './machine.ts';
-import { createMachineMemory, forgetGoneMachines, type MachineMemory } from './memory.ts';
+import { createMachineMemory, type MachineMemory } from './memory.ts';
 import { type Observation, observe, remember } from './observe.ts';
 import { nodeAddresses } from './observe/node.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -85,6 +85,7 @@ const reconciler = (deps: MachineDeps): Reconciler =>
     } finally {
       deps.hostOffers.passEnded(key, result);
       deps.slots.passEnded(key);
+      deps.gone.passEnded(key);
     }
   });
 
@@ -106,9 +107,7 @@ const reconcileKey = async (deps: MachineDeps, key: string, signal: AbortSignal)
   const settled = cached && (await settledByCaches(deps, cached, signal));
   if (settled !== undefined) return settled;
   const machine = await readMachine(deps, key, signal);
-  if (machine !== undefined) return reconcileMachine(deps, machine, signal);
-  forgetGoneMachines(deps);
-  return { ...noPass, next: done };
+  return machine === undefined ? { ...noPass, next: done } : reconcileMachine(deps, machine, signal);
 };
 
 /** A live read: with a stale machine a pass could claim twice, or push an outdated state. */
@@ -213,7 +212,7 @@ const reconcileMachine = async (deps: MachineDeps, machine: Machine, signal: Abo
 /** What may change a decision. The machine's own status does not trigger: only this controller writes it. */
 const sourcesOf = (deps: MachineDeps): readonly Source[] => {
   const { machines, macHosts, macFleets, machineSecrets, nodes, clusters, fleetKeys } = deps;
-  const { missingNodes, hostOffers, pushes, slots } = deps;
+  const { missingNodes, hostOffers, pushes, slots, gone } = deps;
   const keysBy = (...[index, value]: Parameters<typeof machines.byIndex>): string[] =>
     machines.byIndex(index, value).map(({ metadata }) => keyOf(metadata));
   const applyPause = (machine: Machine): void =>
@@ -222,7 +221,6 @@ const sourcesOf = (deps: MachineDeps): readonly Source[] => {
     // Entries from an earlier run are not trusted: a Node may have existed meanwhile.
     () => {
       missingNodes.clear();
-      forgetGoneMachines(deps);
       return () => {};
     },
     (enqueue) => hostOffers.subscribe(enqueue),
@@ -232,6 +230,7 @@ const sourcesOf = (deps: MachineDeps): readonly Source[] => {
         if (change.type === 'removed') {
           const { metadata } = change.previous;
           missingNodes.forget(metadata.name);
+          gone.add(change.previous);
           return void slots.forget(keyOf(metadata));
         }
         if (change.object.metadata.deletionTimestamp !== undefined) pushes.cancel(change.object.metadata.uid);

@@ -51,6 +51,36 @@ describe('a machine that is deleted', () => {
     assert.equal(isRemembered(), false);
   });
 
+  it('is forgotten without a look at the others that are remembered', async (t) => {
+    const lookupsWith = async (remembered: number): Promise<number> => {
+      const harness = await createHarness(t);
+      await living(harness);
+      const machine = await harness.get();
+      for (let index = 0; index < remembered; index += 1)
+        harness.memory().versions.record({ ...machine, metadata: { ...machine.metadata, uid: `uid-${index}` } });
+      await harness.deleteMachine();
+      await harness.beginWipe();
+      assert.equal(await harness.getIfExists(), undefined);
+      return harness.lookups.length;
+    };
+    assert.equal(await lookupsWith(1000), await lookupsWith(0));
+  });
+
+  it('is forgotten, also if another one has its name at once', async (t) => {
+    const harness = await createHarness(t);
+    await living(harness);
+    const machine = await harness.get();
+    const first = { ...machine, metadata: { ...machine.metadata, resourceVersion: '1' } };
+    await harness.meanwhile(async () => {
+      await harness.patchMachine({ metadata: { finalizers: null } });
+      await harness.deleteMachine();
+      await harness.addMachine();
+    });
+    await harness.settle();
+    assert.notEqual((await harness.get()).metadata.uid, machine.metadata.uid);
+    assert.equal(harness.memory().versions.isOutdated(first), false);
+  });
+
   it('is removed without a wipe once the wipe is stuck; the release stays', async (t) => {
     const harness = await createHarness(t);
     await living(harness);

@@ -1,6 +1,7 @@
+import { keyOf } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { createHostOffers, type HostOfferSources } from '../claim/host-offers.ts';
-import type { Informers } from '../controller-deps.ts';
+import type { Machine } from '../controller-deps.ts';
 import { createMissingNodeTracker } from '../pods/missing-nodes.ts';
 import { createSlots } from '../slots.ts';
 import { createRunningPushes } from './act/running-pushes.ts';
@@ -13,30 +14,40 @@ interface MemoryOptions extends HostOfferSources {
 }
 
 /** What this process remembers of machines, beyond what they record themselves. It may be lost. */
-export const createMachineMemory = ({ clock, options, ...sources }: MemoryOptions) => ({
-  missingNodes: createMissingNodeTracker(clock),
-  runnerLastSeen: createRunnerLastSeen(clock),
-  hostOffers: createHostOffers(sources),
-  requeueLimiter: createRequeueLimiter(),
-  versions: createSeenVersions(),
-  /** For pushes: memory and network of the manager are sized by their number (INC-11). */
-  slots: createSlots(options.machineWorkers),
-  pushes: createRunningPushes(),
-});
+export const createMachineMemory = ({ clock, options, ...sources }: MemoryOptions) => {
+  const byUID = {
+    runnerLastSeen: createRunnerLastSeen(clock),
+    requeueLimiter: createRequeueLimiter(),
+    versions: createSeenVersions(),
+    pushes: createRunningPushes(),
+  };
+  return {
+    ...byUID,
+    missingNodes: createMissingNodeTracker(clock),
+    hostOffers: createHostOffers(sources),
+    /** For pushes: memory and network of the manager are sized by their number (INC-11). */
+    slots: createSlots(options.machineWorkers),
+    gone: createGoneMachines((uid) => {
+      for (const memory of Object.values(byUID)) memory.forget(uid);
+    }),
+  };
+};
 
 export type MachineMemory = ReturnType<typeof createMachineMemory>;
 
-/**
- * Drops what is remembered by UID of machines that do not exist any more. Called by the last pass of a machine, after all that could still
- * remember something; and when the controller starts, for those that went while another process led.
- */
-export const forgetGoneMachines = ({
-  machines,
-  pushes,
-  runnerLastSeen,
-  requeueLimiter,
-  versions,
-}: MachineMemory & Pick<Informers, 'machines'>): void => {
-  const isGone = (uid: string): boolean => machines.byIndex('uid', uid).length === 0;
-  for (const memory of [pushes, runnerLastSeen, requeueLimiter, versions]) memory.forgetWhere(isGone);
+/** Has machines forgotten that are gone. Not before the end of a pass, which could still remember something. */
+const createGoneMachines = (forget: (uid: string) => void) => {
+  /** UIDs, by key of the machine. */
+  const gone = new Map<string, string[]>();
+  return {
+    add: ({ metadata }: Machine): void => {
+      const key = keyOf(metadata);
+      gone.set(key, [...(gone.get(key) ?? []), metadata.uid]);
+    },
+    /** Call it after every pass. A machine that is gone has one more. */
+    passEnded: (key: string): void => {
+      for (const uid of gone.get(key) ?? []) forget(uid);
+      gone.delete(key);
+    },
+  };
 };

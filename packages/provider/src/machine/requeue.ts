@@ -1,6 +1,5 @@
 import { isNewerResourceVersion, type ReconcileResult, requeueAfter } from '@tartan/kube';
 import type { Machine } from '../controller-deps.ts';
-import { deleteWhere } from '../delete-where.ts';
 
 /** How long the machine controller waits for what, if nothing triggers before. In milliseconds. */
 export const intervals = {
@@ -47,7 +46,7 @@ export const createRequeueLimiter = () => {
       immediateRequeues.set(uid, count);
       return count > maxImmediateRequeues ? requeueAfter(intervals.conflict) : next;
     },
-    forgetWhere: (isGone: (uid: string) => boolean): void => deleteWhere(immediateRequeues, isGone),
+    forget: (uid: string): unknown => immediateRequeues.delete(uid),
   };
 };
 
@@ -63,6 +62,6 @@ export const createSeenVersions = () => {
       const seen = versions.get(metadata.uid);
       return seen !== undefined && isNewerResourceVersion(seen, metadata.resourceVersion);
     },
-    forgetWhere: (isGone: (uid: string) => boolean): void => deleteWhere(versions, isGone),
+    forget: (uid: string): unknown => versions.delete(uid),
   };
 };

@@ -1,5 +1,3 @@
-import { deleteWhere } from '../../delete-where.ts';
-
 const deletionError = new Error('the machine is being deleted');
 const pauseError = new Error('the machine is paused');
 
@@ -33,9 +31,9 @@ export const createRunningPushes = () => {
       paused.add(uid);
       running.get(uid)?.abort(pauseError);
     },
-    forgetWhere: (isGone: (uid: string) => boolean): void => {
-      deleteWhere(deleted, isGone);
-      deleteWhere(paused, isGone);
+    forget: (uid: string): void => {
+      deleted.delete(uid);
+      paused.delete(uid);
     },
   };
 };

@@ -1,6 +1,5 @@
 import type { Clock } from '@tartan/kube/clock';
 import type { Machine } from '../../controller-deps.ts';
-import { deleteWhere } from '../../delete-where.ts';
 import type { MachineControllerOptions } from '../options.ts';
 import type { HostFacts, RunnerFacts } from '../snapshot.ts';
 
@@ -56,7 +55,7 @@ export const createRunnerLastSeen = (clock: Pick<Clock, 'monotonic'>) => {
       const { isBusy = false, since = now } = known.get(uid) ?? {};
       return { forMs: now - since, wasBusy: isBusy };
     },
-    forgetWhere: (isGone: (uid: string) => boolean): void => deleteWhere(known, isGone),
+    forget: (uid: string): unknown => known.delete(uid),
   };
 };
 

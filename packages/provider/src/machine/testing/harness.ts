@@ -76,6 +76,7 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
   let meanwhile = false;
   const writes: string[] = [];
   const passes: string[] = [];
+  const lookups: string[] = [];
   const watched: Transport = {
     ...transport,
     send: async (request) => {
@@ -167,7 +168,14 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
     const machines = await follow(machineKind.resource);
     const parts: MachineControllerOptions = {
       client: controllerClient,
-      machines: { ...machines, get: (key) => staleMachine ?? machines.get(key) },
+      machines: {
+        ...machines,
+        get: (key) => staleMachine ?? machines.get(key),
+        byIndex: (index, value) => {
+          lookups.push(`${index} ${value}`);
+          return machines.byIndex(index, value);
+        },
+      },
       macHosts: (macHosts = await follow(macHost.resource)),
       macFleets: await follow(macFleet.resource),
       nodes: await follow(nodes),
@@ -231,6 +239,8 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
     writes,
     /** The key of each pass. */
     passes,
+    /** Index and value of each look into the cache of machines. */
+    lookups,
     lines,
     macHosts: () => macHosts ?? assert.fail('no process was started'),
     memory: () => memory ?? assert.fail('no process was started'),
