@@ -34,7 +34,7 @@ export * from './informer/informer.ts';
 export * from './lru-cache.ts';
 export * from './semaphore.ts';
 export * from './shared-reads.ts';
-export { backoffMs, createTokenBucket } from './workqueue/rate-limiter.ts';
+export { backoffMs, type BackoffOptions, createTokenBucket } from './workqueue/rate-limiter.ts';
 export * from './controller/controller.ts';
 export { untilAborted } from './errors/abort-signal.ts';
 export * from './controller/source.ts';

@@ -127,6 +127,15 @@ export const machineDecisionText = (decision: MachineDecision, context: MachineT
         'The agent joins, and the Node becomes Ready.',
       ]);
     case 'back off':
+      if (decision.reason === 'no login')
+        return decisionText(
+          'The manager could not get the login of its Mac.',
+          [`It asks Scaleway again in ${age(decision.forMs)}, or when the Secret of the machine changes.`],
+          [
+            'The condition Bootstrapped has the error.',
+            'If Scaleway has no password: add it to the Secret of the machine.',
+          ],
+        );
       return decisionText(
         decision.reason === 'reboot'
           ? `The Mac reboots; the manager tries again in at most ${age(decision.forMs)}.`

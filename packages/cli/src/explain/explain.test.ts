@@ -194,7 +194,7 @@ describe('explain a machine', () => {
       { kind: 'detach host', message: 'm' },
       { kind: 'fetch credentials' },
       { kind: 'set provider id' },
-      ...(['failure', 'reboot', 'no password'] as const).map(
+      ...(['failure', 'reboot', 'no login'] as const).map(
         (reason) => ({ kind: 'back off', forMs: 1000, reason }) as const,
       ),
       { kind: 'reboot' },

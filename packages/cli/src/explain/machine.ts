@@ -207,6 +207,7 @@ const snapshotOf = (
             message: `There is no MacHost ${status.serverID}. If Scaleway still has the server, the inventory creates it again.`,
           },
     login: { kind: 'known', hasPassword: reasonOf('Bootstrapped') !== 'MissingSudoPassword' },
+    failedRead: undefined,
     node: nodeFacts(namesake, machine, { missingForMs: () => Infinity }, reserved ?? chosen),
     join: { lease: undefined, identity: undefined },
     desired: desired === undefined ? { kind: 'not asked' } : { kind: 'known', hash: desired },

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { annotations, machine as machineKind } from '@tartan/api';
-import { getCondition, secrets } from '@tartan/kube';
+import { getCondition, KubeError, secrets, type Transport } from '@tartan/kube';
 import { ScalewayError } from '@tartan/scaleway';
 import { clusterMember } from '../core/testing/cluster-member.ts';
-import { createHarness } from './testing/harness.ts';
+import { createHarness, type Harness } from './testing/harness.ts';
+
+const refusingSecrets =
+  (send: Transport['send']): Transport['send'] =>
+  async (request) => {
+    if (request.method !== 'GET' && request.path.includes('/secrets')) throw new KubeError('forbidden', 'It may not.');
+    return send(request);
+  };
 
 describe('the login of a Mac', () => {
   it('is stored as Scaleway reports it, for this server', async (t) => {
@@ -49,6 +56,54 @@ describe('the login of a Mac', () => {
     assert.equal((await harness.secretText()).password, 'found');
     assert.ok((await harness.events()).includes('CredentialsReclaimed'));
     assert.equal((await harness.status()).initialization?.provisioned, true);
+  });
+
+  const unreadable = new ScalewayError('It may not be read.', { kind: 'denied' });
+  const lacking: [what: string, prepare: (harness: Harness) => unknown, reads: number][] = [
+    ['Scaleway has no password', ({ pool }) => pool.set('server-1', ''), 4],
+    ['Scaleway refuses the read', ({ pool }) => pool.fail('server-1', unreadable), 15],
+    ['the Secret may not be written', (harness) => harness.interpose(refusingSecrets), 15],
+  ];
+  for (const [what, prepare, reads] of lacking)
+    it(`is read less and less often while ${what}`, async (t) => {
+      const harness = await createHarness(t);
+      await harness.addHost();
+      prepare(harness);
+      await harness.start();
+      await harness.addMachine();
+      await harness.rename();
+      const reason = await harness.reason('Ready');
+      await harness.pass(60);
+      assert.equal(harness.pool.asked.length, reads, 'in an hour');
+      assert.equal(await harness.reason('Ready'), reason);
+    });
+
+  it('is read less and less often while a provisioned machine has none', async (t) => {
+    const harness = await createHarness(t);
+    await harness.start();
+    await harness.living();
+    harness.pool.fail('server-1', unreadable);
+    await harness.client.delete(secrets, { namespace: 'tuist', name: 'mac-1-bootstrap' });
+    const before = harness.pool.asked.length;
+    await harness.pass(60);
+    assert.equal(harness.pool.asked.length - before, 15, 'in an hour');
+  });
+
+  it('is read soon when the machine has changed, and at once when the Secret was deleted', async (t) => {
+    const harness = await createHarness(t);
+    await harness.addHost('server-1', '');
+    await harness.start();
+    await harness.addMachine();
+    await harness.rename();
+    await harness.pass(20);
+    const { length } = harness.pool.asked;
+    await harness.patchMachine({ metadata: { annotations: { poke: '' } } });
+    assert.equal(harness.pool.asked.length, length, 'not by each trigger');
+    await harness.patchMachine({ spec: { maxPods: 1 } });
+    assert.equal(harness.pool.asked.length, length + 1);
+    await harness.client.delete(secrets, { namespace: 'tuist', name: 'mac-1-bootstrap' });
+    await harness.settle();
+    assert.equal(harness.pool.asked.length, length + 2);
   });
 
   it('distinguishes a Scaleway error from a missing password', async (t) => {

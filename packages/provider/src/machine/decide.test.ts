@@ -214,7 +214,60 @@ describe('decide: claim', () => {
         login: { kind: 'known', hasPassword: false },
         machine: machineWith(tried('Credentials', 'MissingSudoPassword', 4)),
       }),
-      { kind: 'back off', forMs: 60_000, reason: 'no password' },
+      { kind: 'back off', forMs: 60_000, reason: 'no login' },
+    ],
+    [
+      'no password for the third time, a moment ago',
+      of(claimedSnapshot, {
+        login: { kind: 'known', hasPassword: false },
+        failedRead: { outcome: 'MissingSudoPassword', inARow: 3, forMs: 60_000 },
+      }),
+      { kind: 'back off', forMs: 19 * 60_000, reason: 'no login' },
+    ],
+    [
+      'no password for the hundredth time, an hour ago',
+      of(claimedSnapshot, {
+        login: { kind: 'known', hasPassword: false },
+        failedRead: { outcome: 'MissingSudoPassword', inARow: 100, forMs: 60 * 60_000 },
+      }),
+      { kind: 'fetch credentials' },
+    ],
+    [
+      'no password a moment ago, and no Secret any more',
+      of(claimedSnapshot, {
+        login: { kind: 'missing' },
+        failedRead: { outcome: 'MissingSudoPassword', inARow: 1, forMs: 0 },
+        machine: machineWith(tried('Credentials', 'MissingSudoPassword', 0)),
+      }),
+      { kind: 'fetch credentials' },
+    ],
+    ...(['CredentialsRefreshFailed', 'CredentialsPersistFailed'] as const).flatMap((outcome) =>
+      (
+        [
+          [1, 30_000],
+          [2, 60_000],
+          [100, 5 * 60_000],
+        ] as const
+      ).map(
+        ([inARow, pause]): Row => [
+          `${outcome}, ${inARow} in a row`,
+          of(claimedSnapshot, { login: { kind: 'missing' }, failedRead: { outcome, inARow, forMs: 10_000 } }),
+          { kind: 'back off', forMs: pause - 10_000, reason: 'no login' },
+        ],
+      ),
+    ),
+    [
+      'a read that has failed when another process led',
+      of(claimedSnapshot, {
+        login: { kind: 'missing' },
+        machine: machineWith(tried('Credentials', 'CredentialsRefreshFailed', 0.25)),
+      }),
+      { kind: 'back off', forMs: 15_000, reason: 'no login' },
+    ],
+    [
+      'another failure than that of a read',
+      of(claimedSnapshot, { login: { kind: 'stale' }, machine: machineWith(tried('Bootstrap', 'Rejected', 0)) }),
+      { kind: 'fetch credentials' },
     ],
     [
       'no password a moment ago, and somebody has put one into the Secret',
@@ -278,6 +331,14 @@ describe('decide: a provisioned machine that lost its Mac', () => {
       { kind: 'wait' },
     ],
     ['it has no login any more', of(readySnapshot, { login: { kind: 'missing' } }), { kind: 'fetch credentials' }],
+    [
+      'it has no login any more, and Scaleway did not give it a moment ago',
+      of(readySnapshot, {
+        login: { kind: 'missing' },
+        failedRead: { outcome: 'CredentialsRefreshFailed', inARow: 1, forMs: 0 },
+      }),
+      { kind: 'back off', forMs: 30_000, reason: 'no login' },
+    ],
     [
       'it has no password any more',
       of(readySnapshot, { login: { kind: 'known', hasPassword: false } }),

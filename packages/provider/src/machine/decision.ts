@@ -46,7 +46,7 @@ export type Decision =
   // Until its Mac is provisioned.
   | { readonly kind: 'bootstrap' }
   /** A while after a failure, or while the Mac restarts. */
-  | { readonly kind: 'back off'; readonly forMs: number; readonly reason: 'failure' | 'reboot' | 'no password' }
+  | { readonly kind: 'back off'; readonly forMs: number; readonly reason: 'failure' | 'reboot' | 'no login' }
   | { readonly kind: 'reboot' }
   | {
       readonly kind: 'release failed host';
@@ -87,6 +87,10 @@ export const isPassive = (decision: Decision): decision is WaitingDecision =>
 /** A free Mac is all that the machine lacks. */
 export const waitsForHost = (decision: Decision): boolean =>
   decision.kind === 'cannot claim' && decision.reason === 'NoAvailableHost';
+
+/** The login of its Mac is what the machine lacks. */
+export const lacksLogin = (decision: Decision): boolean =>
+  decision.kind === 'fetch credentials' || (decision.kind === 'back off' && decision.reason === 'no login');
 
 /** The decision is carried out with a slot for pushes. */
 export const needsSlot = ({ kind }: Decision): boolean =>

@@ -1,11 +1,11 @@
 import type { LastAttempt, MachineStatus } from '@tartan/api';
-import { getCondition } from '@tartan/kube';
+import { backoffMs, type BackoffOptions, getCondition } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { WorkOutcome } from '../host-work/host-work.ts';
 import { intervals } from './requeue.ts';
-import type { NodeFacts } from './snapshot.ts';
+import type { NodeFacts, Snapshot } from './snapshot.ts';
 
-export type Task = LastAttempt['task'];
+type Task = LastAttempt['task'];
 export type Outcome = LastAttempt['outcome'];
 
 /** The last work on a machine's Mac. Only this function reads the fields of managers before `lastAttempt`. */
@@ -76,7 +76,7 @@ const afterUpdate: Partial<Record<Outcome, number>> = {
 
 /** How long nothing else is tried on the Mac after an attempt, in milliseconds. Other outcomes cause no pause. */
 const pauses: Readonly<Record<Task, Partial<Record<Outcome, number>>>> = {
-  Credentials: { MissingSudoPassword: manualFix },
+  Credentials: {},
   Bootstrap: {
     WaitingForIdle: afterFailure,
     Incomplete: afterFailure,
@@ -106,17 +106,38 @@ const pauses: Readonly<Record<Task, Partial<Record<Outcome, number>>>> = {
   RollBack: afterUpdate,
 };
 
-/**
- * The rest of the pause. An invalid time is long ago; a time from a clock ahead of ours must not extend the pause. With our cordon on its
- * Node, an update waits for an idle Mac instead.
- */
+/** Between two reads of the login from Scaleway that fail alike. A password in the Secret triggers. */
+const readBackoff: Partial<Record<Outcome, BackoffOptions>> = {
+  MissingSudoPassword: { baseMs: manualFix, maxMs: 60 * 60_000 },
+  CredentialsRefreshFailed: { baseMs: poll, maxMs: manualFix },
+  CredentialsPersistFailed: { baseMs: poll, maxMs: manualFix },
+};
+
+/** How long Scaleway is not asked for the login. A new process goes by the last attempt. */
+export const readPauseMs = ({ now, login, failedRead, machine: { status } }: Snapshot): number => {
+  const attempt = lastAttemptOf(status);
+  const { outcome, inARow, forMs } =
+    failedRead ??
+    (attempt?.task === 'Credentials'
+      ? { outcome: attempt.outcome, inARow: 1, forMs: now - Date.parse(attempt.at) }
+      : noRead);
+  const backoff = outcome && readBackoff[outcome];
+  // The Secret without a password was deleted.
+  if (backoff === undefined || (outcome === 'MissingSudoPassword' && login.kind !== 'known')) return 0;
+  return restOf(backoffMs(backoff, inARow), forMs);
+};
+
+const noRead = { outcome: undefined, inARow: 0, forMs: 0 };
+
+/** A time that is invalid is long ago; one ahead of the clock must not extend the pause. */
+const restOf = (pause: number, forMs: number): number => (forMs < pause ? pause - Math.max(0, forMs) : 0);
+
+/** The rest of the pause. With our cordon on its Node, an update waits for an idle Mac instead. */
 export const pauseMs = (attempt: LastAttempt | undefined, now: number, node: NodeFacts): number => {
   if (attempt === undefined) return 0;
   const { task, outcome, at } = attempt;
   if (outcome === 'WaitingForIdle' && node.kind === 'ours' && node.cordonedByUs) return 0;
-  const pause = pauses[task][outcome] ?? 0;
-  const left = Date.parse(at) + pause - now;
-  return left > 0 ? Math.min(left, pause) : 0;
+  return restOf(pauses[task][outcome] ?? 0, now - Date.parse(at));
 };
 
 /** The Mac was not reached, or was not the right one. Nothing was sent to it (INC-13). */

@@ -5,6 +5,7 @@ import type { Machine } from '../controller-deps.ts';
 import { createMissingNodeTracker } from '../pods/missing-nodes.ts';
 import { createSlots } from '../slots.ts';
 import { createRunningPushes } from './act/running-pushes.ts';
+import { createFailedReads } from './observe/failed-reads.ts';
 import { createRunnerLastSeen } from './observe/runner.ts';
 import { createRequeueLimiter, createSeenVersions } from './requeue.ts';
 
@@ -17,6 +18,7 @@ interface MemoryOptions extends HostOfferSources {
 export const createMachineMemory = ({ clock, options, ...sources }: MemoryOptions) => {
   const byUID = {
     runnerLastSeen: createRunnerLastSeen(clock),
+    failedReads: createFailedReads(clock),
     requeueLimiter: createRequeueLimiter(),
     versions: createSeenVersions(),
     pushes: createRunningPushes(),

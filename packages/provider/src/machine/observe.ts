@@ -24,7 +24,7 @@ import {
 } from './snapshot.ts';
 
 type ObserveDeps = Omit<MachineControllerOptions, 'client'> &
-  Pick<MachineMemory, 'missingNodes' | 'runnerLastSeen' | 'hostOffers'> & {
+  Pick<MachineMemory, 'missingNodes' | 'runnerLastSeen' | 'failedReads' | 'hostOffers'> & {
     readonly client: Pick<Client, 'get' | 'list'>;
   };
 
@@ -80,6 +80,7 @@ export const observe = async (deps: ObserveDeps, machine: Machine, signal: Abort
     choice,
     host,
     login: stored !== undefined && !isMine ? foreignSecret(place) : loginFacts(login, status.serverID),
+    failedRead: deps.failedReads.of(machine),
     node: observedNode,
     runner: await runnerFacts(deps, machine, host, signal),
     join: provisioned

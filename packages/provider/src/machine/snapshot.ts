@@ -1,4 +1,4 @@
-import type { MachineStatus } from '@tartan/api';
+import type { LastAttempt, MachineStatus } from '@tartan/api';
 import type { FleetKey } from '../fleet-key/controller.ts';
 import type { CertificateIdentity, NodeLease } from '../identity/decide-join.ts';
 import type { RunnerState } from './builder-runners.ts';
@@ -16,6 +16,8 @@ export interface Snapshot {
   /** The Mac of `status.serverID`. */
   readonly host: HostFacts;
   readonly login: LoginFacts;
+  /** Its last read from Scaleway, if that failed, as far as this process knows. */
+  readonly failedRead: FailedRead | undefined;
   readonly node: NodeFacts;
   /** For a builder that is being deleted. */
   readonly runner: RunnerFacts;
@@ -90,6 +92,13 @@ export type LoginFacts =
   /** Nothing proves that the Secret belongs to this machine. */
   | { readonly kind: 'foreign'; readonly message: string }
   | { readonly kind: 'known'; readonly hasPassword: boolean };
+
+export interface FailedRead {
+  readonly outcome: LastAttempt['outcome'];
+  /** Reads that failed alike, for this server and this spec of the machine. */
+  readonly inARow: number;
+  readonly forMs: number;
+}
 
 export type NodeFacts =
   | { readonly kind: 'missing'; readonly forMs: number }

@@ -5,7 +5,7 @@ import type { Machine } from '../controller-deps.ts';
 import { omitUndefined } from '../omit-undefined.ts';
 import { sshAddressOf } from '../host-work/ssh-address.ts';
 import { actualHash } from './decide/provisioned.ts';
-import type { ActionResult, Decision } from './decision.ts';
+import { type ActionResult, type Decision, lacksLogin } from './decision.ts';
 import { isProvisioned, type Snapshot } from './snapshot.ts';
 import { conditionsOf, isHostRunning, pausedCondition } from './status/conditions.ts';
 
@@ -98,7 +98,7 @@ const addressesOf = ({ snapshot, ip, nodeAddresses }: ReconcileResult): Addresse
 const phaseOf = (status: MachineStatus, { snapshot, decision }: ReconcileResult): MachinePhase => {
   if (snapshot.machine.deleting) return 'Deleting';
   if (decision.kind === 'lost host') return 'NotReady';
-  if (!isProvisioned(status)) return phaseBeforeProvisioned(status, decision.kind);
+  if (!isProvisioned(status)) return phaseBeforeProvisioned(status, decision);
   const { desired, node, turn } = snapshot;
   const hash = desired.kind === 'known' ? desired.hash : status.desiredHostConfigHash;
   if (status.failedHostConfigHash !== undefined && status.failedHostConfigHash === hash) return 'Failed';
@@ -107,16 +107,9 @@ const phaseOf = (status: MachineStatus, { snapshot, decision }: ReconcileResult)
   return node.kind === 'ours' && node.ready === 'True' && isHostRunning(snapshot.host) ? 'Ready' : 'NotReady';
 };
 
-const claiming: ReadonlySet<string> = new Set([
-  'reserve',
-  'take',
-  'await host',
-  'fetch credentials',
-  'set provider id',
-  'cannot claim',
-]);
+const claiming: ReadonlySet<string> = new Set(['reserve', 'take', 'await host', 'set provider id', 'cannot claim']);
 
-const phaseBeforeProvisioned = (status: MachineStatus, decision: ReconcileResult['decision']['kind']): MachinePhase => {
+const phaseBeforeProvisioned = (status: MachineStatus, decision: Decision): MachinePhase => {
   if (!status.serverID) return 'Pending';
-  return claiming.has(decision) ? 'Adopting' : 'Bootstrapping';
+  return claiming.has(decision.kind) || lacksLogin(decision) ? 'Adopting' : 'Bootstrapping';
 };

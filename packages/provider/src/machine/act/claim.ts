@@ -71,20 +71,24 @@ export const fetchCredentials = async (context: ActContext): Promise<ActionOutpu
     if (!isKubeError(error, 'forbidden', 'invalid')) throw error;
     return credentialsMissing(context, 'CredentialsPersistFailed', error.message);
   }
-  if (password !== undefined || isProvisioned(currentStatus(context))) return requeue(0);
+  if (password !== undefined || isProvisioned(currentStatus(context))) {
+    deps.failedReads.forget(patcher.machine.metadata.uid);
+    return requeue(0);
+  }
   const { namespace, machine } = secretLocation(context);
   const message = `Scaleway knows no password of the server ${serverID}. Put it into sudo-password of the Secret ${namespace}/${machine}-bootstrap.`;
   return credentialsMissing(context, 'MissingSudoPassword', message);
 };
 
 /** A provisioned machine works without credentials, and keeps the records of its updates. */
-const credentialsMissing = (context: ActContext, outcome: Outcome, message: string): ActionOutput => ({
-  result: blocked,
-  next: requeueAfter(intervals.poll),
-  ...(!isProvisioned(currentStatus(context)) && {
-    attempt: { task: 'Credentials', outcome, message },
-  }),
-});
+const credentialsMissing = (context: ActContext, outcome: Outcome, message: string): ActionOutput => {
+  context.deps.failedReads.record(context.patcher.machine, outcome);
+  return {
+    result: blocked,
+    next: requeueAfter(intervals.poll),
+    ...(!isProvisioned(currentStatus(context)) && { attempt: { task: 'Credentials', outcome, message } }),
+  };
+};
 
 /** The text that macOS writes in place of a password is none, and too many attempts with it lock the user (INC-207). */
 const usablePassword = (password: Server['password']): Server['password'] =>

@@ -1,6 +1,6 @@
 import { managerFlags, parseProviderID } from '@tartan/api';
 import type { Decision } from '../decision.ts';
-import { failuresOf, lastAttemptOf, pauseMs, type Task } from '../last-attempt.ts';
+import { failuresOf, lastAttemptOf, pauseMs, readPauseMs } from '../last-attempt.ts';
 import { intervals } from '../requeue.ts';
 import type { PresentHost } from '../observe/host.ts';
 import { isProvisioned, type MachineFacts, type Snapshot } from '../snapshot.ts';
@@ -111,10 +111,9 @@ const checkLogin = (snapshot: Snapshot): Decision | undefined => {
   const { login, machine } = snapshot;
   const provisioned = isProvisioned(machine.status);
   if (login.kind === 'foreign') return cannotClaim('CredentialsPersistFailed', login.message);
-  if (login.kind !== 'known') return { kind: 'fetch credentials' };
-  if (!login.hasPassword && !provisioned) {
-    const left = pauseAfterMs('Credentials', snapshot);
-    return left > 0 ? { kind: 'back off', forMs: left, reason: 'no password' } : { kind: 'fetch credentials' };
+  if (login.kind !== 'known' || (!login.hasPassword && !provisioned)) {
+    const left = readPauseMs(snapshot);
+    return left > 0 ? { kind: 'back off', forMs: left, reason: 'no login' } : { kind: 'fetch credentials' };
   }
   const { providerID } = machine;
   const { serverID = '' } = machine.status;
@@ -146,13 +145,9 @@ export const decideBootstrap = (snapshot: Snapshot): Decision => {
   if (fleetKey.kind !== 'ready') return awaitKey(fleetKey);
   const reboot = rebootRemainingMs(snapshot);
   if (reboot > 0) return { kind: 'back off', forMs: Math.min(reboot, intervals.poll), reason: 'reboot' };
-  const left = pauseAfterMs('Bootstrap', snapshot);
+  const attempt = lastAttemptOf(status);
+  const left = attempt?.task === 'Bootstrap' ? pauseMs(attempt, snapshot.now, snapshot.node) : 0;
   return left > 0 ? { kind: 'back off', forMs: left, reason: 'failure' } : { kind: 'bootstrap' };
-};
-
-const pauseAfterMs = (task: Task, { now, node, machine }: Snapshot): number => {
-  const attempt = lastAttemptOf(machine.status);
-  return attempt?.task === task ? pauseMs(attempt, now, node) : 0;
 };
 
 const limitReached = (attempts: number, limit: number | undefined): boolean => limit !== undefined && attempts >= limit;

@@ -7,7 +7,7 @@ import {
 } from '@tartan/api';
 import type { ConditionUpdate } from '@tartan/kube';
 import { isUpToDate } from '../decide/provisioned.ts';
-import type { Decision } from '../decision.ts';
+import { type Decision, lacksLogin } from '../decision.ts';
 import { isUnreachable, lastAttemptOf, pauseMs } from '../last-attempt.ts';
 import { intervals } from '../requeue.ts';
 import { type HostFacts, isProvisioned, type Snapshot } from '../snapshot.ts';
@@ -72,7 +72,7 @@ const provisioned = (status: MachineStatus, snapshot: Snapshot, decision: Decisi
   // A provisioned machine stays provisioned if its Secret is lost, or while its MacHost is created again.
   if (isProvisioned(status)) return condition('Provisioned', 'HostClaimed');
   const attempt = lastAttemptOf(status);
-  if (decision.kind === 'fetch credentials' && attempt?.outcome === 'CredentialsPersistFailed')
+  if (lacksLogin(decision) && attempt?.outcome === 'CredentialsPersistFailed')
     return condition('Provisioned', 'CredentialsPersistFailed', attempt.message);
   if (decision.kind === 'await cluster') return condition('Provisioned', 'WaitingForCluster', decision.message);
   if (decision.kind === 'cannot claim' || decision.kind === 'refuse')

@@ -130,6 +130,13 @@ export const anySnapshot: fc.Arbitrary<Snapshot> = fc.record({
     fc.constant({ kind: 'stale' as const }),
     fc.record({ kind: fc.constant('known' as const), hasPassword: fc.boolean() }),
   ),
+  failedRead: maybe(
+    fc.record({
+      outcome: fc.constantFrom(...attemptOutcomes),
+      inARow: fc.nat(100),
+      forMs: fc.integer({ min: 0, max: 1e8 }),
+    }),
+  ),
   node,
   runner: fc.oneof(
     fc.constantFrom({ kind: 'not asked' as const }, { kind: 'none' as const }),

@@ -69,6 +69,7 @@ export const claimedSnapshot: Snapshot = {
   choice: { kind: 'not asked' },
   host,
   login: { kind: 'known', hasPassword: true },
+  failedRead: undefined,
   node: { kind: 'missing', forMs: 0 },
   runner: { kind: 'not asked' },
   join: { lease: undefined, identity: undefined },
