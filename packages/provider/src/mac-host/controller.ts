@@ -20,7 +20,6 @@ import {
 import { inFlow, ScalewayError } from '@tartan/scaleway';
 import type { Informers, Machine, Node } from '../controller-deps.ts';
 import type { CoreCluster } from '../core/kinds.ts';
-import { hardwareKey } from '../indexes.ts';
 import { createPoolPrefixes } from '../inventory/pool-prefixes.ts';
 import { waitingSince } from '../machine/machine.ts';
 import { readHostPauseReasons } from '../pause/pauses.ts';
@@ -28,6 +27,7 @@ import { act } from './act.ts';
 import { decide, type Decision } from './decide.ts';
 import { type ActDeps, type ReconcileContext, writeStatus } from './guard.ts';
 import { observe, readHolder, readServer } from './observe.ts';
+import { hostsOfOtherOS } from './os-demand.ts';
 import { createRefusalBackoff, isOutcomeUnknown, type RefusalBackoff } from './refusal-backoff.ts';
 import { defaultLimits, type Limits, type Release } from './snapshot.ts';
 import { refusedName, retryInMs } from './wipe.ts';
@@ -225,24 +225,26 @@ const machineChanged = fieldsChanged<ScalewayAppleSiliconMachine>((machine) => [
 ]);
 
 /**
- * The hosts that a machine affects: those that it holds, has reserved or has the name of; and while it finds none, the free ones, as one
- * may be reinstalled with another macOS for it.
+ * The hosts that a machine affects: those that it holds, has reserved or has the name of; and while it finds none, the free ones that may be
+ * reinstalled with another macOS for it.
  */
-const machineSource = ({ macHosts, machines }: MacHostOptions): Source =>
-  fromInformer(
+const machineSource = (options: MacHostOptions): Source => {
+  const { macHosts, machines } = options;
+  return fromInformer(
     machines,
     (machine: Machine) => {
-      const { metadata, spec, status } = machine;
+      const { metadata, status } = machine;
       const isWaiting = waitingSince(machine) !== undefined;
       const hosts = [
         ...macHosts.byIndex('consumer', metadata.uid),
         ...macHosts.byIndex('serverName', metadata.name),
-        ...(isWaiting ? macHosts.byIndex('pool', hardwareKey(spec.zone, spec.type)) : []),
+        ...(isWaiting ? hostsOfOtherOS(options, machine) : []),
       ];
       return [...(status?.serverID ? [status.serverID] : []), ...hosts.map((host) => host.metadata.name)];
     },
     machineChanged,
   );
+};
 
 /** The host that a Node runs on: a Mac without a machine may register its Node again. */
 const nodeSource = ({ nodes }: MacHostOptions): Source =>

@@ -13,7 +13,7 @@ import type { Live } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { heldBy, hostWith } from '../claim/testing/hosts.ts';
 import { listerOf, machineIndexes, macHostIndexes, nodeIndexes } from '../indexes.ts';
-import { demandOf, familyToInstall, otherOSFor } from './os-demand.ts';
+import { demandOf, familyToInstall, hostsOfOtherOS, otherOSFor } from './os-demand.ts';
 import { defaultLimits, type Release } from './snapshot.ts';
 
 type Host = Live<MacHost>;
@@ -444,4 +444,101 @@ const tableOfFree: [title: string, machines: Machine[], hosts: Host[], expected:
 describe('free Macs that are reinstalled with another macOS', () => {
   for (const [title, machines, hosts, expected] of tableOfFree)
     it(title, () => assert.deepEqual(converted(machines, hosts), expected));
+});
+
+describe('the free Macs that a machine could get with another macOS', () => {
+  it('are those that lack nothing else, or that will be ready', () => {
+    const hosts = [
+      hostWith('fits'),
+      hostWith('restarts', { status: { serverStatus: 'rebooting' } }),
+      hostWith('other-pool', { status: { name: 'x-1' } }),
+      hostWith('other-type', { status: { type: 'M4-M' } }),
+      hostWith('other-zone', { spec: { zone: 'fr-par-3' } }),
+      hostWith('abandoned', { metadata: { annotations: { [annotations.abandon]: '' } } }),
+      hostWith('held', { spec: { consumerRef: heldBy('x', 'y') } }),
+    ];
+    const macHosts = listerOf(hosts, macHostIndexes);
+    const found = hostsOfOtherOS(
+      { macHosts, clock: { now: () => now }, defaultPoolPrefix: undefined },
+      waiting('a', 'Sequoia'),
+    );
+    assert.deepEqual(
+      found.map(({ metadata }) => metadata.name),
+      ['fits', 'restarts'],
+    );
+  });
+});
+
+/** Counts how often `status` of one of these Macs is read. */
+const counting = (hosts: Host[]): { hosts: Host[]; reads: () => number } => {
+  let reads = 0;
+  const counted = hosts.map((host) =>
+    Object.defineProperty({ ...host }, 'status', {
+      enumerable: true,
+      get: () => {
+        reads += 1;
+        return host.status;
+      },
+    }),
+  );
+  return { hosts: counted, reads: () => reads };
+};
+const many = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
+
+describe('the cost of a pass', () => {
+  const readsWith = (count: number, status: (index: number) => MacHostStatus): number => {
+    const machines = many(count, (index) => waiting(`m${index}`, 'Sequoia'));
+    const { hosts, reads } = counting(many(count, (index) => hostWith(`h${index}`, { status: status(index) })));
+    const host = hosts[0] ?? assert.fail();
+    const demand = demandFor(host, machines, hosts);
+    const before = reads();
+    otherOSFor(host, () => demand, defaultLimits);
+    return reads() - before;
+  };
+
+  it('grows with the Macs, not with Macs times machines, when one Mac fits', () => {
+    const one = (index: number): MacHostStatus => (index === 0 ? {} : { name: 'x-1', ...sequoia });
+    const [few, more] = [readsWith(50, one), readsWith(100, one)];
+    assert.ok(more <= 2 * few, `${few} reads with 50 of each, ${more} with 100`);
+    assert.ok(more <= 100 * 20, `${more} reads`);
+  });
+
+  it('is that of one Mac, when that fits no machine', () => {
+    const none = (): MacHostStatus => ({ name: 'x-1', ...sequoia });
+    assert.equal(readsWith(100, none), readsWith(1, none));
+  });
+
+  it('asks for no Node and no reservation then', () => {
+    const machines = many(10, (index) => waiting(`m${index}`, 'Sequoia'));
+    const hosts = many(10, (index) => hostWith(`h${index}`, { status: { name: 'x-1' } }));
+    const host = hosts[0] ?? assert.fail();
+    const asked: string[] = [];
+    const lister = listerOf(machines, machineIndexes);
+    const demand = demandOf(
+      {
+        machines: {
+          ...lister,
+          byIndex: (index, value) => {
+            asked.push(index);
+            return lister.byIndex(index, value);
+          },
+        },
+        macHosts: {
+          ...listerOf(hosts, macHostIndexes),
+          byIndex: (index) => assert.fail(index),
+        },
+        nodes: { ...listerOf([takenNode], nodeIndexes), get: (key) => assert.fail(key) },
+        defaultPoolPrefix: undefined,
+        allowedPoolPrefixes: ['tuist-pool-'],
+        machineNamespaces: ['macs'],
+        clock: { now: () => now },
+      },
+      host,
+    );
+    assert.deepEqual(
+      otherOSFor(host, () => demand, defaultLimits),
+      { family: undefined, inMs: 300_000 },
+    );
+    assert.deepEqual(asked, ['withoutHost']);
+  });
 });

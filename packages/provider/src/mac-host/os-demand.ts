@@ -1,7 +1,7 @@
 import { annotations } from '@tartan/api';
 import type { Clock } from '@tartan/kube/clock';
 import { isVersionedPin, osFamilyKey } from '@tartan/scaleway';
-import { claimBlockedBy, type HostRequirements, isHeldBy } from '../claim/choose-host.ts';
+import { type ClaimBlocker, claimBlockedBy, type HostRequirements, isHeldBy } from '../claim/choose-host.ts';
 import type { Host, Listers, Machine } from '../controller-deps.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
 import { hardwareKey } from '../indexes.ts';
@@ -27,7 +27,7 @@ interface Demand {
   /** Machines without a Mac, for this kind of Mac. */
   readonly machines: readonly Machine[];
   /** Macs of this kind that are free or being released, or held by one of these machines. */
-  readonly hosts: readonly Host[];
+  readonly hosts: () => readonly Host[];
   /** Whether a machine has reserved the Mac. */
   readonly isReserved: (id: string) => boolean;
   readonly defaultPoolPrefix: string | undefined;
@@ -49,14 +49,17 @@ export const demandOf = (
 ): Demand => {
   const hardware = hardwareKey(spec.zone, status?.type);
   const waiting = machines.byIndex('withoutHost', hardware);
-  const hosts = new Set([
-    ...macHosts.byIndex('pool', hardware),
-    ...macHosts.byIndex('releasing', hardware),
-    ...waiting.flatMap(({ metadata }) => macHosts.byIndex('consumer', metadata.uid)),
-  ]);
+  const hosts = (): Host[] => {
+    const found = new Set([
+      ...macHosts.byIndex('pool', hardware),
+      ...macHosts.byIndex('releasing', hardware),
+      ...waiting.flatMap(({ metadata }) => macHosts.byIndex('consumer', metadata.uid)),
+    ]);
+    return [...found].filter((host) => hardwareKey(host.spec.zone, host.status?.type) === hardware);
+  };
   return {
     machines: waiting,
-    hosts: [...hosts].filter((host) => hardwareKey(host.spec.zone, host.status?.type) === hardware),
+    hosts,
     isReserved: (id) => machines.byIndex('serverID', id).length > 0,
     defaultPoolPrefix: options.defaultPoolPrefix,
     mayClaim: (machine) =>
@@ -91,18 +94,37 @@ const waitingMachines = ({ machines, defaultPoolPrefix, mayClaim }: Demand): Wai
 const longestFirst = (a: WaitingMachine, b: WaitingMachine): number =>
   (a.since ?? Number.MAX_SAFE_INTEGER) - (b.since ?? Number.MAX_SAFE_INTEGER) || (a.wanted.uid < b.wanted.uid ? -1 : 1);
 
-/** Assigns a Mac to each machine, if one that serves it is left. Returns the machines without one. */
-const assignHosts = (
+/** The same Macs serve all machines of one kind, except a Mac that one of them holds. */
+const kindOf = ({ os, poolPrefix }: HostRequirements): string => `${os} ${poolPrefix}`;
+
+/**
+ * Assigns to each machine the first Mac that serves it and is left. Returns the machines without one. `hosts` are in the order of their ids.
+ * Each kind of machine goes through them once, however many machines there are.
+ */
+export const assignHosts = (
   waiting: readonly WaitingMachine[],
   hosts: readonly Host[],
   serves: (waiting: WaitingMachine, host: Host) => boolean,
   taken: Map<string, WaitingMachine>,
-): WaitingMachine[] =>
-  waiting.filter((each) => {
-    const host = hosts.find((one) => !taken.has(one.metadata.name) && serves(each, one));
+): WaitingMachine[] => {
+  const isLeft = (each: WaitingMachine, host: Host): boolean => !taken.has(host.metadata.name) && serves(each, host);
+  const held = Map.groupBy(hosts, ({ spec }) => spec.consumerRef?.uid);
+  /** All before were taken, or do not serve that kind. */
+  const firstLeft = new Map<string, number>();
+  return waiting.filter((each) => {
+    const { wanted } = each;
+    const anyOfKind = { ...each, wanted: { ...wanted, uid: '' } };
+    let at = firstLeft.get(kindOf(wanted)) ?? 0;
+    for (let host = hosts[at]; host !== undefined && !isLeft(anyOfKind, host); host = hosts[at]) at += 1;
+    firstLeft.set(kindOf(wanted), at);
+    const own = held.get(wanted.uid)?.find((host) => isLeft(each, host));
+    const host = [hosts[at], own].filter((one) => one !== undefined).toSorted(byID)[0];
     if (host) taken.set(host.metadata.name, each);
     return host === undefined;
   });
+};
+
+const byID = (a: Host, b: Host): number => (a.metadata.name < b.metadata.name ? -1 : 1);
 
 interface Assignment {
   /** The machine that a Mac is assigned to, by the id of the Mac. */
@@ -114,7 +136,7 @@ interface Assignment {
 /** The first two steps. `deciding`: the Mac whose reinstall is about to be requested, even if it was before. */
 const assign = (demand: Demand, deciding?: string): Assignment => {
   const { now, isReserved } = demand;
-  const hosts = demand.hosts.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const hosts = demand.hosts().toSorted(byID);
   const waiting = waitingMachines(demand);
   const taken = new Map<string, WaitingMachine>();
   const isFree = ({ wanted }: WaitingMachine, host: Host): boolean =>
@@ -186,26 +208,49 @@ export const otherOSFor = (
   if (spec.release || spec.consumerRef || abandonReason(host) !== undefined) return undefined;
   const demand = demandOfKind();
   if (!demand.machines.some((machine) => waitingSince(machine) !== undefined)) return undefined;
+  const none = { family: undefined, inMs: reportMs };
+  const kinds = new Map(
+    demand.machines.map((machine) => {
+      const wanted = hostRequirements(machine, demand.defaultPoolPrefix);
+      return [kindOf(wanted), wanted];
+    }),
+  );
+  // Before all Macs and machines are looked at.
+  if (!kinds.values().some((wanted) => lacksOnlyThatOS(wanted, host, demand.now))) return none;
   const { hosts, unmet, taken } = assign(demand);
   if (unmet.length === 0) return undefined;
   const assigned = new Map(taken);
   const isOther = (each: WaitingMachine, one: Host): boolean =>
-    !demand.isReserved(one.metadata.name) && lacksOnlyThatOS(each, one, demand.now);
+    !demand.isReserved(one.metadata.name) && lacksOnlyThatOS(each.wanted, one, demand.now);
   assignHosts(unmet, hosts, isOther, assigned);
   const mine = taken.has(metadata.name) ? undefined : assigned.get(metadata.name);
   // No Mac is reinstalled for a machine that has not looked yet; it comes last, so it takes none from the others.
   // Time alone may change the answer: a Mac that is being reinstalled may turn out to be stuck.
-  if (mine?.since === undefined) return { family: undefined, inMs: reportMs };
+  if (mine?.since === undefined) return none;
   return { family: osFamilyKey(mine.wanted.os), inMs: Math.max(0, mine.since + demandMs - demand.now) };
 };
 
 /** A Mac that has the wanted macOS and can be claimed is assigned before. */
-const lacksOnlyThatOS = ({ wanted }: WaitingMachine, host: Host, now: number): boolean => {
+const lacksOnlyThatOS = (wanted: HostRequirements, host: Host, now: number): boolean => {
   const { osRequested } = host.status ?? {};
   const wasTried =
     osRequested !== undefined &&
     osFamilyKey(osRequested.family) === osFamilyKey(wanted.os) &&
     now - Date.parse(osRequested.at) < osRetryMs;
-  const withIt: Host = { ...host, status: { ...host.status, osFamily: wanted.os } };
-  return !wasTried && claimBlockedBy(wanted, withIt, now) === undefined;
+  return !wasTried && blockedByElse(wanted, host, now) === undefined;
+};
+
+const blockedByElse = (wanted: HostRequirements, host: Host, now: number): ClaimBlocker | undefined =>
+  claimBlockedBy(wanted, { ...host, status: { ...host.status, osFamily: wanted.os } }, now);
+
+/** The free Macs that the machine could claim if they had its macOS, or once they are ready. */
+export const hostsOfOtherOS = (
+  { macHosts, clock, defaultPoolPrefix }: Pick<DemandDeps, 'macHosts' | 'clock' | 'defaultPoolPrefix'>,
+  machine: Machine,
+): Host[] => {
+  const wanted = hostRequirements(machine, defaultPoolPrefix);
+  return macHosts.byIndex('pool', hardwareKey(wanted.zone, wanted.type)).filter((host) => {
+    const blockedBy = blockedByElse(wanted, host, clock.now());
+    return blockedBy === undefined || blockedBy === 'not ready';
+  });
 };

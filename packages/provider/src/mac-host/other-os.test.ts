@@ -138,6 +138,24 @@ describe('the macOS of a Mac', () => {
     assert.equal(wipes(), 1);
   });
 
+  it('is looked at again only on free Macs that a machine could get, when it begins to wait', async (t) => {
+    const { order, start, waiting, pass, wipes, lines } = await setUp(t);
+    const fit = await order('tuist-pool-1');
+    for (const number of [1, 2, 3]) await order(`other-pool-${number}`);
+    await start({ pools: ['other-pool-'] });
+    await pass(1000);
+    const before = lines.length;
+    await waiting('mac-1', 'Sequoia');
+    await pass(1000);
+    const seen = lines.slice(before).flatMap((line) => {
+      const { msg, server } = JSON.parse(line) as { msg?: string; server?: string };
+      return msg === 'Looked at a Mac' ? [server] : [];
+    });
+    assert.deepEqual([...new Set(seen)], [fit.id]);
+    await pass(2 * minute);
+    assert.equal(wipes(), 1);
+  });
+
   it('is not changed on an abandoned Mac', async (t) => {
     const { order, start, waiting, pass, wipes, client } = await setUp(t);
     const { id } = await order('tuist-pool-1');
