@@ -47,6 +47,8 @@ export interface ControllerDeps extends Pick<ControllerOptions, 'clock' | 'log' 
 /** What a cache holds. `Index`: the names of its indexes, all from `indexes.ts`. */
 export interface Lister<T extends KubeObject, Index extends string = never> extends Pick<Informer<T>, 'get' | 'list'> {
   byIndex(index: Index, value: string): Live<T>[];
+  /** How many objects have each value. */
+  countByIndex(index: Index): ReadonlyMap<string, number>;
 }
 
 /** The methods of an informer that controllers use. */
@@ -58,14 +60,14 @@ export interface Informers {
   readonly machines: Cache<ScalewayAppleSiliconMachine, keyof typeof machineIndexes>;
   readonly macHosts: Cache<MacHost, keyof typeof macHostIndexes>;
   readonly macFleets: Cache<MacFleet, keyof typeof macFleetIndexes>;
-  readonly clusters: Omit<Cache<CoreCluster>, 'byIndex'>;
+  readonly clusters: Omit<Cache<CoreCluster>, 'byIndex' | 'countByIndex'>;
   readonly machineDeployments: Cache<CoreMachineDeployment, keyof typeof machineDeploymentIndexes>;
   readonly nodes: Cache<Node, keyof typeof nodeIndexes>;
   readonly pods: Cache<Pod, keyof typeof podIndexes>;
   readonly certificateRequests: Cache<CertificateRequest, keyof typeof certificateRequestIndexes>;
   /** Without their values (`withoutSecretValues`). */
-  readonly machineSecrets: Omit<Cache<SecretObject>, 'byIndex'>;
-  readonly tailscaleSecrets: Omit<Cache<SecretObject>, 'byIndex'>;
+  readonly machineSecrets: Omit<Cache<SecretObject>, 'byIndex' | 'countByIndex'>;
+  readonly tailscaleSecrets: Omit<Cache<SecretObject>, 'byIndex' | 'countByIndex'>;
 }
 
 /** All that finding out whether a Cluster is paused needs. */

@@ -20,6 +20,7 @@ import {
   pods,
   type Resource,
 } from '@tartan/kube';
+import { hostSummary, isInAnyPool } from './claim/choose-host.ts';
 import { ownerClusterOf } from './cluster/member.ts';
 import type { CertificateRequest, Lister, Node, Pod } from './controller-deps.ts';
 import { type CoreMachineDeployment, coreMachineDeployments } from './core/kinds.ts';
@@ -70,10 +71,11 @@ export const macHostIndexes = {
   serverName: ({ status }) => whenDefined(status?.name),
   state: ({ status }) => whenDefined(status?.state),
   /** Macs in a pool that nobody holds, by `hardwareKey`. */
-  pool: ({ spec, status }) =>
-    status?.state === 'pool' && spec.consumerRef === undefined ? [hardwareKey(spec.zone, status.type)] : [],
+  pool: (host) => (isInAnyPool(host) ? [hardwareKey(host.spec.zone, host.status?.type)] : []),
   /** Macs that are being released, by `hardwareKey`. */
   releasing: ({ spec, status }) => (spec.release ? [hardwareKey(spec.zone, status?.type)] : []),
+  /** What a machine that finds none is told of it: to be counted. */
+  summary: (host) => (host.status?.gone === true ? [] : [hostSummary(host)]),
 } as const satisfies Indexes<MacHost>;
 
 export const macFleetIndexes = {
@@ -152,5 +154,7 @@ export const listerOf = <T extends KubeObject, Index extends string = never>(
     get: (key) => byKey.get(key),
     list: () => [...objects],
     byIndex: (index, value) => (built.get(index) ?? build(index)).get(value) ?? [],
+    countByIndex: (index) =>
+      new Map((built.get(index) ?? build(index)).entries().map(([value, withIt]) => [value, withIt.length])),
   };
 };

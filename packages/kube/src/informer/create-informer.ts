@@ -122,6 +122,7 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
     get: (key) => store.get(key),
     list: () => store.list(),
     byIndex: (index, value) => store.byIndex(index, value),
+    countByIndex: (index) => store.countByIndex(index),
     subscribe: (listener) =>
       listeners.subscribe(
         listener,

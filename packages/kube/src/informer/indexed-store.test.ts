@@ -33,6 +33,7 @@ test('an index always agrees with the stored objects', () => {
         for (const wanted of ['red', 'green', 'blue']) {
           const expected = store.list().filter(({ spec }) => spec.color === wanted);
           assert.deepEqual(new Set(store.byIndex('color', wanted)), new Set(expected));
+          assert.equal(store.countByIndex('color').get(wanted) ?? 0, expected.length);
         }
         assert.equal(store.size, store.list().length);
       }
@@ -76,5 +77,6 @@ test('an index function that throws is logged; the object stays in the store and
 
 test('asking for an index that does not exist names those that do', () => {
   const store = createIndexedStore<Thing>({ color: () => [] }, recordedLog().log);
-  assert.throws(() => store.byIndex('colour', 'red'), /no index "colour" \(it has: color\)/);
+  for (const ask of [() => store.byIndex('colour', 'red'), () => store.countByIndex('colour')])
+    assert.throws(ask, /no index "colour" \(it has: color\)/);
 });

@@ -11,6 +11,8 @@ export interface IndexedStore<T extends KubeObject> {
   keys(): string[];
   readonly size: number;
   byIndex(index: string, value: string): Live<T>[];
+  /** How many objects have each value. */
+  countByIndex(index: string): ReadonlyMap<string, number>;
   put(key: string, object: Live<T>): void;
   remove(key: string): void;
 }
@@ -80,6 +82,12 @@ export const createIndexedStore = <T extends KubeObject>(
       return [];
     }
   };
+  const indexOf = (name: string): Index<T> => {
+    const index = indexes.get(name);
+    if (index) return index;
+    const known = [...indexes.keys()].join(', ') || 'none';
+    throw new Error(`This cache has no index "${name}" (it has: ${known}). Name it in the option "indexes".`);
+  };
   return {
     get: (key) => objects.get(key),
     list: () => [...objects.values()],
@@ -87,14 +95,13 @@ export const createIndexedStore = <T extends KubeObject>(
     get size() {
       return objects.size;
     },
-    byIndex: (name, value) => {
-      const index = indexes.get(name);
-      if (!index) {
-        const known = [...indexes.keys()].join(', ') || 'none';
-        throw new Error(`This cache has no index "${name}" (it has: ${known}). Name it in the option "indexes".`);
-      }
-      return [...textsOf(index.keysByValue, value)].flatMap((key) => objects.get(key) ?? []);
-    },
+    byIndex: (name, value) => [...textsOf(indexOf(name).keysByValue, value)].flatMap((key) => objects.get(key) ?? []),
+    countByIndex: (name) =>
+      new Map(
+        indexOf(name)
+          .keysByValue.entries()
+          .map(([value, keys]) => [value, typeof keys === 'string' ? 1 : keys.size]),
+      ),
     put: (key, object) => {
       objects.set(key, object);
       for (const index of indexes.values()) {

@@ -18,6 +18,8 @@ export interface Informer<T extends KubeObject> {
   list(): Live<T>[];
   /** The objects with that index value. Throws when there is no such index. */
   byIndex(index: string, value: string): Live<T>[];
+  /** How many objects have each value of that index. Costs the values, not the objects. */
+  countByIndex(index: string): ReadonlyMap<string, number>;
   /**
    * Calls `listener` for every cached object, then for each change. Calls are synchronous and in order; during a call the cache
    * holds exactly the state reported so far. The returned function unsubscribes.

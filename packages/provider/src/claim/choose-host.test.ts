@@ -12,7 +12,13 @@ const later = '2026-06-01T00:00:01Z';
 const earlier = '2026-05-31T23:59:59Z';
 const quarantine = (until: string, count = 1) => ({ quarantine: { count, reason: 'it failed', until } });
 const choose = (hosts: Live<MacHost>[], reserved: string[] = [], by: HostRequirements = wanted) =>
-  chooseHost(by, { candidates: hosts, hosts: () => hosts, isReservedByOther: (id) => reserved.includes(id), now });
+  chooseHost(by, {
+    candidates: hosts,
+    hosts: () => hosts,
+    counts: () => new Map(),
+    isReservedByOther: (id) => reserved.includes(id),
+    now,
+  });
 const answer = (...[hosts, reserved, by]: Parameters<typeof choose>): string => {
   const choice = choose(hosts, reserved, by);
   switch (choice.kind) {

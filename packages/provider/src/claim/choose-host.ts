@@ -22,8 +22,10 @@ export interface HostRequirements {
 interface Supply {
   /** All that the machine might claim: those that it holds, the recorded one, and the pool of its zone and type. Others are allowed. */
   readonly candidates: readonly Host[];
-  /** All Macs. Called only to tell why none is free. */
+  /** Macs to tell of when none is free: the pool of its zone and type. Others are allowed. */
   readonly hosts: () => readonly Host[];
+  /** How many Macs have each `hostSummary`, to tell of the rest. */
+  readonly counts: () => ReadonlyMap<string, number>;
   /** Whether the server is in `status.serverID` of another machine. */
   readonly isReservedByOther: (serverID: string) => boolean;
   readonly now: number;
@@ -111,7 +113,7 @@ export const chooseHost = (wanted: HostRequirements, supply: Supply): Choice => 
   if (busy) return { kind: 'wait', host: busy, message: waitMessage(wanted, busy) };
   const free = pickFirst(candidates.filter(isFree));
   if (free) return { kind: 'chosen', reason: 'free', host: free };
-  return { kind: 'none', message: noAvailableHostMessage(wanted, supply.hosts(), supply) };
+  return { kind: 'none', message: noAvailableHostMessage(wanted, supply) };
 };
 
 const waitMessage = ({ name }: HostRequirements, { metadata, status }: Host): string =>
@@ -148,19 +150,21 @@ const maxGroups = 12;
  */
 const noAvailableHostMessage = (
   wanted: HostRequirements,
-  hosts: readonly Host[],
-  { isReservedByOther, now }: Pick<Supply, 'isReservedByOther' | 'now'>,
+  { hosts, counts, isReservedByOther, now }: Supply,
 ): string => {
   const sought = `No ${wanted.type} with ${wanted.os} is free in ${wanted.zone} whose name begins with ${wanted.poolPrefix || '(no prefix)'}.`;
-  if (hosts.length === 0) {
-    return `${sought} There is no Mac at all, or none has been listed yet: order one, and give it a name that begins so.`;
-  }
   const groups = new Map<string, number>();
-  for (const host of hosts) {
+  const add = (label: string, count: number): unknown => groups.set(label, (groups.get(label) ?? 0) + count);
+  for (const host of hosts()) {
     const isReserved = isReservedByOther(host.metadata.name);
-    const label = `${kindOf(host)} ${situationOf(wanted, host, claimBlockedBy(wanted, host, now), isReserved)}`;
-    groups.set(label, (groups.get(label) ?? 0) + 1);
+    add(`${kindOf(host)} ${situationOf(wanted, host, claimBlockedBy(wanted, host, now), isReserved)}`, 1);
   }
+  for (const [summary, count] of counts()) {
+    const [label = '', zone = '', pool = ''] = summary.split(separator);
+    if (pool !== poolKey(wanted.zone, wanted.type)) add(`${label}${placeOf(zone || wanted.zone, wanted)}`, count);
+  }
+  if (groups.size === 0)
+    return `${sought} There is no Mac at all, or none has been listed yet: order one, and give it a name that begins so.`;
   // The most frequent first, then by text, so that the order of the cache does not matter.
   const sorted = [...groups].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
   const shown = sorted.slice(0, maxGroups).map(([label, count]) => `${count} ${label}`);
@@ -169,11 +173,42 @@ const noAvailableHostMessage = (
   return `${sought} Instead there are: ${listed}. Order one, free one, or change what is asked for; it is tried again by itself.`;
 };
 
+/** In a pool, and nobody holds it. */
+export const isInAnyPool = ({ spec, status }: MacHost): boolean =>
+  status?.state === 'pool' && spec.consumerRef === undefined;
+
+const separator = '\n';
+const poolKey = (zone: string, type = ''): string => `${zone}/${type}`;
+const anywhere: HostRequirements = {
+  name: '',
+  uid: '',
+  zone: '',
+  type: '',
+  os: '',
+  poolPrefix: '',
+  recordedServer: undefined,
+};
+
+/**
+ * What a machine that wants a Mac of another kind is told of it, its zone if that matters, and its zone and type if it is in a pool. Depends
+ * on the object alone, so that an index can count it.
+ */
+export const hostSummary = (host: Host): string => {
+  const { spec, status } = host;
+  const blockedBy = claimBlockedBy(anywhere, host, Infinity);
+  const label = `${kindOf(host)} ${situationOf(spec, host, blockedBy, false)}`;
+  const zone = blockedBy === 'other zone' ? spec.zone : '';
+  return [label, zone, isInAnyPool(host) ? poolKey(spec.zone, status?.type) : ''].join(separator);
+};
+
 const kindOf = ({ status }: Host): string =>
   `${status?.type ?? 'unknown type'} with ${status?.osFamily ?? 'unknown OS'}`;
 
+const placeOf = (zone: string, wanted: Pick<HostRequirements, 'zone'>): string =>
+  zone === wanted.zone ? '' : ` in ${zone}`;
+
 const situationOf = (
-  wanted: HostRequirements,
+  wanted: Pick<HostRequirements, 'zone'>,
   host: Host,
   blockedBy: ClaimBlocker | undefined,
   isReserved: boolean,
@@ -194,10 +229,8 @@ const situationOf = (
     case 'other zone':
     case 'other type':
     case 'other os':
-    case undefined: {
-      const where = spec.zone === wanted.zone ? '' : ` in ${spec.zone}`;
-      return `${isReserved ? 'reserved by another machine' : stateOf(host)}${where}`;
-    }
+    case undefined:
+      return `${isReserved ? 'reserved by another machine' : stateOf(host)}${placeOf(spec.zone, wanted)}`;
   }
 };
 

@@ -58,6 +58,7 @@ export const createManager = ({ client, ledger, random }: ActorDeps, { refreshes
       const choice = chooseHost(want, {
         candidates: hosts,
         hosts: () => hosts,
+        counts: () => new Map(),
         now,
         isReservedByOther: random() < 0.5 ? () => false : (id) => reservedByOthers.has(id),
       });

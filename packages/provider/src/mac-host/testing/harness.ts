@@ -219,7 +219,15 @@ export const createHarness = async (t: TestContext) => {
             createInventory({
               ...parts,
               ...(more.inventory === 'blind to machines'
-                ? { machines: { get: () => undefined, list: () => [], byIndex: () => [], subscribe: () => () => {} } }
+                ? {
+                    machines: {
+                      get: () => undefined,
+                      list: () => [],
+                      byIndex: () => [],
+                      countByIndex: () => new Map(),
+                      subscribe: () => () => {},
+                    },
+                  }
                 : {}),
               zones: [zone],
               listFailed: (failed) => void listFailures.push(failed),

@@ -133,15 +133,14 @@ export const choiceFacts = (
 ): [ChoiceFacts, Host | undefined] => {
   const { metadata } = machine;
   const mayHave = mayHaveFor(machine);
+  const bound = boundServer(machine);
   const recorded = wanted.recordedServer === undefined ? undefined : macHosts.get(wanted.recordedServer);
-  const candidates = new Set([
-    ...macHosts.byIndex('consumer', metadata.uid),
-    ...(recorded ? [recorded] : []),
-    ...macHosts.byIndex('pool', hardwareKey(wanted.zone, wanted.type)),
-  ]);
+  const pool = macHosts.byIndex('pool', hardwareKey(wanted.zone, wanted.type));
+  const candidates = new Set([...macHosts.byIndex('consumer', metadata.uid), ...(recorded ? [recorded] : []), ...pool]);
   const choice = chooseHost(wanted, {
     candidates: [...candidates].filter(mayHave),
-    hosts: () => macHosts.list().filter(mayHave),
+    hosts: () => (bound === undefined ? pool : [macHosts.get(bound) ?? []].flat()).filter(mayHave),
+    counts: () => (bound === undefined ? macHosts.countByIndex('summary') : new Map()),
     isReservedByOther: (id) =>
       isOfferedToOther(id) || machines.byIndex('serverID', id).some((other) => other.metadata.uid !== metadata.uid),
     now: clock.now(),
@@ -152,10 +151,13 @@ export const choiceFacts = (
   return [{ kind: 'none', message }, undefined];
 };
 
-/** Cluster API knows the server of a machine with a providerID, so it can no longer choose. */
-const mayHaveFor = ({ spec }: Machine): ((host: Host) => boolean) => {
-  const bound = spec.providerID ? parseProviderID(spec.providerID)?.serverID : undefined;
-  return (host) => !isGone(host) && (!spec.providerID || host.metadata.name === bound);
+/** Cluster API knows the server of a machine with a providerID, so it can no longer choose. Empty: that is no server of Scaleway. */
+const boundServer = ({ spec }: Machine): string | undefined =>
+  spec.providerID ? (parseProviderID(spec.providerID)?.serverID ?? '') : undefined;
+
+const mayHaveFor = (machine: Machine): ((host: Host) => boolean) => {
+  const bound = boundServer(machine);
+  return (host) => !isGone(host) && (bound === undefined || host.metadata.name === bound);
 };
 
 /** `choiceFacts` for a pass: no other pass chooses the same Mac meanwhile, and without a free Mac the machine waits for one. */
